@@ -1,0 +1,280 @@
+// The border to Python, and the only file that knows nanobind. Input is checked in Python, before it comes here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "grower.hpp"
+#include "pruner.hpp"
+#include "router.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace worthwhile {
+
+namespace {
+
+template <class T>
+using In1 = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
+template <class T>
+using Contiguous1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Contiguous2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::vector<T> to_vector(const Contiguous1<T>& a) {
+    return {a.data(), a.data() + a.shape(0)};
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {}) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    if (shape.empty()) shape = {held->size()};
+    return nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner);
+}
+
+// A table and the arrays that its columns look into.
+struct OwnedTable {
+    Table table;
+    std::vector<nb::object> owners;
+
+    OwnedTable(std::size_t n_cases, bool has_missing) {
+        table.n_cases = n_cases;
+        table.has_missing = has_missing;
+    }
+    void add_numeric(nb::object array) {
+        const auto a = nb::cast<In1<double>>(array);
+        Column column;
+        column.values = a.data();
+        column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
+        table.columns.push_back(std::move(column));
+        owners.push_back(std::move(array));
+    }
+    void add_nominal(nb::object array, int n_values, const std::vector<std::vector<int32_t>>& levels) {
+        const auto a = nb::cast<In1<int32_t>>(array);
+        Column column;
+        column.codes = a.data();
+        column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
+        column.n_values = n_values;
+        for (const std::vector<int32_t>& branch_of : levels) {
+            int32_t n_branches = 0;
+            for (int32_t b : branch_of) n_branches = std::max(n_branches, b + 1);
+            column.levels.push_back({n_branches, branch_of});
+        }
+        table.columns.push_back(std::move(column));
+        owners.push_back(std::move(array));
+    }
+};
+
+struct OwnedPricing {
+    Pricing pricing;
+
+    OwnedPricing(Contiguous1<double> marginal, Contiguous1<int32_t> group, Contiguous1<double> common, Contiguous1<uint8_t> delayed,
+                 Contiguous1<int32_t> closure_start, Contiguous1<int32_t> closure_tests)
+        : pricing{to_vector(marginal), to_vector(group), to_vector(common), to_vector(delayed), to_vector(closure_start), to_vector(closure_tests)} {}
+};
+
+ErrorCosts make_errors(Contiguous2<double> matrix) {
+    ErrorCosts errors;
+    errors.n_classes = static_cast<int>(matrix.shape(0));
+    errors.n_answers = static_cast<int>(matrix.shape(1));
+    errors.cost.assign(matrix.data(), matrix.data() + matrix.size());
+    for (double c : errors.cost) errors.largest = std::max(errors.largest, std::abs(c));
+    return errors;
+}
+
+struct Policy {
+    GrowPolicy grow;
+    PrunePolicy prune;
+    std::string pruning;
+
+    Policy(const std::string& criterion, double omega, double min_cases, double min_share, int max_depth, bool release8, bool context,
+           int lookahead, bool least_cost, const std::string& pruning, double confidence, bool raise_subtrees, int n_threads)
+        : pruning(pruning) {
+        grow.criterion = &criterion_named(criterion);
+        grow.omega = omega;
+        grow.min_cases = min_cases;
+        grow.min_share = min_share;
+        grow.max_depth = max_depth;
+        grow.release8 = release8;
+        grow.context = context;
+        grow.lookahead = lookahead;
+        grow.n_threads = n_threads;
+        prune.confidence = confidence;
+        prune.raise_subtrees = raise_subtrees;
+        prune.answer = grow.answer = least_cost ? Answer::least_cost : Answer::majority;
+    }
+};
+
+// Runs long work without the interpreter's lock; a signal that Python wants to handle (Ctrl-C) ends it.
+template <class Work>
+auto run(Work work) {
+    Control control([] {
+        nb::gil_scoped_acquire lock;
+        return PyErr_CheckSignals() != 0;
+    });
+    try {
+        nb::gil_scoped_release unlocked;
+        return work(control);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
+const double* weights_or_null(const std::optional<Contiguous1<double>>& weights) { return weights ? weights->data() : nullptr; }
+
+Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights, const OwnedPricing& pricing,
+          const ErrorCosts& errors, const Policy& policy) {
+    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    return run([&](Control& control) {
+        Tree tree = make_grower(data, pricing.pricing, errors, policy.grow, false)->grow(control);
+        if (policy.pruning == "pessimistic") prune_by_errors(tree, data, policy.prune, control);
+        if (policy.pruning == "cost") prune_by_cost(tree, data, pricing.pricing, errors, policy.prune, control);
+        if (policy.pruning != "none") tree = tree.compact();
+        settle_thresholds(tree, table.table);
+        settle_answers(tree, errors, policy.grow.answer);
+        return tree;
+    });
+}
+
+using RouteArrays = std::tuple<nb::object, nb::object, nb::object>;
+
+template <class T>
+nb::object array_or_none(bool wanted, std::vector<T> values, std::vector<std::size_t> shape = {}) {
+    return wanted ? nb::cast(to_numpy(std::move(values), std::move(shape))) : nb::none();
+}
+
+RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n, int k) {
+    return {array_or_none(request.answers, std::move(routes.answer)), array_or_none(request.prices, std::move(routes.price)),
+            array_or_none(request.shares, std::move(routes.shares), {n, static_cast<std::size_t>(k)})};
+}
+
+RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost,
+                        bool answers, bool prices, bool shares, int n_threads, std::optional<Contiguous2<double>> case_prices) {
+    const RouteRequest request{answers, prices, shares, n_threads};
+    Pricing here = pricing.pricing;
+    if (case_prices) here.case_prices = case_prices->data();
+    Routes routes = run([&](Control& control) {
+        return route(tree, table.table, here, errors, least_cost ? Answer::least_cost : Answer::majority, request, control);
+    });
+    return to_arrays(std::move(routes), request, table.table.n_cases, tree.n_classes);
+}
+
+// For every case, grows only what that case sees of the tree and walks it.
+RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
+                         const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, const OwnedTable& cases) {
+    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    const RouteRequest request{true, true, true, 1};
+    const std::size_t n = cases.table.n_cases;
+    Routes all = run([&](Control& control) {
+        Routes out;
+        const auto grower = make_grower(data, pricing.pricing, errors, policy.grow, true);
+        for (std::size_t row = 0; row < n; ++row) {
+            Guide guide{&cases.table, row};
+            Tree tree = grower->grow(control, &guide);
+            settle_thresholds(tree, table.table);
+            settle_answers(tree, errors, policy.grow.answer);
+            Table one = cases.table;
+            one.n_cases = 1;
+            for (Column& column : one.columns) {
+                if (column.numeric()) column.values += static_cast<std::ptrdiff_t>(row) * column.stride;
+                else column.codes += static_cast<std::ptrdiff_t>(row) * column.stride;
+            }
+            const Routes r = route(tree, one, pricing.pricing, errors, policy.grow.answer, request, control);
+            out.answer.push_back(r.answer[0]);
+            out.price.push_back(r.price[0]);
+            out.shares.insert(out.shares.end(), r.shares.begin(), r.shares.end());
+        }
+        return out;
+    });
+    return to_arrays(std::move(all), request, n, errors.n_classes);
+}
+
+Tree make_tree(int n_classes, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
+               Contiguous1<int32_t> n_children, Contiguous1<int32_t> map_start, Contiguous1<int32_t> map_size, Contiguous1<int32_t> maps,
+               Contiguous1<int32_t> answer, Contiguous2<double> weights) {
+    Tree tree;
+    tree.n_classes = n_classes;
+    tree.test = to_vector(test);
+    tree.threshold = to_vector(threshold);
+    tree.first_child = to_vector(first_child);
+    tree.n_children = to_vector(n_children);
+    tree.map_start = to_vector(map_start);
+    tree.map_size = to_vector(map_size);
+    tree.maps = to_vector(maps);
+    tree.answer = to_vector(answer);
+    tree.weights.assign(weights.data(), weights.data() + weights.size());
+    return tree;
+}
+
+template <class T>
+auto field(std::vector<T> Tree::* member) {
+    return [member](const Tree& tree) { return to_numpy(tree.*member); };
+}
+
+}  // namespace
+
+}  // namespace worthwhile
+
+NB_MODULE(_core, m) {
+    using namespace worthwhile;
+    m.doc() = "The compiled core of worthwhile: growing, pruning and walking priced trees.";
+
+    nb::class_<OwnedTable>(m, "Table")
+        .def(nb::init<std::size_t, bool>(), "n_cases"_a, "has_missing"_a)
+        .def("add_numeric", &OwnedTable::add_numeric, "values"_a)
+        .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a);
+    nb::class_<OwnedPricing>(m, "Pricing")
+        .def(nb::init<Contiguous1<double>, Contiguous1<int32_t>, Contiguous1<double>, Contiguous1<uint8_t>, Contiguous1<int32_t>,
+                      Contiguous1<int32_t>>(),
+             "marginal"_a, "group"_a, "common"_a, "delayed"_a, "closure_start"_a, "closure_tests"_a);
+    nb::class_<ErrorCosts>(m, "Errors").def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); },
+                                            "matrix"_a);
+    nb::class_<Policy>(m, "Policy")
+        .def(nb::init<const std::string&, double, double, double, int, bool, bool, int, bool, const std::string&, double, bool, int>(), nb::kw_only(),
+             "criterion"_a, "omega"_a, "min_cases"_a, "min_share"_a, "max_depth"_a, "release8"_a, "context"_a, "lookahead"_a, "least_cost"_a,
+             "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a);
+    nb::class_<Tree>(m, "Tree")
+        .def("__init__",
+             [](Tree* self, int k, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
+                Contiguous1<int32_t> n_children, Contiguous1<int32_t> map_start, Contiguous1<int32_t> map_size, Contiguous1<int32_t> maps,
+                Contiguous1<int32_t> answer, Contiguous2<double> weights) {
+                 new (self) Tree(make_tree(k, test, threshold, first_child, n_children, map_start, map_size, maps, answer, weights));
+             },
+             "n_classes"_a, "test"_a, "threshold"_a, "first_child"_a, "n_children"_a, "map_start"_a, "map_size"_a, "maps"_a, "answer"_a, "weights"_a)
+        .def_prop_ro("test", field(&Tree::test))
+        .def_prop_ro("threshold", field(&Tree::threshold))
+        .def_prop_ro("first_child", field(&Tree::first_child))
+        .def_prop_ro("n_children", field(&Tree::n_children))
+        .def_prop_ro("map_start", field(&Tree::map_start))
+        .def_prop_ro("map_size", field(&Tree::map_size))
+        .def_prop_ro("maps", field(&Tree::maps))
+        .def_prop_ro("answer", field(&Tree::answer))
+        .def_prop_ro("weights", [](const Tree& tree) {
+            return to_numpy(tree.weights, {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)});
+        })
+        .def("shares", [](const Tree& tree) {
+            return to_numpy(node_shares(tree), {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)});
+        });
+
+    m.def("criteria", [] {
+        std::vector<std::string> names;
+        for (const Criterion& c : kCriteria) names.emplace_back(c.name);
+        return names;
+    }, "The names of the criteria.");
+    m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "Grow and prune one tree.");
+    m.def("route", &route_cases, "tree"_a, "table"_a, "pricing"_a, "errors"_a, "least_cost"_a, "answers"_a, "prices"_a, "shares"_a, "n_threads"_a,
+          "case_prices"_a.none(), "Walk cases down a tree: (answers, prices, class shares), each None if not wanted.");
+    m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
+          "Grow, for each case, what it sees of the tree, and walk it.");
+    m.def("upper_errors", &upper_errors, "cases"_a, "errors"_a, "cf"_a, "C4.5's pessimistic number of errors.");
+    m.def("leaf_cost", [](const ErrorCosts& errors, Contiguous1<double> weights, int answer, double cf) {
+        return leaf_cost(errors, weights.data(), answer, cf);
+    }, "errors"_a, "weights"_a, "answer"_a, "cf"_a, "Estimated error cost of a leaf.");
+}

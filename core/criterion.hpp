@@ -1,0 +1,48 @@
+// How a greedy learner scores a candidate split: one function and one row of the table per criterion. Everything else that
+// knows the names (parameter checks, documentation, tests) is derived from this table.
+#pragma once
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace worthwhile {
+
+struct Evidence {
+    double gain;        // bits, on all cases of the node
+    double split_info;  // bits
+    double price;       // of the test, for a case of this node
+    double drop;        // fall of the total cost per case of the node
+};
+
+// A free test outranks every priced one; among free tests the numerator decides.
+inline double per_price(double numerator, double price) { return price > 0 ? numerator / price : numerator * 1e100; }
+
+inline double gain_ratio(const Evidence& e, double) { return e.split_info > 1e-10 ? e.gain / e.split_info : 0.0; }      // Quinlan 1993, ch. 2
+inline double icf(const Evidence& e, double omega) { return (std::exp2(e.gain) - 1) / std::pow(e.price + 1, omega); }  // Turney 1995, eq. 2
+inline double gain_per_price(const Evidence& e, double) { return per_price(e.gain, e.price); }                        // eq. 5
+inline double gain_squared_per_price(const Evidence& e, double) { return per_price(e.gain * e.gain, e.price); }       // eq. 4
+inline double cost_drop(const Evidence& e, double) { return e.drop; }  // Ling et al. 2004, as described by Esmeir & Markovitch 2008
+
+struct Criterion {
+    const char* name;
+    double (*score)(const Evidence&, double omega);
+    bool average_rule;  // only tests of at least average gain compete
+    bool by_drop;       // cuts and candidates are judged by the drop of the cost, not by the gain
+};
+
+inline constexpr Criterion kCriteria[] = {
+    {"gain-ratio", gain_ratio, true, false},
+    {"icf", icf, false, false},
+    {"gain-per-price", gain_per_price, false, false},
+    {"gain-squared-per-price", gain_squared_per_price, false, false},
+    {"cost-drop", cost_drop, false, true},
+};
+
+inline const Criterion& criterion_named(const std::string& name) {
+    for (const Criterion& c : kCriteria)
+        if (name == c.name) return c;
+    throw std::invalid_argument("unknown criterion " + name);
+}
+
+}  // namespace worthwhile

@@ -1,0 +1,292 @@
+#include "pruner.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "router.hpp"
+
+namespace worthwhile {
+
+namespace {
+
+// Cases on their way down, each at its share. `paid` is empty while a case has had every test of its path; a case that lacked one
+// keeps its own account.
+struct Cases {
+    std::vector<uint32_t> rows;
+    std::vector<double> weights;
+    std::vector<std::shared_ptr<const TestSet>> paid;
+
+    void add(uint32_t row, double weight, std::shared_ptr<const TestSet> account = nullptr) {
+        rows.push_back(row);
+        weights.push_back(weight);
+        paid.push_back(std::move(account));
+    }
+};
+
+Cases all_cases(const Training& data) {
+    Cases cases;
+    for (std::size_t row = 0; row < data.table.n_cases; ++row) cases.add(static_cast<uint32_t>(row), data.weight(row));
+    return cases;
+}
+
+// The cases of each branch; `account_of(i, known)` says what a case has paid when it arrives there.
+template <class AccountOf>
+std::vector<Cases> divide(const Tree& tree, int node, const Training& data, const Cases& cases, AccountOf account_of) {
+    const Column& column = data.table.columns[tree.test[node]];
+    std::vector<Cases> parts(tree.n_children[node]);
+    std::vector<double> share(parts.size(), 0.0);
+    std::vector<std::size_t> missing;
+    double known = 0;
+    for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+        const int b = tree.branch(node, column, cases.rows[i]);
+        if (b < 0) {
+            missing.push_back(i);
+            continue;
+        }
+        parts[b].add(cases.rows[i], cases.weights[i], account_of(i, true));
+        share[b] += cases.weights[i];
+        known += cases.weights[i];
+    }
+    if (missing.empty()) return parts;
+    if (known > 0)
+        for (double& s : share) s /= known;
+    else
+        share = tree.shares(node);
+    for (std::size_t i : missing)
+        for (std::size_t b = 0; b < parts.size(); ++b)
+            if (share[b] > 0) parts[b].add(cases.rows[i], cases.weights[i] * share[b], account_of(i, false));
+    return parts;
+}
+
+std::shared_ptr<const TestSet> no_account(std::size_t, bool) { return nullptr; }
+
+double largest(const double* values, int n) { return *std::max_element(values, values + n); }
+
+class ErrorPruner {
+public:
+    ErrorPruner(Tree& tree, const Training& data, const PrunePolicy& policy, Control& control)
+        : tree_(tree), data_(data), policy_(policy), control_(control), counts_(data.n_classes) {}
+
+    void run() {
+        collapse();
+        if (tree_.leaf(0)) return;
+        prune(0, all_cases(data_));
+    }
+
+private:
+    double leaf_errors(const double* weights) const {
+        double total = 0;
+        for (int c = 0; c < data_.n_classes; ++c) total += weights[c];
+        return upper_errors(total, total - largest(weights, data_.n_classes), policy_.confidence);
+    }
+
+    // Children stand behind their parents, so that backwards is bottom-up.
+    void collapse() {
+        std::vector<double> errors(tree_.size(), 0.0);
+        for (int node = tree_.size() - 1; node >= 0; --node) {
+            const double as_leaf = tree_.weight(node) - largest(tree_.class_weights(node), data_.n_classes);
+            for (int b = 0; b < tree_.n_children[node]; ++b) errors[node] += errors[tree_.first_child[node] + b];
+            if (tree_.leaf(node) || errors[node] >= as_leaf - 1e-3) {
+                tree_.make_leaf(node);
+                errors[node] = as_leaf;
+            }
+        }
+    }
+
+    void count(const Cases& cases, double* weights) const {
+        std::fill(weights, weights + data_.n_classes, 0.0);
+        for (std::size_t i = 0; i < cases.rows.size(); ++i) weights[data_.classes[cases.rows[i]]] += cases.weights[i];
+    }
+
+    // Prunes the subtree for these cases and returns its estimated errors.
+    double prune(int node, const Cases& cases) {
+        control_.poll();
+        count(cases, tree_.class_weights(node));
+        const double as_leaf = leaf_errors(tree_.class_weights(node));
+        if (tree_.leaf(node)) return as_leaf;
+        double as_tree = 0;
+        {
+            const std::vector<Cases> parts = divide(tree_, node, data_, cases, no_account);
+            for (int b = 0; b < tree_.n_children[node]; ++b) as_tree += prune(tree_.first_child[node] + b, parts[b]);
+        }
+        const int branch = largest_child(node);
+        const double as_branch = policy_.raise_subtrees ? estimate(branch, cases) : std::numeric_limits<double>::infinity();
+        if (as_leaf <= as_tree + 0.1 && as_leaf <= as_branch + 0.1) {
+            tree_.make_leaf(node);
+            return as_leaf;
+        }
+        if (as_branch > as_tree + 0.1) return as_tree;
+        raise(node, branch);
+        return prune(node, cases);
+    }
+
+    int largest_child(int node) const {
+        int best = tree_.first_child[node];
+        for (int b = 1; b < tree_.n_children[node]; ++b)
+            if (tree_.weight(tree_.first_child[node] + b) > tree_.weight(best) + 1e-9) best = tree_.first_child[node] + b;
+        return best;
+    }
+
+    // Estimated errors of a subtree if these cases came to it, as it stands.
+    double estimate(int node, const Cases& cases) {
+        if (tree_.leaf(node)) {
+            count(cases, counts_.data());
+            return leaf_errors(counts_.data());
+        }
+        double sum = 0;
+        const std::vector<Cases> parts = divide(tree_, node, data_, cases, no_account);
+        for (int b = 0; b < tree_.n_children[node]; ++b) sum += estimate(tree_.first_child[node] + b, parts[b]);
+        return sum;
+    }
+
+    void raise(int node, int child) {
+        tree_.test[node] = tree_.test[child];
+        tree_.threshold[node] = tree_.threshold[child];
+        tree_.map_start[node] = tree_.map_start[child];
+        tree_.map_size[node] = tree_.map_size[child];
+        tree_.n_children[node] = tree_.n_children[child];
+        tree_.first_child[node] = tree_.first_child[child];
+    }
+
+    Tree& tree_;
+    const Training& data_;
+    const PrunePolicy& policy_;
+    Control& control_;
+    std::vector<double> counts_;
+};
+
+class CostPruner {
+public:
+    CostPruner(Tree& tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+               Control& control)
+        : tree_(tree), data_(data), pricing_(pricing), errors_(errors), policy_(policy), control_(control) {}
+
+    void run() { prune(0, all_cases(data_), TestSet(pricing_.n_tests())); }
+
+private:
+    struct Value {
+        double errors = 0;          // estimated error cost of the leaves
+        double regular_prices = 0;  // what the subtree charges the cases that have had every test of their path
+    };
+
+    double as_leaf(int node) const {
+        const double* weights = tree_.class_weights(node);
+        return leaf_cost(errors_, weights, errors_.best_answer(weights, policy_.answer), policy_.confidence);
+    }
+
+    Value prune(int node, const Cases& cases, const TestSet& path) {
+        control_.poll();
+        const double leaf = as_leaf(node);
+        if (tree_.leaf(node)) return {leaf, 0.0};
+        const Value value = prune_children(node, cases, path);
+        const double whole = value.errors + value.regular_prices + irregular_prices(node, cases, path);
+        if (leaf <= whole + 1e-9 * std::abs(whole)) {
+            tree_.make_leaf(node);
+            return {leaf, 0.0};
+        }
+        return value;
+    }
+
+    Value prune_children(int node, const Cases& cases, const TestSet& path) {
+        const int test = tree_.test[node];
+        const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
+        TestSet path_then = path;
+        pricing_.charge(test, path_then);
+        if (waits) tree_.each_test_below(node, [&](int t) { pricing_.charge(t, path_then); });
+
+        const auto on_arrival = std::make_shared<const TestSet>(path);
+        const std::vector<Cases> parts = divide(tree_, node, data_, cases, [&](std::size_t i, bool known) -> std::shared_ptr<const TestSet> {
+            if (!cases.paid[i]) return known && !(waits && lacks_below(node, cases.rows[i])) ? nullptr : account_after(node, cases.rows[i], on_arrival, known);
+            return account_after(node, cases.rows[i], cases.paid[i], known);
+        });
+        Value value;
+        for (int b = 0; b < tree_.n_children[node]; ++b) {
+            const Value below = prune(tree_.first_child[node] + b, parts[b], path_then);
+            value.errors += below.errors;
+            value.regular_prices += below.regular_prices;
+        }
+        value.regular_prices += own_prices(node, cases, path, waits);
+        return value;
+    }
+
+    // What the node itself charges its regular cases. Asked after the children were pruned: an order of delayed tests then
+    // commits to what is left of them. Unless prices depend on the case, all regular cases pay the same.
+    double own_prices(int node, const Cases& cases, const TestSet& path, bool waits) const {
+        double sum = 0, price = -1;
+        for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+            if (!regular(node, cases, i, waits)) continue;
+            if (price < 0 || pricing_.case_prices) price = own_price(node, cases.rows[i], path, waits);
+            sum += cases.weights[i] * price;
+        }
+        return sum;
+    }
+
+    // Regular cases pay at this node what everybody pays; the others are walked one by one.
+    bool regular(int node, const Cases& cases, std::size_t i, bool waits) const {
+        if (cases.paid[i]) return false;
+        if (!data_.table.has_missing) return true;
+        const std::size_t row = cases.rows[i];
+        return tree_.branch(node, data_.table.columns[tree_.test[node]], row) >= 0 && !(waits && lacks_below(node, row));
+    }
+
+    bool lacks_below(int node, std::size_t row) const {
+        if (!data_.table.has_missing) return false;
+        bool lacks = false;
+        tree_.each_test_below(node, [&](int t) { lacks |= data_.table.columns[t].missing(row); });
+        return lacks;
+    }
+
+    double own_price(int node, std::size_t row, const TestSet& path, bool waits) const {
+        const int test = tree_.test[node];
+        if (path.has(test)) return 0;
+        TestSet charged = path;
+        pricing_.charge(test, charged);
+        if (waits) charge_subtree(tree_, node, data_.table, row, pricing_, charged);
+        return pricing_.price(charged, path, row);
+    }
+
+    std::shared_ptr<const TestSet> account_after(int node, std::size_t row, const std::shared_ptr<const TestSet>& before, bool known) const {
+        const int test = tree_.test[node];
+        if (!known || before->has(test)) return before;
+        auto after = std::make_shared<TestSet>(*before);
+        if (pricing_.orders_delayed(test, *before)) charge_subtree(tree_, node, data_.table, row, pricing_, *after);
+        pricing_.charge(test, *after);
+        return after;
+    }
+
+    double irregular_prices(int node, const Cases& cases, const TestSet& path) const {
+        if (!data_.table.has_missing) return 0;
+        const int test = tree_.test[node];
+        const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
+        double sum = 0;
+        for (std::size_t i = 0; i < cases.rows.size(); ++i) {
+            if (regular(node, cases, i, waits)) continue;
+            const TestSet& paid = cases.paid[i] ? *cases.paid[i] : path;
+            TestSet charged(pricing_.n_tests());
+            charge_walk(tree_, node, data_.table, cases.rows[i], pricing_, paid, charged);
+            sum += cases.weights[i] * pricing_.price(charged, paid, cases.rows[i]);
+        }
+        return sum;
+    }
+
+    Tree& tree_;
+    const Training& data_;
+    const Pricing& pricing_;
+    const ErrorCosts& errors_;
+    const PrunePolicy& policy_;
+    Control& control_;
+};
+
+}  // namespace
+
+void prune_by_errors(Tree& tree, const Training& data, const PrunePolicy& policy, Control& control) {
+    ErrorPruner(tree, data, policy, control).run();
+}
+
+void prune_by_cost(Tree& tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+                   Control& control) {
+    CostPruner(tree, data, pricing, errors, policy, control).run();
+}
+
+}  // namespace worthwhile

@@ -1,0 +1,188 @@
+// Finding the best cut of a numeric test and the worth of a nominal one.
+//
+// A numeric test is held as the list of the node's cases in the order of their values. One list entry is one word:
+//     row | class | boundary
+// where the lowest bit says "my value differs from that of the entry before me". The class travels in the word so that a
+// scan reads memory in one direction only, and the boundary bit replaces the value itself: 4 bytes per case and test.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "table.hpp"
+#include "valuation.hpp"
+
+namespace worthwhile {
+
+struct Packing {
+    int class_bits = 0;
+    int row_shift = 1;
+
+    Packing() = default;
+    explicit Packing(int n_classes) {
+        while ((int64_t{1} << class_bits) < n_classes) ++class_bits;
+        row_shift = class_bits + 1;
+    }
+    template <class Word>
+    Word pack(std::size_t row, int32_t label, bool boundary) const {
+        return static_cast<Word>(static_cast<Word>(row) << row_shift | static_cast<Word>(label) << 1 | boundary);
+    }
+    template <class Word>
+    std::size_t row(Word w) const {
+        return static_cast<std::size_t>(w >> row_shift);
+    }
+    template <class Word>
+    uint32_t label(Word w) const {
+        return static_cast<uint32_t>(w >> 1) & ((uint32_t{1} << class_bits) - 1);
+    }
+    bool fits(std::size_t n_cases, int bits) const {
+        return bits == 64 || (static_cast<uint64_t>(n_cases) << row_shift) >> bits == 0;
+    }
+};
+
+inline double xlog2(double x) { return x > 0 ? x * std::log2(x) : 0.0; }
+
+// x log2 x for whole x, and its differences: a scan over cases of weight 1 then needs no logarithm at all.
+struct XLogTable {
+    std::vector<double> value, step;
+
+    explicit XLogTable(std::size_t n) : value(n + 1), step(n + 1) {
+        for (std::size_t x = 0; x <= n; ++x) value[x] = xlog2(static_cast<double>(x));
+        for (std::size_t x = 0; x < n; ++x) step[x] = value[x + 1] - value[x];
+    }
+};
+
+struct Cut {
+    double value = -std::numeric_limits<double>::infinity();
+    std::size_t position = 0;  // the left side takes the first `position` entries; 0: no admissible cut
+    std::size_t tries = 0;
+};
+
+// A measure values a division of the cases into left and right; greater is better. Cases move from right to left.
+
+// -(weight x entropy), cases of weight 1: two table look-ups per case, whatever the number of classes.
+class UnitEntropy {
+public:
+    UnitEntropy(const XLogTable& table, const double* totals, int k, std::vector<uint32_t>& scratch) : table_(table) {
+        scratch.assign(2 * static_cast<std::size_t>(k), 0);
+        left_ = scratch.data();
+        right_ = left_ + k;
+        for (int c = 0; c < k; ++c) {
+            right_[c] = static_cast<uint32_t>(totals[c]);
+            sum_ += table.value[right_[c]];
+        }
+    }
+    void move(uint32_t label, double) { sum_ += table_.step[left_[label]++] - table_.step[--right_[label]]; }
+    double value(std::size_t left, std::size_t right) const { return sum_ - table_.value[left] - table_.value[right]; }
+
+private:
+    const XLogTable& table_;
+    uint32_t *left_, *right_;
+    double sum_ = 0;
+};
+
+// The same for any weights.
+class WeightedEntropy {
+public:
+    WeightedEntropy(const double* totals, int k, std::vector<double>& scratch) : totals_(totals) {
+        scratch.assign(2 * static_cast<std::size_t>(k), 0);
+        left_ = scratch.data();
+        term_ = left_ + k;  // per class: left term + right term
+        for (int c = 0; c < k; ++c) sum_ += term_[c] = xlog2(totals[c]);
+    }
+    void move(uint32_t label, double weight) {
+        left_[label] += weight;
+        const double term = xlog2(left_[label]) + xlog2(totals_[label] - left_[label]);
+        sum_ += term - term_[label];
+        term_[label] = term;
+    }
+    double value(double left, double right) const { return sum_ - xlog2(left) - xlog2(right); }
+
+private:
+    const double* totals_;
+    double *left_, *term_;
+    double sum_ = 0;
+};
+
+// -(error cost of the best answers on either side).
+class ErrorCost {
+public:
+    ErrorCost(const ErrorCosts& errors, Answer policy, const double* totals, int k, std::vector<double>& scratch)
+        : errors_(errors), policy_(policy), k_(k) {
+        scratch.assign(2 * static_cast<std::size_t>(k), 0);
+        left_ = scratch.data();
+        right_ = left_ + k;
+        for (int c = 0; c < k; ++c) right_[c] = totals[c];
+    }
+    void move(uint32_t label, double weight) {
+        left_[label] += weight;
+        right_[label] -= weight;
+    }
+    double value(double, double) const {
+        return -errors_.of(left_, errors_.best_answer(left_, policy_)) - errors_.of(right_, errors_.best_answer(right_, policy_));
+    }
+
+private:
+    const ErrorCosts& errors_;
+    Answer policy_;
+    int k_;
+    double *left_, *right_;
+};
+
+// The best cut with at least `smallest` weight on either side; the first of equals (within `tolerance`).
+// `weight_of` is indexed by row; nullptr: every case counts once.
+template <class Word, class Measure>
+Cut best_cut(const Word* list, std::size_t n, double smallest, const double* weight_of, double total, const Packing& packing,
+             Measure measure, double tolerance) {
+    Cut best;
+    const auto consider = [&](std::size_t i, double value) {
+        ++best.tries;
+        if (value > best.value + tolerance) {
+            best.value = value;
+            best.position = i;
+        }
+    };
+    if (!weight_of) {
+        const double least = std::ceil(smallest - 1e-9);
+        if (least * 2 > static_cast<double>(n)) return best;
+        const std::size_t low = least < 1 ? 1 : static_cast<std::size_t>(least), high = n - low;
+        std::size_t i = 0;
+        for (; i < low; ++i) measure.move(packing.label(list[i]), 1.0);
+        for (; i <= high && i < n; ++i) {
+            if (list[i] & 1) consider(i, measure.value(i, n - i));
+            measure.move(packing.label(list[i]), 1.0);
+        }
+        return best;
+    }
+    double left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i > 0 && (list[i] & 1) && left >= smallest - 1e-9) {
+            if (total - left < smallest - 1e-9) break;
+            consider(i, measure.value(left, total - left));
+        }
+        const double w = weight_of[packing.row(list[i])];
+        measure.move(packing.label(list[i]), w);
+        left += w;
+    }
+    return best;
+}
+
+// Class weights per branch of a nominal test asked at one level. `known` gets the sum over the branches.
+template <class Word>
+void count_branches(const Column& column, const Level& level, const Word* rows, std::size_t n, const double* weight_of,
+                    const Packing& packing, int k, std::vector<double>& counts, double* known) {
+    counts.assign(static_cast<std::size_t>(level.n_branches) * k, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t row = packing.row(rows[i]);
+        const int32_t code = column.code(row);
+        if (code >= 0) counts[static_cast<std::size_t>(level.branch_of[code]) * k + packing.label(rows[i])] += weight_of ? weight_of[row] : 1.0;
+    }
+    for (int c = 0; c < k; ++c) known[c] = 0;
+    for (int32_t b = 0; b < level.n_branches; ++b)
+        for (int c = 0; c < k; ++c) known[c] += counts[static_cast<std::size_t>(b) * k + c];
+}
+
+}  // namespace worthwhile

@@ -1,0 +1,51 @@
+"""worthwhile: decision trees that know what tests cost.
+
+The public names are imported when they are first used, so that ``import worthwhile`` stays light.
+
+>>> import worthwhile as ww
+>>> ww.Costs(tests={"age": 1.0}).price("age")
+1.0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it.
+_HOME = {
+    "Costs": "costs",
+    "Test": "costs",
+    "Tree": "tree",
+    "Advice": "tree",
+    "C45Classifier": "greedy",
+    "EG2Classifier": "greedy",
+    "IDXClassifier": "greedy",
+    "CSID3Classifier": "greedy",
+    "DTMCClassifier": "greedy",
+    "load": "_base",
+}
+_MODULES = ("datasets", "metrics", "plot")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]
+
+if TYPE_CHECKING:
+    from worthwhile import datasets, metrics, plot
+    from worthwhile._base import load
+    from worthwhile.costs import Costs, Test
+    from worthwhile.greedy import C45Classifier, CSID3Classifier, DTMCClassifier, EG2Classifier, IDXClassifier
+    from worthwhile.tree import Advice, Tree
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"worthwhile.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"worthwhile.{name}")
+    raise AttributeError(f"module 'worthwhile' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,258 @@
+"""What errors cost: from the forms a user may write to one checked table.
+
+A table is either uniform (one number for every wrong answer) or a matrix ``cells[truth][answer]`` whose answers are the
+truths followed by the *reject answers*, which are answers and never truths ("unknown").
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import reprlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Culprit = tuple[str, ...]
+
+FORMS = (
+    "a number, a mapping {truth: {answer: cost}}, a DataFrame (index: truth, columns: answer) or a matrix with classes="
+)
+
+
+class CostsError(ValueError):
+    """A mistake in a description of costs; `culprit` says where it is: readers of files add file and line."""
+
+    def __init__(self, message: str, culprit: Culprit = ()) -> None:
+        super().__init__(message)
+        self.culprit = culprit
+
+
+def show(value: Any) -> str:
+    """Show a value in a message, shortened, and without numpy's wrapping of scalars."""
+    return reprlib.repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def listing(names: Iterable[Any], most: int = 8) -> str:
+    """List names for a message; long lists are cut."""
+    shown = [show(name) for name in names]
+    return (
+        ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "") if shown else "none"
+    )
+
+
+def suggest(name: str, valid: Iterable[str]) -> str:
+    """Say which valid names are closest to a wrong one, or else which ones there are."""
+    by_lower = {text.lower(): text for text in valid}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    return (
+        f"did you mean {listing(by_lower[text] for text in close)}?"
+        if close
+        else f"valid: {listing(by_lower.values())}"
+    )
+
+
+def number(value: Any, what: str, culprit: Culprit) -> float:
+    """Check that `value` is a finite number and return it as a float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise CostsError(f"{what} must be a number, not {show(value)}", culprit)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise CostsError(f"{what} must be finite, not {show(value)}", culprit)
+    return result + 0.0  # -0.0 becomes 0.0, so that equal costs are also written alike
+
+
+def plain_label(label: Any) -> Hashable:
+    """Return a class label as a plain Python value; refuse what cannot be a label."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str) and value:
+        return str(value)
+    if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise CostsError(
+        f"{show(label)} is no class label: valid are non-empty strings, finite numbers, True and False", ("error",)
+    )
+
+
+def label_key(label: Hashable) -> str:
+    """Return the text that stands for a label in files: integer-like floats are written as integers."""
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return str(label)
+
+
+class LabelIndex:
+    """Finds labels by equality first, else by their text: files know only strings.
+
+    Examples
+    --------
+    >>> index = LabelIndex(["1", "2"])
+    >>> index.find(1.0), index.find("2"), index.find(3)
+    ('1', '2', None)
+    """
+
+    def __init__(self, labels: Iterable[Any] = ()) -> None:
+        self._labels: dict[Hashable, Hashable] = {}
+        self._texts: dict[str, Hashable] = {}
+        for label in labels:
+            self.add(label)
+
+    def find(self, label: Any) -> Hashable | None:
+        """Return the known label that `label` stands for, or None."""
+        plain = plain_label(label)
+        if plain in self._labels:
+            return self._labels[plain]
+        for text in (str(plain), label_key(plain)):
+            if text in self._texts:
+                return self._texts[text]
+        return None
+
+    def add(self, label: Any) -> Hashable:
+        """Enter a new label; one that cannot be told from a known one is refused."""
+        plain = plain_label(label)
+        known = self.find(plain)
+        if known is not None:
+            twice = (
+                f"class {show(plain)} is there twice"
+                if known == plain
+                else f"classes {show(known)} and {show(plain)} clash"
+            )
+            raise CostsError(f"errors: {twice}; every class needs one label of its own", ("error", label_key(plain)))
+        self._labels[plain] = plain
+        for text in (str(plain), label_key(plain)):
+            self._texts[text] = plain
+        return plain
+
+
+@dataclass(frozen=True)
+class ErrorTable:
+    """The checked table: `uniform`, or truths, answers and cells."""
+
+    uniform: float | None
+    truths: tuple[Hashable, ...] = ()
+    answers: tuple[Hashable, ...] = ()
+    cells: tuple[tuple[float, ...], ...] = ()
+
+    @classmethod
+    def parse(cls, errors: Any, classes: Sequence[Any] | None) -> ErrorTable:
+        """Read any of the forms of `errors` that a user may give."""
+        is_frame = hasattr(errors, "index") and hasattr(errors, "columns") and hasattr(errors, "to_numpy")
+        is_matrix = isinstance(errors, (list, tuple, np.ndarray)) and not is_frame
+        if is_matrix:
+            return cls._from_matrix(errors, classes)
+        if classes is not None:
+            raise CostsError(f"classes= belongs to a bare matrix of errors; errors is {show(errors)}", ("error",))
+        if is_frame:
+            return cls._from_rows(
+                list(errors.index), [list(zip(errors.columns, row, strict=True)) for row in errors.to_numpy()]
+            )
+        if isinstance(errors, Mapping):
+            return cls._from_mapping(errors)
+        if isinstance(errors, numbers.Real):
+            return cls(uniform=number(errors, "errors", ("error", "*", "*")))
+        raise CostsError(f"errors must be {FORMS}, not {show(errors)}", ("error",))
+
+    @classmethod
+    def _from_mapping(cls, errors: Mapping[Any, Any]) -> ErrorTable:
+        for truth, row in errors.items():
+            if not isinstance(row, Mapping):
+                where = ("error", label_key(plain_label(truth)))
+                raise CostsError(f"errors[{show(truth)}] must be a mapping {{answer: cost}}, not {show(row)}", where)
+        return cls._from_rows(list(errors), [list(row.items()) for row in errors.values()])
+
+    @classmethod
+    def _from_matrix(cls, errors: Any, classes: Sequence[Any] | None) -> ErrorTable:
+        rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) else None for row in errors]
+        widths = {len(row) for row in rows if row is not None}
+        if not rows or None in rows or len(widths) != 1 or (width := widths.pop()) < len(rows):
+            raise CostsError(
+                "errors as a matrix needs one row per class, all of the same length, and a column for every class "
+                f"(further columns are reject answers); this one is {show(errors)}",
+                ("error",),
+            )
+        if classes is None:
+            raise CostsError(
+                f"errors as a matrix needs classes=, the names of its {width} columns in order", ("error",)
+            )
+        labels = list(classes) if not isinstance(classes, str) else [classes]
+        if len(labels) != width:
+            raise CostsError(
+                f"errors has {width} columns but classes= has {len(labels)} names: {listing(labels)}", ("error",)
+            )
+        return cls._from_rows(labels[: len(rows)], [list(zip(labels, row or (), strict=True)) for row in rows])
+
+    @classmethod
+    def _from_rows(cls, truths: list[Any], rows: list[list[tuple[Any, Any]]]) -> ErrorTable:
+        """Build the table from (answer, cost) pairs per truth; a missing diagonal is 0, other gaps raise."""
+        if not truths:
+            raise CostsError(f"errors is empty; it must be {FORMS}", ("error",))
+        index = LabelIndex()
+        answers = [index.add(truth) for truth in truths]
+        filled: list[dict[Hashable, float]] = []
+        for truth, row in zip(answers[:], rows, strict=True):
+            filled.append({})
+            for answer, cost in row:
+                known = index.find(answer)
+                if known is None:
+                    known = index.add(answer)
+                    answers.append(known)
+                where = ("error", label_key(truth), label_key(known))
+                if known in filled[-1]:
+                    raise CostsError(f"errors[{show(truth)}] has answer {show(known)} twice", where)
+                filled[-1][known] = number(cost, f"errors[{show(truth)}][{show(answer)}]", where)
+        plain_truths = tuple(answers[: len(truths)])
+        for truth, entries in zip(plain_truths, filled, strict=True):
+            entries.setdefault(truth, 0.0)
+            for answer in answers:
+                if answer not in entries:
+                    raise CostsError(
+                        f"errors[{show(truth)}] says nothing about answer {show(answer)}; "
+                        f"every truth needs a cost for each of the answers {listing(a for a in answers if a != truth)}",
+                        ("error", label_key(truth), label_key(answer)),
+                    )
+        cells = tuple(tuple(entries[answer] for answer in answers) for entries in filled)
+        return cls(None, plain_truths, tuple(answers), cells)
+
+    def nested(self) -> float | dict[Hashable, dict[Hashable, float]]:
+        """Return the number, or the full mapping {truth: {answer: cost}}."""
+        if self.uniform is not None:
+            return self.uniform
+        return {
+            truth: dict(zip(self.answers, row, strict=True)) for truth, row in zip(self.truths, self.cells, strict=True)
+        }
+
+    def texts(self) -> float | dict[str, dict[str, float]]:
+        """Return the same with the labels as files write them; two tables are equal if this is."""
+        nested = self.nested()
+        if isinstance(nested, float):
+            return nested
+        return {label_key(t): {label_key(a): cost for a, cost in row.items()} for t, row in nested.items()}
+
+    def matrix(self, classes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+        """Return answers and M[truth][answer] for the given classes; see `Costs.error_matrix`."""
+        labels = list(classes)
+        if not labels:
+            raise CostsError("classes is empty; at least one class is needed", ("error",))
+        if self.uniform is not None:
+            if len(set(labels)) != len(labels):
+                raise CostsError(f"classes names a class twice: {listing(labels)}", ("error",))
+            return labels, self.uniform * (1.0 - np.eye(len(labels)))
+        index = LabelIndex(self.truths)
+        found = [index.find(label) for label in labels]
+        for position, (label, truth) in enumerate(zip(labels, found, strict=True)):
+            if truth is None:
+                raise CostsError(
+                    f"errors has no row for class {show(label)}; it knows {listing(self.truths)}", ("error",)
+                )
+            if truth in found[:position]:
+                raise CostsError(f"classes names class {show(truth)} twice: {listing(labels)}", ("error",))
+        rejects = self.answers[len(self.truths) :]
+        columns = [self.answers.index(answer) for answer in (*found, *rejects)]
+        rows = [self.truths.index(truth) for truth in found if truth is not None]
+        return [*labels, *rejects], np.array(self.cells, dtype=np.float64)[np.ix_(rows, columns)]

@@ -1,0 +1,669 @@
+"""A slow, plain second implementation of docs/design.md: the oracle that the compiled core is compared with.
+
+Written from the page and the papers it cites, never from the core, and in the order of the page: prices, answers,
+candidates, scores, growing, pruning. It takes the shortest road from a sentence to a line of code: nothing is shared
+between nodes, nothing is sorted once, nothing is cached.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+SLACK = 1e-9  # absolute, of every comparison of weights
+TIE = 1e-9  # relative, of every comparison of scores and costs
+LEAST_GAIN = 1e-10  # bits: what a candidate must exceed, and what a later cut must add
+
+CRITERIA = ("gain-ratio", "icf", "gain-per-price", "gain-squared-per-price", "cost-drop")
+PRUNINGS = ("pessimistic", "cost", "none")
+ANSWERS = ("majority", "least-cost")
+
+# Quinlan's table of normal deviations for one-sided confidence levels.
+LEVELS_OF_CONFIDENCE = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
+DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
+
+
+@dataclass
+class Problem:
+    """Everything a learner gets. What is left out: weights 1, prices 0, no groups, 0/1 errors, no hierarchies."""
+
+    columns: list[np.ndarray]  # numeric: float64, NaN = missing; nominal: int codes, -1 = missing
+    n_values: list[int]  # 0 = numeric, V = nominal with codes 0..V-1
+    y: np.ndarray
+    k: int
+    weights: np.ndarray | None = None
+    marginal: list[float] | None = None
+    group: list[int] | None = None  # -1 = none
+    common: list[float] = field(default_factory=list)
+    delayed: list[bool] | None = None
+    requires: list[list[int]] | None = None  # direct requirements
+    errors: np.ndarray | None = None  # (k, n_answers): errors[truth][answer]
+    levels: dict[int, list[list[int]]] = field(default_factory=dict)  # column -> per further level: code -> branch
+
+    def __post_init__(self):
+        n_columns = len(self.columns)
+        self.columns = [
+            np.array(column, dtype=np.int64 if n_values else np.float64)
+            for column, n_values in zip(self.columns, self.n_values, strict=True)
+        ]
+        self.y = np.array(self.y, dtype=np.int64)
+        self.weights = np.ones(len(self.y)) if self.weights is None else np.array(self.weights, dtype=np.float64)
+        self.marginal = [0.0] * n_columns if self.marginal is None else [float(price) for price in self.marginal]
+        self.group = [-1] * n_columns if self.group is None else [int(group) for group in self.group]
+        self.delayed = [False] * n_columns if self.delayed is None else [bool(delayed) for delayed in self.delayed]
+        self.requires = [[] for _ in range(n_columns)] if self.requires is None else self.requires
+        self.errors = 1.0 - np.eye(self.k) if self.errors is None else np.array(self.errors, dtype=np.float64)
+
+    def case(self, row):
+        """The values of one training case, a list with one per column."""
+        return [column[row] for column in self.columns]
+
+
+@dataclass
+class Policy:
+    """How a learner grows, prunes and answers."""
+
+    criterion: str = "gain-ratio"
+    omega: float = 1.0
+    min_cases: float = 2.0
+    min_share: float = 0.1
+    max_depth: int | None = None
+    release8: bool = False
+    context: bool = False
+    lookahead: int = 1
+    answer: str = "majority"
+    prune: str = "pessimistic"
+    raise_subtrees: bool = True
+    confidence: float = 0.25
+
+    def __post_init__(self):
+        for name, valid in (("criterion", CRITERIA), ("prune", PRUNINGS), ("answer", ANSWERS)):
+            if getattr(self, name) not in valid:
+                raise ValueError(f"{name}={getattr(self, name)!r} is none of {', '.join(valid)}")
+        if self.lookahead > 1 and self.criterion != "gain-per-price":
+            raise ValueError(f"lookahead={self.lookahead} is defined for gain-per-price only, not {self.criterion}")
+        if self.min_cases <= 0:
+            raise ValueError(f"min_cases={self.min_cases} is not above 0")
+
+
+@dataclass
+class Node:
+    """A node of a tree; a leaf has no children. Numeric: child 0 holds v <= threshold, child 1 the rest."""
+
+    weights: np.ndarray
+    answer: int = 0
+    children: list[Node] = field(default_factory=list)
+    column: int | None = None
+    threshold: float | None = None
+    branch_of: list[int] | None = None  # nominal: code -> branch
+
+    @property
+    def weight(self):
+        return float(np.sum(self.weights))
+
+
+@dataclass
+class Cases:
+    """The cases at a node: rows of the problem and the weight that each has here."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+
+
+# -- what a test costs ------------------------------------------------------------------------------------------------
+
+
+def closure(problem, test):
+    """The test and everything it requires, transitively."""
+    found, waiting = set(), [test]
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            waiting.extend(problem.requires[current])
+    return found
+
+
+def price_of_more(problem, charged, paid):
+    """What the tests `charged` cost somebody who has paid for `paid`."""
+    new = set(charged) - set(paid)
+    opened = {problem.group[t] for t in new} - {problem.group[t] for t in paid} - {-1}
+    return sum(problem.marginal[t] for t in sorted(new)) + sum(problem.common[g] for g in sorted(opened))
+
+
+def price(problem, tests_charged):
+    """The price of a set of tests charged: marginals once, group commons once."""
+    return price_of_more(problem, tests_charged, set())
+
+
+def price_in_context(problem, test, paid=frozenset()):
+    """price(test | paid)."""
+    return price_of_more(problem, closure(problem, test), paid)
+
+
+def branch_taken(node, case_values):
+    """The branch that a case takes at an inner node, None where its value is missing or was never seen."""
+    value = case_values[node.column]
+    if node.branch_of is None:
+        return None if math.isnan(value) else int(value > node.threshold)
+    if not 0 <= value < len(node.branch_of) or node.branch_of[value] < 0:
+        return None
+    return node.branch_of[value]
+
+
+def branch_shares(node):
+    """In what proportion a case without a value goes down the branches of a node."""
+    weights = [child.weight for child in node.children]
+    if sum(weights) == 0:
+        return [1 / len(weights)] * len(weights)
+    return [weight / sum(weights) for weight in weights]
+
+
+def inner_nodes(node):
+    """The nodes of a subtree that test something."""
+    return [node] + [inner for child in node.children for inner in inner_nodes(child)] if node.children else []
+
+
+def leaves(node):
+    """The leaves of a subtree, from the first branch to the last."""
+    return [leaf for child in node.children for leaf in leaves(child)] if node.children else [node]
+
+
+def ordered_at(problem, node, case_values, paid):
+    """What is charged at this very node to a case whose value is known."""
+    if node.column in paid:
+        return set()
+    ordered = closure(problem, node.column) - paid
+    if any(problem.delayed[t] for t in ordered):
+        for below in inner_nodes(node):
+            if branch_taken(below, case_values) is not None:
+                ordered |= closure(problem, below.column)
+    return ordered - paid
+
+
+def charged_tests(problem, node, case_values, paid=frozenset()):
+    """The tests that the subtree charges a case that has paid for `paid` on its way there."""
+    if not node.children:
+        return set()
+    branch = branch_taken(node, case_values)
+    if branch is None:
+        visited = [child for child, share in zip(node.children, branch_shares(node), strict=True) if share > 0]
+        return set().union(*(charged_tests(problem, child, case_values, paid) for child in visited))
+    new = ordered_at(problem, node, case_values, paid)
+    return new | charged_tests(problem, node.children[branch], case_values, paid | new)
+
+
+# -- what a tree answers ----------------------------------------------------------------------------------------------
+
+
+def choose_answer(problem, policy, weights):
+    """The answer to cases with these class weights; the lowest index wins ties."""
+    weights = np.asarray(weights, dtype=np.float64)
+    best = 0
+    if policy.answer == "majority":
+        for c in range(1, problem.k):
+            if weights[c] > weights[best] + TIE * weights.sum():
+                best = c
+        return best
+    costs = weights @ problem.errors
+    sizes = weights @ np.abs(problem.errors)  # costs may cancel out; their parts do not
+    for a in range(1, problem.errors.shape[1]):
+        if costs[a] < costs[best] - TIE * max(sizes[a], sizes[best]):
+            best = a
+    return best
+
+
+def set_answers(problem, policy, node, inherited=0):
+    """Give every node its answer; a node of weight 0 has its parent's."""
+    node.answer = choose_answer(problem, policy, node.weights) if node.weight > 0 else inherited
+    for child in node.children:
+        set_answers(problem, policy, child, node.answer)
+
+
+def leaves_reached(problem, node, case_values, share=1.0, inherited=None):
+    """Where a case ends: a list of (share of the case, leaf, the leaf's class shares)."""
+    shares = np.asarray(node.weights) / node.weight if node.weight > 0 else inherited
+    if not node.children:
+        if shares is None:  # a tree written by hand without weights: all on its answer
+            shares = np.eye(problem.k)[node.answer] if node.answer < problem.k else np.full(problem.k, 1 / problem.k)
+        return [(share, node, shares)]
+    branch = branch_taken(node, case_values)
+    if branch is not None:
+        return leaves_reached(problem, node.children[branch], case_values, share, shares)
+    ends = []
+    for child, part in zip(node.children, branch_shares(node), strict=True):
+        if part > 0:
+            ends += leaves_reached(problem, child, case_values, share * part, shares)
+    return ends
+
+
+def classify(problem, policy, node, case_values):
+    """The answer to a case and its class shares."""
+    ends = leaves_reached(problem, node, case_values)
+    if len(ends) == 1:
+        return ends[0][1].answer, ends[0][2]
+    mixture = sum(share * shares for share, _, shares in ends)
+    return choose_answer(problem, policy, mixture), mixture
+
+
+# -- candidates -------------------------------------------------------------------------------------------------------
+
+
+def entropy(weights):
+    """Entropy in bits of the shares of these weights."""
+    total = float(sum(weights))
+    return -sum(w / total * math.log2(w / total) for w in map(float, weights) if w > 0) if total > 0 else 0.0
+
+
+def class_weights(problem, cases):
+    """The class weights of some cases."""
+    return np.bincount(problem.y[cases.rows], weights=cases.weights, minlength=problem.k)
+
+
+def branch_table(problem, cases, branch, n_branches):
+    """Class weights of the known cases, one row per branch; branch -1 = missing."""
+    table = np.zeros((n_branches, problem.k))
+    for row, weight, b in zip(cases.rows, cases.weights, branch, strict=True):
+        if b >= 0:
+            table[b, problem.y[row]] += weight
+    return table
+
+
+def gain(table, total):
+    """Information gained, in bits: table as from branch_table, total = weight of the node with its missing cases."""
+    known = float(table.sum())
+    if known == 0:
+        return 0.0
+    return known / total * (entropy(table.sum(axis=0)) - sum(row.sum() / known * entropy(row) for row in table))
+
+
+def split_info(table, total):
+    """Entropy in bits of the shares of the branches and of the missing cases."""
+    return entropy([*table.sum(axis=1), max(0.0, total - float(table.sum()))])
+
+
+def error_cost(problem, policy, weights):
+    """L: what the answer to cases of these class weights costs in errors."""
+    return float(np.dot(weights, problem.errors[:, choose_answer(problem, policy, weights)]))
+
+
+def cost_drop(problem, policy, table, total, test_price):
+    """DTMC's score, what it must exceed to count, and how far a later cut must exceed an earlier one."""
+    before = error_cost(problem, policy, table.sum(axis=0))
+    after = sum(error_cost(problem, policy, row) for row in table)
+    prices = test_price * float(table.sum())
+    return (before - after - prices) / total, TIE * (abs(before) + prices) / total, TIE * abs(before) / total
+
+
+@dataclass
+class Candidate:
+    """A possible split of a node."""
+
+    column: int
+    branch: np.ndarray  # per case of the node: the branch it takes, -1 = missing
+    n_branches: int
+    price: float
+    gain: float
+    split_info: float
+    drop: float = 0.0
+    least_drop: float = 0.0
+    drop_tie: float = 0.0
+    threshold: float | None = None
+    branch_of: list[int] | None = None
+
+
+def make_candidate(problem, policy, cases, column, branch, n_branches, test_price):
+    table = branch_table(problem, cases, branch, n_branches)
+    total = float(cases.weights.sum())
+    candidate = Candidate(column, branch, n_branches, test_price, gain(table, total), split_info(table, total))
+    if policy.criterion == "cost-drop":
+        drops = cost_drop(problem, policy, table, total, test_price)
+        candidate.drop, candidate.least_drop, candidate.drop_tie = drops
+    return candidate, table
+
+
+def nominal_candidates(problem, policy, cases, column, test_price):
+    """The ungrouped test and one per level of generalisation."""
+    values = problem.columns[column][cases.rows]
+    found = []
+    for branch_of in [list(range(problem.n_values[column])), *problem.levels.get(column, [])]:
+        branch = np.array([branch_of[v] if v >= 0 else -1 for v in values], dtype=np.int64)
+        candidate, table = make_candidate(problem, policy, cases, column, branch, max(branch_of) + 1, test_price)
+        candidate.branch_of = list(branch_of)
+        if np.sum(table.sum(axis=1) >= policy.min_cases - SLACK) >= 2:
+            found.append(candidate)
+    return found
+
+
+def stored_threshold(problem, column, low, high):
+    """The largest value of the whole column that does not exceed the middle of two neighbouring values."""
+    middle = (low + high) / 2
+    # The middle of two adjacent floats can round up to the higher one, which belongs to the other side.
+    return max(float(v) for v in problem.columns[column] if v <= middle and v < high)
+
+
+def numeric_candidates(problem, policy, cases, column, test_price):
+    """The best cut of a numeric column, in a list; an empty list if there is none."""
+    values = problem.columns[column][cases.rows]
+    known = ~np.isnan(values)
+    total = float(cases.weights.sum())
+    least = max(policy.min_cases, min(25.0, policy.min_share * float(cases.weights[known].sum()) / problem.k))
+    distinct = [float(v) for v in np.unique(values[known])]
+    best, tries = None, 0
+    for low, high in pairwise(distinct):
+        branch = np.where(known, (values >= high).astype(np.int64), -1)
+        candidate, table = make_candidate(problem, policy, cases, column, branch, 2, test_price)
+        if np.any(table.sum(axis=1) < least - SLACK):
+            continue
+        tries += 1
+        candidate.threshold = stored_threshold(problem, column, low, high)
+        if best is None:
+            best = candidate
+        elif policy.criterion == "cost-drop":
+            best = candidate if candidate.drop > best.drop + best.drop_tie else best
+        elif candidate.gain > best.gain + LEAST_GAIN:
+            best = candidate
+    if best is not None and policy.release8:
+        best.gain -= math.log2(tries) / total
+    return [] if best is None else [best]
+
+
+def candidates(problem, policy, cases, path=()):
+    """All candidate splits of a node, in column order, whatever their gain."""
+    paid = set().union(*(closure(problem, t) for t in path)) if policy.context else set()
+    found = []
+    for column, n_values in enumerate(problem.n_values):
+        of_column = nominal_candidates if n_values else numeric_candidates
+        found += of_column(problem, policy, cases, column, price_in_context(problem, column, paid))
+    return found
+
+
+# -- scores -----------------------------------------------------------------------------------------------------------
+
+
+def exceeds(score, best):
+    """Whether a later score replaces the best one. A score is (free, number): free tests come first."""
+    if score[0] != best[0]:
+        return score[0]
+    return score[1] > best[1] + TIE * abs(best[1])
+
+
+def per_price(numerator, test_price):
+    return (True, numerator) if test_price == 0 else (False, numerator / test_price)
+
+
+def score(policy, candidate):
+    """The score of a candidate by the policy's criterion."""
+    if policy.criterion == "gain-ratio":
+        return False, candidate.gain / candidate.split_info
+    if policy.criterion == "icf":
+        return False, (2**candidate.gain - 1) / (candidate.price + 1) ** policy.omega
+    if policy.criterion == "gain-per-price":
+        return per_price(candidate.gain, candidate.price)
+    if policy.criterion == "gain-squared-per-price":
+        return per_price(candidate.gain**2, candidate.price)
+    return False, candidate.drop
+
+
+def above_average(problem, found):
+    """C4.5's rule: gain ratio decides only among the candidates of at least average gain."""
+    few = [c for c in found if c.threshold is not None or c.n_branches < 0.3 * problem.weights.sum() - SLACK]
+    average = np.mean([c.gain for c in few or found]) if found else 0.0
+    return [c for c in found if c.gain >= average - 0.001]
+
+
+def best_of(scored):
+    """The first of the best (score, thing) pairs, None if there is none."""
+    best = None
+    for new in scored:
+        if best is None or exceeds(new[0], best[0]):
+            best = new
+    return None if best is None else best[1]
+
+
+def look_ahead(problem, policy, cases, n, depth, path):
+    """IDX: the best candidate with n tests to go and its pair (information gained, price spent), or None."""
+    if is_leaf(policy, class_weights(problem, cases), depth) or n == 0:
+        return None
+    scored = []
+    for candidate in candidates(problem, policy, cases, path):
+        gained, spent = candidate.gain, candidate.price
+        for part in divide(cases, candidate.branch, candidate.n_branches):
+            onward = look_ahead(problem, policy, part, n - 1, depth + 1, (*path, candidate.column))
+            if onward is not None:
+                share = float(part.weights.sum() / cases.weights.sum())
+                gained += share * onward[1]
+                spent += share * onward[2]
+        if gained > LEAST_GAIN:
+            scored.append((per_price(gained, spent), (candidate, gained, spent)))
+    return best_of(scored)
+
+
+def choose_split(problem, policy, cases, depth=0, path=()):
+    """The candidate that the criterion takes, or None."""
+    if policy.lookahead > 1:
+        found = look_ahead(problem, policy, cases, policy.lookahead, depth, path)
+        return None if found is None else found[0]
+    found = candidates(problem, policy, cases, path)
+    if policy.criterion == "cost-drop":
+        found = [c for c in found if c.drop > c.least_drop]
+    else:
+        found = [c for c in found if c.gain > LEAST_GAIN]
+    if policy.criterion == "gain-ratio":
+        found = above_average(problem, found)
+    return best_of((score(policy, c), c) for c in found)
+
+
+# -- growing ----------------------------------------------------------------------------------------------------------
+
+
+def is_leaf(policy, weights, depth):
+    """Whether a node with these class weights is not even to be split."""
+    pure = sum(w > SLACK for w in weights) <= 1
+    deep = policy.max_depth is not None and depth >= policy.max_depth
+    return pure or deep or float(np.sum(weights)) < 2 * policy.min_cases - SLACK
+
+
+def divide(cases, branch, n_branches, old_shares=None):
+    """The cases of each branch. Without a value: to every branch of positive known weight, in proportion."""
+    known = np.array([cases.weights[branch == b].sum() for b in range(n_branches)])
+    shares = known / known.sum() if known.sum() > 0 else np.asarray(old_shares)
+    parts = []
+    for b in range(n_branches):
+        fraction = np.where(branch == b, 1.0, np.where(branch < 0, shares[b], 0.0))
+        here = fraction > 0
+        parts.append(Cases(cases.rows[here], cases.weights[here] * fraction[here]))
+    return parts
+
+
+def divide_at(problem, node, cases):
+    """Send cases one step down from an existing node."""
+    taken = [branch_taken(node, problem.case(row)) for row in cases.rows]
+    branch = np.array([-1 if b is None else b for b in taken], dtype=np.int64)
+    return divide(cases, branch, len(node.children), branch_shares(node))
+
+
+def grow_node(problem, policy, cases, depth=0, path=()):
+    """Grow the subtree for some cases; answers are set later, from the top."""
+    node = Node(class_weights(problem, cases))
+    if is_leaf(policy, node.weights, depth):
+        return node
+    split = choose_split(problem, policy, cases, depth, path)
+    if split is not None:
+        node.column, node.threshold, node.branch_of = split.column, split.threshold, split.branch_of
+        parts = divide(cases, split.branch, split.n_branches)
+        node.children = [grow_node(problem, policy, part, depth + 1, (*path, split.column)) for part in parts]
+    return node
+
+
+def all_cases(problem):
+    """The training cases, without those of weight 0."""
+    rows = np.flatnonzero(problem.weights > 0)
+    return Cases(rows, problem.weights[rows])
+
+
+def without_weightless(problem):
+    """The problem without its cases of weight 0, whose values must not become thresholds either."""
+    rows = all_cases(problem).rows
+    settings = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
+    settings |= {"columns": [column[rows] for column in problem.columns]}
+    return Problem(**(settings | {"y": problem.y[rows], "weights": problem.weights[rows]}))
+
+
+def grow(problem, policy):
+    """The tree, grown and pruned as the policy says."""
+    problem = without_weightless(problem)
+    root = grow_node(problem, policy, all_cases(problem))
+    set_answers(problem, policy, root)
+    if policy.prune == "pessimistic":
+        root = prune_pessimistic(problem, policy, collapse(root), all_cases(problem))[0]
+    elif policy.prune == "cost":
+        root = prune_by_cost(problem, policy, root, all_cases(problem))
+    set_answers(problem, policy, root)
+    return root
+
+
+# -- pruning by errors ------------------------------------------------------------------------------------------------
+
+
+def deviation(cf):
+    """The normal deviation for a confidence, from Quinlan's table."""
+    return float(np.interp(cf, LEVELS_OF_CONFIDENCE, DEVIATIONS))
+
+
+def upper_errors(n, e, cf):
+    """U(n, e): C4.5's upper limit of the number of errors among n cases of which e are wrong in training.
+
+    >>> round(upper_errors(100, 5, 0.25), 1)
+    7.3
+    """
+    if n <= 0:
+        return 0.0
+    if e < 1e-6:
+        return n * (1 - cf ** (1 / n))
+    if e < 0.9999:
+        none = upper_errors(n, 0.0, cf)
+        return none + e * (upper_errors(n, 1.0, cf) - none)
+    if e + 0.5 >= n:
+        return e + 0.67 * (n - e)
+    zz = deviation(cf) ** 2
+    root = math.sqrt(zz * ((e + 0.5) * (1 - (e + 0.5) / n) + zz / 4))
+    return n * (e + 0.5 + zz / 2 + root) / (n + zz)
+
+
+def training_errors(weights):
+    return float(np.sum(weights) - np.max(weights))
+
+
+def upper_errors_of(policy, weights):
+    """U of a leaf with these class weights."""
+    return upper_errors(float(np.sum(weights)), training_errors(weights), policy.confidence)
+
+
+def as_leaf(node):
+    return Node(node.weights, node.answer)
+
+
+def collapse(node):
+    """First pass: a subtree that makes no fewer training errors than a leaf becomes one."""
+    if not node.children:
+        return node
+    node.children = [collapse(child) for child in node.children]
+    made = sum(training_errors(leaf.weights) for leaf in leaves(node))
+    return as_leaf(node) if made >= training_errors(node.weights) - 0.001 else node
+
+
+def recounted(problem, node, cases):
+    """A copy of a subtree with the class weights that these cases give it."""
+    copy = Node(class_weights(problem, cases), node.answer, [], node.column, node.threshold, node.branch_of)
+    if node.children:
+        parts = divide_at(problem, node, cases)
+        copy.children = [recounted(problem, c, part) for c, part in zip(node.children, parts, strict=True)]
+    return copy
+
+
+def heaviest(children):
+    """The child of largest weight, the first of equals."""
+    best = children[0]
+    for child in children[1:]:
+        if child.weight > best.weight + SLACK:
+            best = child
+    return best
+
+
+def prune_pessimistic(problem, policy, node, cases):
+    """Second pass: the pruned subtree and its estimate of errors."""
+    leaf_estimate = upper_errors_of(policy, node.weights)
+    if not node.children:
+        return node, leaf_estimate
+    parts = divide_at(problem, node, cases)
+    pruned = [prune_pessimistic(problem, policy, c, part) for c, part in zip(node.children, parts, strict=True)]
+    node.children = [child for child, _ in pruned]
+    tree_estimate = sum(estimate for _, estimate in pruned)
+    branch_estimate, raised = math.inf, None
+    if policy.raise_subtrees:
+        raised = recounted(problem, heaviest(node.children), cases)
+        branch_estimate = sum(upper_errors_of(policy, leaf.weights) for leaf in leaves(raised))
+    if leaf_estimate <= tree_estimate + 0.1 and leaf_estimate <= branch_estimate + 0.1:
+        return as_leaf(node), leaf_estimate
+    if branch_estimate <= tree_estimate + 0.1:
+        return prune_pessimistic(problem, policy, raised, cases)
+    return node, tree_estimate
+
+
+# -- pruning by costs -------------------------------------------------------------------------------------------------
+
+
+def leaf_cost(problem, policy, weights, answer):
+    """mcost: the error cost to expect of a leaf with these class weights and this answer."""
+    weights = np.asarray(weights, dtype=np.float64)
+    total = float(weights.sum())
+    if total == 0:
+        return 0.0
+    to_pay = problem.errors[:, answer]
+    if answer >= problem.k:
+        return float(weights @ to_pay)
+    if problem.k == 1:
+        return total * float(to_pay[0])
+    others = [i for i in range(problem.k) if i != answer]
+    wrong = total - float(weights[answer])
+    upper = upper_errors(total, wrong, policy.confidence)
+    per_error = sum((weights[i] + 1) / (wrong + problem.k - 1) * to_pay[i] for i in others)
+    return float(upper * per_error + (total - upper) * to_pay[answer])
+
+
+def paid_on(problem, path, case_values):
+    """What a case has been charged at the nodes of the path on which it came."""
+    paid = set()
+    for node in path:
+        if branch_taken(node, case_values) is not None:
+            paid |= ordered_at(problem, node, case_values, paid)
+    return paid
+
+
+def subtree_price(problem, node, cases, path=()):
+    """W * tcost(T): what a subtree charges all the cases that come to it by this path of nodes."""
+    total = 0.0
+    for row, weight in zip(cases.rows, cases.weights, strict=True):
+        paid = paid_on(problem, path, problem.case(row))
+        charged = charged_tests(problem, node, problem.case(row), paid)
+        total += float(weight) * price_of_more(problem, charged, paid)
+    return total
+
+
+def prune_by_cost(problem, policy, node, cases, path=()):
+    """Bottom-up: a subtree becomes a leaf where the leaf is expected to cost no more."""
+    if not node.children:
+        return node
+    parts = divide_at(problem, node, cases)
+    below = (*path, node)
+    node.children = [
+        prune_by_cost(problem, policy, child, part, below) for child, part in zip(node.children, parts, strict=True)
+    ]
+    errors = sum(leaf_cost(problem, policy, leaf.weights, leaf.answer) for leaf in leaves(node))
+    kept = subtree_price(problem, node, cases, path) + errors
+    as_one = leaf_cost(problem, policy, node.weights, node.answer)
+    return as_leaf(node) if as_one <= kept + TIE * max(abs(as_one), abs(kept)) else node
