@@ -39,25 +39,24 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_
     return nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner);
 }
 
-// A table and the arrays that its columns look into.
+// A table and the arrays that its columns look into (a converted copy, where the caller's array has another type).
 struct OwnedTable {
     Table table;
-    std::vector<nb::object> owners;
+    std::vector<In1<double>> numeric;
+    std::vector<In1<int32_t>> nominal;
 
     OwnedTable(std::size_t n_cases, bool has_missing) {
         table.n_cases = n_cases;
         table.has_missing = has_missing;
     }
-    void add_numeric(nb::object array) {
-        const auto a = nb::cast<In1<double>>(array);
+    void add_numeric(In1<double> a) {
         Column column;
         column.values = a.data();
         column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
         table.columns.push_back(std::move(column));
-        owners.push_back(std::move(array));
+        numeric.push_back(std::move(a));
     }
-    void add_nominal(nb::object array, int n_values, const std::vector<std::vector<int32_t>>& levels) {
-        const auto a = nb::cast<In1<int32_t>>(array);
+    void add_nominal(In1<int32_t> a, int n_values, const std::vector<std::vector<int32_t>>& levels) {
         Column column;
         column.codes = a.data();
         column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
@@ -68,7 +67,7 @@ struct OwnedTable {
             column.levels.push_back({n_branches, branch_of});
         }
         table.columns.push_back(std::move(column));
-        owners.push_back(std::move(array));
+        nominal.push_back(std::move(a));
     }
 };
 
@@ -178,7 +177,6 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
         for (std::size_t row = 0; row < n; ++row) {
             Guide guide{&cases.table, row};
             Tree tree = grower->grow(control, &guide);
-            settle_thresholds(tree, table.table);
             settle_answers(tree, errors, policy.grow.answer);
             Table one = cases.table;
             one.n_cases = 1;
@@ -248,17 +246,17 @@ NB_MODULE(_core, m) {
                  new (self) Tree(make_tree(k, test, threshold, first_child, n_children, map_start, map_size, maps, answer, weights));
              },
              "n_classes"_a, "test"_a, "threshold"_a, "first_child"_a, "n_children"_a, "map_start"_a, "map_size"_a, "maps"_a, "answer"_a, "weights"_a)
-        .def_prop_ro("test", field(&Tree::test))
-        .def_prop_ro("threshold", field(&Tree::threshold))
-        .def_prop_ro("first_child", field(&Tree::first_child))
-        .def_prop_ro("n_children", field(&Tree::n_children))
-        .def_prop_ro("map_start", field(&Tree::map_start))
-        .def_prop_ro("map_size", field(&Tree::map_size))
-        .def_prop_ro("maps", field(&Tree::maps))
-        .def_prop_ro("answer", field(&Tree::answer))
+        .def_prop_ro("test", field(&Tree::test), nb::rv_policy::move)
+        .def_prop_ro("threshold", field(&Tree::threshold), nb::rv_policy::move)
+        .def_prop_ro("first_child", field(&Tree::first_child), nb::rv_policy::move)
+        .def_prop_ro("n_children", field(&Tree::n_children), nb::rv_policy::move)
+        .def_prop_ro("map_start", field(&Tree::map_start), nb::rv_policy::move)
+        .def_prop_ro("map_size", field(&Tree::map_size), nb::rv_policy::move)
+        .def_prop_ro("maps", field(&Tree::maps), nb::rv_policy::move)
+        .def_prop_ro("answer", field(&Tree::answer), nb::rv_policy::move)
         .def_prop_ro("weights", [](const Tree& tree) {
             return to_numpy(tree.weights, {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)});
-        })
+        }, nb::rv_policy::move)
         .def("shares", [](const Tree& tree) {
             return to_numpy(node_shares(tree), {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)});
         });

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "parallel.hpp"
 #include "presort.hpp"
@@ -246,7 +247,7 @@ private:
         double known_weight = 0;
         for (int j = 0; j < k_; ++j) known_weight += known[j];
         const double smallest = std::max(policy_.min_cases, std::min(25.0, policy_.min_share * known_weight / k_));
-        const Cut cut = find_cut(list, n, smallest, known, known_weight, scratch);
+        const Cut cut = find_cut(list, n, smallest, known, known_weight, view.weight, scratch);
         if (cut.position == 0) return;
         c.valid = true;
         c.position = cut.position;
@@ -268,7 +269,7 @@ private:
         c.evidence.split_info = spread(parts, 3, view.weight);
     }
 
-    Cut find_cut(const Word* list, std::size_t n, double smallest, const double* known, double known_weight, Scratch& scratch) {
+    Cut find_cut(const Word* list, std::size_t n, double smallest, const double* known, double known_weight, double weight, Scratch& scratch) {
         const double* weight_of = weighted_ ? weight_of_.data() : nullptr;
         if (policy_.criterion->by_drop) {
             const double whole = errors_.of(known, errors_.best_answer(known, policy_.answer));
@@ -277,9 +278,9 @@ private:
         }
         if (weighted_)
             return best_cut(list, n, smallest, weight_of, known_weight, packing_, WeightedEntropy(known, k_, scratch.doubles),
-                            1e-10 * known_weight);
+                            1e-10 * weight);
         return best_cut(list, n, smallest, nullptr, known_weight, packing_, UnitEntropy(xlog_, known, k_, scratch.counts),
-                        1e-10 * known_weight);
+                        1e-10 * weight);
     }
 
     void judge_nominal(const View& view, Candidate& c, Scratch& scratch) {
@@ -372,7 +373,7 @@ private:
         for (const Candidate& c : found) {
             if (!c.valid) continue;
             const Column& column = data_.table.columns[c.column];
-            const bool many = !column.numeric() && column.levels[c.level].n_branches >= 0.3 * training_weight_;
+            const bool many = !column.numeric() && column.levels[c.level].n_branches >= 0.3 * training_weight_ - 1e-9;
             sum[many] += c.evidence.gain;
             ++count[many];
         }
@@ -477,7 +478,7 @@ private:
         View view{blocks_[task.block].get(), ranges_.data(), nullptr, tree_.weight(task.node)};
         node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + k_);
         view.class_weights = node_weights_.data();
-        const TestSet paid = policy_.context || guide ? paid_on_path(task.node) : TestSet(pricing_.n_tests());
+        const TestSet paid = policy_.context ? paid_on_path(task.node) : TestSet(pricing_.n_tests());
         const Candidate best = choose(candidates(view, prices_after(paid)), view, paid, task.depth, policy_.lookahead);
         if (!best.valid) return;
 
@@ -487,7 +488,7 @@ private:
         parent_.resize(tree_.size(), task.node);
         record(task.node, best, first, n_branches);
 
-        const bool visit_all = task.visit_all || pricing_.orders_delayed(best.column, paid);
+        const bool visit_all = task.visit_all || orders_delayed(*guide, task.node);
         wanted_.assign(n_branches, 0);
         int n_wanted = 0;
         for (int b = 0; b < n_branches; ++b)
@@ -504,17 +505,37 @@ private:
         tree_.first_child[node] = first;
         tree_.n_children[node] = n_branches;
         if (data_.table.columns[c.column].numeric()) {
-            const double middle = c.low + (c.high - c.low) / 2;
-            tree_.threshold[node] = middle < c.high ? middle : c.low;
+            const double middle = std::midpoint(c.low, c.high), threshold = middle < c.high ? middle : c.low;
+            tree_.threshold[node] = reusable_ ? settled(c.column, threshold) : threshold;
         } else {
             tree_.map_start[node] = map_start_[c.column][c.level];
             tree_.map_size[node] = data_.table.columns[c.column].n_values;
         }
     }
 
+    // The largest value of the whole column that does not exceed the threshold. A guided case may lie between the two, and must
+    // be led the way that it will walk.
+    double settled(int column, double threshold) const {
+        const Column& values = data_.table.columns[column];
+        const Range range = root_.ranges[list_of_[column]];
+        const Word* list = root_.block->words.get();
+        const Word* after = std::partition_point(list + range.begin, list + range.end,
+                                                 [&](Word w) { return values.value(packing_.row(w)) <= threshold; });
+        return values.value(packing_.row(after[-1]));
+    }
+
+    int goes_to(const Guide& guide, int node) const {
+        return tree_.branch(node, guide.cases->columns[tree_.test[node]], guide.row);
+    }
+
+    // Below a delayed test all of the subtree is visited already, so that what was paid on the path does not matter.
+    bool orders_delayed(const Guide& guide, int node) const {
+        return goes_to(guide, node) >= 0 && pricing_.orders_delayed(tree_.test[node], TestSet(pricing_.n_tests()));
+    }
+
     bool visits(const Guide& guide, int node, int b) const {
-        const int goes_to = tree_.branch(node, guide.cases->columns[tree_.test[node]], guide.row);
-        return goes_to == b || goes_to < 0;
+        const int branch = goes_to(guide, node);
+        return branch == b || branch < 0;
     }
 
     void divide_by_copy(const Task& task, const View& view, const Candidate& c, int first, bool visit_all) {

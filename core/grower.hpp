@@ -39,7 +39,7 @@ public:
     virtual Tree grow(Control& control, const Guide* guide = nullptr) = 0;
 };
 
-// `reusable`: grow() will be called more than once.
+// `reusable`: grow() will be called more than once; its thresholds are settled already.
 std::unique_ptr<TreeGrower> make_grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors,
                                         const GrowPolicy& policy, bool reusable);
 

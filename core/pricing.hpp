@@ -8,24 +8,32 @@
 
 namespace worthwhile {
 
+// The first 64 tests stand in the object itself: sets are copied at every node, and few problems need the vector.
 class TestSet {
 public:
-    explicit TestSet(int n_tests = 0) : words_((static_cast<std::size_t>(n_tests) + 63) / 64, 0) {}
+    explicit TestSet(int n_tests = 0) : rest_(n_tests > 64 ? static_cast<std::size_t>(n_tests - 1) / 64 : 0, 0) {}
 
-    bool has(int test) const { return words_[test >> 6] >> (test & 63) & 1; }
-    void add(int test) { words_[test >> 6] |= uint64_t{1} << (test & 63); }
+    bool has(int test) const { return word(test >> 6) >> (test & 63) & 1; }
+    void add(int test) { word(test >> 6) |= uint64_t{1} << (test & 63); }
     void unite(const TestSet& other) {
-        for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+        for (std::size_t i = 0; i <= rest_.size(); ++i) word(i) |= other.word(i);
+    }
+    template <class Visit>
+    void each(Visit visit) const {
+        each_without(TestSet(static_cast<int>(64 * (rest_.size() + 1))), visit);
     }
     template <class Visit>
     void each_without(const TestSet& other, Visit visit) const {
-        for (std::size_t i = 0; i < words_.size(); ++i)
-            for (uint64_t rest = words_[i] & ~other.words_[i]; rest; rest &= rest - 1)
-                visit(static_cast<int>(i * 64) + std::countr_zero(rest));
+        for (std::size_t i = 0; i <= rest_.size(); ++i)
+            for (uint64_t left = word(i) & ~other.word(i); left; left &= left - 1) visit(static_cast<int>(i * 64) + std::countr_zero(left));
     }
 
 private:
-    std::vector<uint64_t> words_;
+    uint64_t& word(std::size_t i) { return i ? rest_[i - 1] : first_; }
+    const uint64_t& word(std::size_t i) const { return i ? rest_[i - 1] : first_; }
+
+    uint64_t first_ = 0;
+    std::vector<uint64_t> rest_;
 };
 
 struct Pricing {
@@ -62,7 +70,7 @@ struct Pricing {
     double price(const TestSet& charged, const TestSet& paid, std::size_t row = 0) const {
         double sum = 0;
         std::vector<uint8_t> touched(common.size(), 0);
-        paid.each_without(TestSet(n_tests()), [&](int t) {
+        paid.each([&](int t) {
             if (group[t] >= 0) touched[group[t]] = 1;
         });
         charged.each_without(paid, [&](int t) {

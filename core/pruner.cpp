@@ -166,8 +166,8 @@ public:
 
 private:
     struct Value {
-        double errors = 0;          // estimated error cost of the leaves
-        double regular_prices = 0;  // what the subtree charges the cases that have had every test of their path
+        double errors = 0;  // estimated error cost of the leaves
+        double prices = 0;  // what the subtree charges the cases that come to it without an account of their own
     };
 
     double as_leaf(int node) const {
@@ -179,8 +179,10 @@ private:
         control_.poll();
         const double leaf = as_leaf(node);
         if (tree_.leaf(node)) return {leaf, 0.0};
-        const Value value = prune_children(node, cases, path);
-        const double whole = value.errors + value.regular_prices + irregular_prices(node, cases, path);
+        Value value = prune_children(node, cases, path);
+        const IrregularPrices irregular = irregular_prices(node, cases, path);
+        value.prices += irregular.from_here;
+        const double whole = value.errors + value.prices + irregular.from_above;
         if (leaf <= whole + 1e-9 * std::abs(whole)) {
             tree_.make_leaf(node);
             return {leaf, 0.0};
@@ -193,7 +195,7 @@ private:
         const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
         TestSet path_then = path;
         pricing_.charge(test, path_then);
-        if (waits) tree_.each_test_below(node, [&](int t) { pricing_.charge(t, path_then); });
+        if (waits) tree_.each_inner_below(node, [&](int at) { pricing_.charge(tree_.test[at], path_then); });
 
         const auto on_arrival = std::make_shared<const TestSet>(path);
         const std::vector<Cases> parts = divide(tree_, node, data_, cases, [&](std::size_t i, bool known) -> std::shared_ptr<const TestSet> {
@@ -204,9 +206,9 @@ private:
         for (int b = 0; b < tree_.n_children[node]; ++b) {
             const Value below = prune(tree_.first_child[node] + b, parts[b], path_then);
             value.errors += below.errors;
-            value.regular_prices += below.regular_prices;
+            value.prices += below.prices;
         }
-        value.regular_prices += own_prices(node, cases, path, waits);
+        value.prices += own_prices(node, cases, path, waits);
         return value;
     }
 
@@ -233,7 +235,7 @@ private:
     bool lacks_below(int node, std::size_t row) const {
         if (!data_.table.has_missing) return false;
         bool lacks = false;
-        tree_.each_test_below(node, [&](int t) { lacks |= data_.table.columns[t].missing(row); });
+        tree_.each_inner_below(node, [&](int at) { lacks |= data_.table.columns[tree_.test[at]].missing(row); });
         return lacks;
     }
 
@@ -255,17 +257,23 @@ private:
         return after;
     }
 
-    double irregular_prices(int node, const Cases& cases, const TestSet& path) const {
-        if (!data_.table.has_missing) return 0;
+    // What the subtree charges the cases that are walked one by one: those that start to be so at this node, which count for the
+    // nodes above it too, and those that an upper node walks itself.
+    struct IrregularPrices {
+        double from_here = 0, from_above = 0;
+    };
+
+    IrregularPrices irregular_prices(int node, const Cases& cases, const TestSet& path) const {
+        IrregularPrices sum;
+        if (!data_.table.has_missing) return sum;
         const int test = tree_.test[node];
         const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
-        double sum = 0;
         for (std::size_t i = 0; i < cases.rows.size(); ++i) {
             if (regular(node, cases, i, waits)) continue;
             const TestSet& paid = cases.paid[i] ? *cases.paid[i] : path;
             TestSet charged(pricing_.n_tests());
             charge_walk(tree_, node, data_.table, cases.rows[i], pricing_, paid, charged);
-            sum += cases.weights[i] * pricing_.price(charged, paid, cases.rows[i]);
+            (cases.paid[i] ? sum.from_above : sum.from_here) += cases.weights[i] * pricing_.price(charged, paid, cases.rows[i]);
         }
         return sum;
     }

@@ -1,15 +1,16 @@
 #include "router.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <limits>
 
 #include "parallel.hpp"
 
 namespace worthwhile {
 
 void charge_subtree(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, TestSet& charged) {
-    tree.each_test_below(node, [&](int test) {
-        if (!table.columns[test].missing(row)) pricing.charge(test, charged);
+    tree.each_inner_below(node, [&](int at) {
+        const int test = tree.test[at];
+        if (tree.branch(at, table.columns[test], row) >= 0) pricing.charge(test, charged);
     });
 }
 
@@ -36,32 +37,28 @@ void charge_walk(const Tree& tree, int node, const Table& table, std::size_t row
 std::vector<double> node_shares(const Tree& tree) {
     const int k = tree.n_classes;
     std::vector<double> shares(tree.weights.size(), 0.0);
-    std::vector<int> parent(tree.size(), -1);
+    std::vector<int> source(tree.size(), -1);  // by node: the nearest node of positive weight at or above it
     for (int node = 0; node < tree.size(); ++node) {
         double* mine = shares.data() + static_cast<std::size_t>(node) * k;
-        const double weight = tree.weight(node);
-        const double* above = parent[node] >= 0 ? shares.data() + static_cast<std::size_t>(parent[node]) * k : nullptr;
-        const bool above_known = parent[node] >= 0 && tree.weight(parent[node]) > 0;
+        if (tree.weight(node) > 0) source[node] = node;
         for (int c = 0; c < k; ++c) {
-            if (weight > 0)
-                mine[c] = tree.class_weights(node)[c] / weight;
-            else if (above_known)
-                mine[c] = above[c];
+            if (source[node] >= 0)
+                mine[c] = tree.class_weights(source[node])[c] / tree.weight(source[node]);
             else
                 mine[c] = tree.answer[node] < k ? tree.answer[node] == c : 1.0 / k;
         }
-        for (int b = 0; b < tree.n_children[node]; ++b) parent[tree.first_child[node] + b] = node;
+        for (int b = 0; b < tree.n_children[node]; ++b) source[tree.first_child[node] + b] = source[node];
     }
     return shares;
 }
 
 namespace {
 
-// One cache line holds four of these; the full node table would need one line per node and more.
-struct RouteNode {
+// What the fast walk needs of a node. A leaf leads to itself, so that cases that have arrived need not be told apart.
+struct FastNode {
     double threshold;
-    int32_t test;         // -1: a leaf
-    int32_t first_child;  // nominal nodes: -2 - node, to be looked up in the tree
+    const double* values;
+    int32_t child;
 };
 
 class Router {
@@ -69,45 +66,82 @@ public:
     Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
            const RouteRequest& request)
         : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(node_shares(tree)) {
-        for (int node = 0; node < tree.size(); ++node)
-            nodes_.push_back({tree.threshold[node], tree.test[node], tree.map_start[node] < 0 ? tree.first_child[node] : -2 - node});
+        prepare_fast_walk();
         if (request.prices) price_leaves();
     }
 
     void route(std::size_t begin, std::size_t end, Routes& out) const {
-        constexpr std::size_t kAtOnce = 8;  // cases in flight: while one waits for memory the others go on (2.4 times faster on deep trees)
         std::size_t row = begin;
-        for (; row + kAtOnce <= end; row += kAtOnce) {
-            int leaf[kAtOnce] = {};
-            bool moving = true;
-            while (moving) {
-                moving = false;
-                for (std::size_t j = 0; j < kAtOnce; ++j)
-                    if (leaf[j] >= 0 && nodes_[leaf[j]].test >= 0) {
-                        leaf[j] = step(leaf[j], row + j);
-                        moving = true;
-                    }
-            }
-            for (std::size_t j = 0; j < kAtOnce; ++j) finish(leaf[j], row + j, out);
-        }
+        if (!fast_.empty())
+            for (; row + kAtOnce <= end; row += kAtOnce) route_together(row, out);
         for (; row < end; ++row) {
-            int leaf = 0;
-            while (leaf >= 0 && nodes_[leaf].test >= 0) leaf = step(leaf, row);
-            finish(leaf, row, out);
+            int node = 0;
+            while (node >= 0 && !tree_.leaf(node)) node = step(node, row);
+            finish(node, row, out);
         }
     }
 
 private:
+    static constexpr std::size_t kAtOnce = 8;
+    static constexpr std::ptrdiff_t kFetchable = 512;
+
+    // Possible where all tests of the tree are numeric and stored with the same stride.
+    void prepare_fast_walk() {
+        if (tree_.leaf(0)) return;
+        stride_ = table_.columns[tree_.test[0]].stride;
+        const double *first = table_.columns[tree_.test[0]].values, *last = first;
+        for (int node = 0; node < tree_.size(); ++node) {
+            const Column& column = table_.columns[tree_.test[tree_.leaf(node) ? 0 : node]];
+            if (!column.numeric() || column.stride != stride_) {
+                fast_.clear();
+                return;
+            }
+            if (tree_.leaf(node))
+                fast_.push_back({std::numeric_limits<double>::infinity(), column.values, node});
+            else
+                fast_.push_back({tree_.threshold[node], column.values, tree_.first_child[node]});
+            first = std::min(first, column.values);
+            last = std::max(last, column.values);
+        }
+        row_start_ = reinterpret_cast<const char*>(first);
+        row_bytes_ = reinterpret_cast<const char*>(last + 1) - row_start_;
+        const bool by_rows = row_bytes_ <= stride_ * static_cast<std::ptrdiff_t>(sizeof(double));
+        if (!by_rows || row_bytes_ > kFetchable) row_bytes_ = 0;
+    }
+
+    // A tree jumps about in a row, which the processor does not foresee: fetch the rows of the next cases (saves a fifth at 50 columns).
+    void fetch_ahead(const std::ptrdiff_t* offset) const {
+        for (std::size_t j = 0; j < kAtOnce; ++j) {
+            const char* row = row_start_ + (offset[j] + static_cast<std::ptrdiff_t>(kAtOnce) * stride_) * static_cast<std::ptrdiff_t>(sizeof(double));
+            for (std::ptrdiff_t i = 0; i < row_bytes_; i += 64) __builtin_prefetch(row + i);
+        }
+    }
+
+    // Eight cases at a time and no branch that depends on the data: while one case waits for memory the others go on, and nothing is
+    // mispredicted. On a tree of 13,000 nodes this takes 0.25 of the time of one case after the other.
+    void route_together(std::size_t row, Routes& out) const {
+        int at[kAtOnce] = {};
+        std::ptrdiff_t offset[kAtOnce];
+        for (std::size_t j = 0; j < kAtOnce; ++j) offset[j] = static_cast<std::ptrdiff_t>(row + j) * stride_;
+        if (row + 2 * kAtOnce <= table_.n_cases) fetch_ahead(offset);
+        bool missing[kAtOnce] = {};
+        for (int moved = 1; moved;) {
+            moved = 0;
+            for (std::size_t j = 0; j < kAtOnce; ++j) {
+                const FastNode& node = fast_[at[j]];
+                const double v = node.values[offset[j]];
+                const int next = node.child + (v > node.threshold);
+                missing[j] |= v != v;
+                moved |= next ^ at[j];
+                at[j] = next;
+            }
+        }
+        for (std::size_t j = 0; j < kAtOnce; ++j) finish(missing[j] ? -1 : at[j], row + j, out);
+    }
+
     // The next node of the case, or -1 where its value is missing.
     int step(int node, std::size_t row) const {
-        const RouteNode& at = nodes_[node];
-        const Column& column = table_.columns[at.test];
-        if (at.first_child >= 0) {
-            const double v = column.value(row);
-            if (v <= at.threshold) return at.first_child;
-            return v != v ? -1 : at.first_child + 1;
-        }
-        const int branch = tree_.branch(node, column, row);
+        const int branch = tree_.branch(node, table_.columns[tree_.test[node]], row);
         return branch < 0 ? -1 : tree_.first_child[node] + branch;
     }
 
@@ -118,26 +152,33 @@ private:
             if (request_.shares) std::copy_n(shares_.begin() + static_cast<std::ptrdiff_t>(leaf) * k, k, out.shares.begin() + static_cast<std::ptrdiff_t>(row) * k);
         } else {
             std::vector<double> mix(k, 0.0);
-            spread(0, row, 1.0, mix);
-            if (request_.answers) out.answer[row] = errors_.best_answer(mix.data(), policy_);
+            const int only = spread(0, row, 1.0, mix);
+            if (request_.answers) out.answer[row] = only >= 0 ? tree_.answer[only] : errors_.best_answer(mix.data(), policy_);
             if (request_.shares) std::copy(mix.begin(), mix.end(), out.shares.begin() + static_cast<std::ptrdiff_t>(row) * k);
         }
         if (request_.prices) out.price[row] = leaf >= 0 && plain_price(leaf, row) ? leaf_price_[leaf] : walk_price(row);
     }
 
-    // Adds the class shares of the leaves that a case with missing values ends in.
-    void spread(int node, std::size_t row, double weight, std::vector<double>& mix) const {
+    // Adds the class shares of the leaves that a case with missing values ends in. Returns the leaf if there is but one, else -1.
+    int spread(int node, std::size_t row, double weight, std::vector<double>& mix) const {
         while (!tree_.leaf(node)) {
             const int next = step(node, row);
-            if (next < 0) {
-                const std::vector<double> share = tree_.shares(node);
-                for (int b = 0; b < tree_.n_children[node]; ++b)
-                    if (share[b] > 0) spread(tree_.first_child[node] + b, row, weight * share[b], mix);
-                return;
-            }
+            if (next < 0) return spread_over_branches(node, row, weight, mix);
             node = next;
         }
         for (int c = 0; c < tree_.n_classes; ++c) mix[c] += weight * shares_[static_cast<std::size_t>(node) * tree_.n_classes + c];
+        return node;
+    }
+
+    int spread_over_branches(int node, std::size_t row, double weight, std::vector<double>& mix) const {
+        const std::vector<double> share = tree_.shares(node);
+        int visited = 0, only = -1;
+        for (int b = 0; b < tree_.n_children[node]; ++b) {
+            if (share[b] <= 0) continue;
+            only = spread(tree_.first_child[node] + b, row, weight * share[b], mix);
+            ++visited;
+        }
+        return visited == 1 ? only : -1;
     }
 
     double walk_price(std::size_t row) const {
@@ -150,9 +191,11 @@ private:
     // Every case with all values known pays the same on the way to a leaf: worked out once per leaf.
     bool plain_price(int leaf, std::size_t row) const {
         if (pricing_.case_prices) return false;
-        if (!table_.has_missing || commitment_[leaf] < 0) return true;
-        const std::vector<int>& tests = committed_tests_[commitment_[leaf]];
-        return std::none_of(tests.begin(), tests.end(), [&](int test) { return table_.columns[test].missing(row); });
+        if (commitment_[leaf] < 0) return true;
+        const Commitment& order = commitments_[commitment_[leaf]];
+        if (order.partial) return false;
+        if (!table_.has_missing) return true;
+        return std::none_of(order.tests.begin(), order.tests.end(), [&](int test) { return table_.columns[test].missing(row); });
     }
 
     void price_leaves() {
@@ -187,15 +230,29 @@ private:
     }
 
     void commit(int node, TestSet& charged) {
-        commitment_[node] = static_cast<int>(committed_tests_.size());
-        std::vector<int>& tests = committed_tests_.emplace_back();
-        tree_.each_test_below(node, [&](int test) {
-            tests.push_back(test);
-            pricing_.charge(test, charged);
+        commitment_[node] = static_cast<int>(commitments_.size());
+        Commitment& order = commitments_.emplace_back();
+        tree_.each_inner_below(node, [&](int at) {
+            order.tests.push_back(tree_.test[at]);
+            order.partial |= !knows_all_values(at);
+            pricing_.charge(tree_.test[at], charged);
         });
-        std::sort(tests.begin(), tests.end());
-        tests.erase(std::unique(tests.begin(), tests.end()), tests.end());
+        std::sort(order.tests.begin(), order.tests.end());
+        order.tests.erase(std::unique(order.tests.begin(), order.tests.end()), order.tests.end());
     }
+
+    // Whether every value that the table can hold leads somewhere; a hand-written node may leave some out.
+    bool knows_all_values(int node) const {
+        if (tree_.map_start[node] < 0) return true;
+        const int32_t* map = tree_.maps.data() + tree_.map_start[node];
+        return tree_.map_size[node] >= table_.columns[tree_.test[node]].n_values && std::none_of(map, map + tree_.map_size[node], [](int32_t b) { return b < 0; });
+    }
+
+    // What a delayed order charges for at once.
+    struct Commitment {
+        std::vector<int> tests;
+        bool partial = false;  // some node does not know every value: what is charged depends on the case even where nothing is missing
+    };
 
     const Tree& tree_;
     const Table& table_;
@@ -204,10 +261,13 @@ private:
     const Answer policy_;
     const RouteRequest request_;
     const std::vector<double> shares_;
-    std::vector<RouteNode> nodes_;
+    std::vector<FastNode> fast_;
+    std::ptrdiff_t stride_ = 1;
+    const char* row_start_ = nullptr;
+    std::ptrdiff_t row_bytes_ = 0;  // 0: the table is not stored row by row, or the rows are too long to fetch
     std::vector<double> leaf_price_;
     std::vector<int> commitment_;  // by node: which delayed order it stands below, or -1
-    std::vector<std::vector<int>> committed_tests_;
+    std::vector<Commitment> commitments_;
 };
 
 }  // namespace

@@ -68,15 +68,15 @@ struct Tree {
         return share;
     }
 
-    // Calls visit(test) for the test of every inner node at or below `node` (a test may come several times).
+    // Calls visit(inner node) for every inner node at or below `node`.
     template <class Visit>
-    void each_test_below(int node, Visit visit) const {
+    void each_inner_below(int node, Visit visit) const {
         std::vector<int> todo{node};
         while (!todo.empty()) {
             const int at = todo.back();
             todo.pop_back();
             if (leaf(at)) continue;
-            visit(test[at]);
+            visit(at);
             for (int b = 0; b < n_children[at]; ++b) todo.push_back(first_child[at] + b);
         }
     }

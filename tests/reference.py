@@ -209,9 +209,9 @@ def choose_answer(problem, policy, weights):
                 best = c
         return best
     costs = weights @ problem.errors
-    sizes = weights @ np.abs(problem.errors)  # costs may cancel out; their parts do not
+    tie = TIE * weights.sum() * np.abs(problem.errors).max()
     for a in range(1, problem.errors.shape[1]):
-        if costs[a] < costs[best] - TIE * max(sizes[a], sizes[best]):
+        if costs[a] < costs[best] - tie:
             best = a
     return best
 
@@ -340,7 +340,7 @@ def nominal_candidates(problem, policy, cases, column, test_price):
 
 def stored_threshold(problem, column, low, high):
     """The largest value of the whole column that does not exceed the middle of two neighbouring values."""
-    middle = (low + high) / 2
+    middle = (low + high) / 2 if math.isfinite(low + high) else low / 2 + high / 2
     # The middle of two adjacent floats can round up to the higher one, which belongs to the other side.
     return max(float(v) for v in problem.columns[column] if v <= middle and v < high)
 
@@ -666,4 +666,4 @@ def prune_by_cost(problem, policy, node, cases, path=()):
     errors = sum(leaf_cost(problem, policy, leaf.weights, leaf.answer) for leaf in leaves(node))
     kept = subtree_price(problem, node, cases, path) + errors
     as_one = leaf_cost(problem, policy, node.weights, node.answer)
-    return as_leaf(node) if as_one <= kept + TIE * max(abs(as_one), abs(kept)) else node
+    return as_leaf(node) if as_one <= kept + TIE * abs(kept) else node

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-from itertools import chain, combinations
+import re
+from itertools import chain, combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -242,7 +243,7 @@ def test_prices_for_free_columns_and_none() -> None:
     ],
 )
 def test_columns_that_do_not_fit_are_named(costs: Costs, columns: list[str], words: list[str]) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         costs.prices_for(columns)
     assert all(word in str(caught.value) for word in words), caught.value
 
@@ -341,7 +342,7 @@ def test_uniform_errors_take_any_labels() -> None:
     ],
 )
 def test_classes_that_do_not_fit_are_named(errors: object, classes: list[object], words: list[str]) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         Costs(errors=errors).error_matrix(classes)
     assert all(word in str(caught.value) for word in words), caught.value
 
@@ -408,7 +409,6 @@ TEST_MISTAKES = [
     ({"age": Test(1, requires=(3,))}, ["'age'", "3", "no name"]),
     ({"age": Test(1, requires=("age",))}, ["'age'", "requires itself"]),
     ({"age": Test(1, requires=("a", "b", "a"))}, ["'age'", "'a' twice"]),
-    ({"a": Test(1, requires=("b",)), "b": Test(1, requires=("a",))}, ["cycle", "'a' -> 'b'", "'b' -> 'a'"]),
 ]
 
 
@@ -416,12 +416,9 @@ TEST_MISTAKES = [
 def test_mistakes_in_tests_are_named(tests: object, words: list[str]) -> None:
     shared = {"blood": Test(1.0, group="blood")}
     given_tests = {**shared, **tests} if isinstance(tests, dict) else tests
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         Costs(tests=given_tests, groups={"blood": 2.0})
-    for word in words if "cycle" not in words else ["cycle"]:
-        assert word in str(caught.value)
-    if "cycle" in words:
-        assert any(word in str(caught.value) for word in words[1:])
+    assert all(word in str(caught.value) for word in words), caught.value
 
 
 def test_a_cycle_is_shown_in_the_direction_of_requires() -> None:
@@ -431,7 +428,7 @@ def test_a_cycle_is_shown_in_the_direction_of_requires() -> None:
     shown = str(caught.value).split(": ")[1].split(";")[0].replace("'", "").split(" -> ")
     assert shown[0] == shown[-1]
     assert sorted(shown[1:]) == ["a", "b", "c"]
-    assert all(later in tests[earlier].requires for earlier, later in zip(shown, shown[1:], strict=False))
+    assert all(later in tests[earlier].requires for earlier, later in pairwise(shown))
 
 
 @pytest.mark.parametrize(
@@ -448,7 +445,7 @@ def test_a_cycle_is_shown_in_the_direction_of_requires() -> None:
     ],
 )
 def test_mistakes_in_groups_are_named(groups: object, words: list[str]) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         Costs(tests={"chol": Test(1, group="blood")}, groups=groups)
     assert all(word in str(caught.value) for word in words), caught.value
 
@@ -482,6 +479,7 @@ def test_mistakes_in_groups_are_named(groups: object, words: list[str]) -> None:
         ([[0], [1]], ["a", "b"], ["column for every class"]),
         ([], ["a", "b"], ["one row per class"]),
         ([1, 2], ["a", "b"], ["one row per class"]),
+        ([[[1], [2, 3]], [1, 2]], ["a", "b"], ["errors['a']['a']", "number"]),
         (np.array(3.0), ["a"], ["one row per class"]),
         (np.zeros((2, 2, 2)), ["a", "b"], ["errors['a']['a']", "number"]),
         ([[0, INF], [1, 0]], ["a", "b"], ["errors['a']['b']", "finite"]),
@@ -492,7 +490,7 @@ def test_mistakes_in_groups_are_named(groups: object, words: list[str]) -> None:
     ],
 )
 def test_mistakes_in_errors_are_named(errors: object, classes: object, words: list[str]) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         Costs(errors=errors, classes=classes)
     assert all(word in str(caught.value) for word in words), caught.value
 
@@ -515,7 +513,7 @@ def test_mistakes_in_about_are_named(about: object, words: str) -> None:
     ],
 )
 def test_mistakes_in_asking_for_a_price_are_named(test: str, paid: object, words: list[str]) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         heart().price(test, paid=paid)
     assert all(word in str(caught.value) for word in words), caught.value
 

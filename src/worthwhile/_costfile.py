@@ -10,7 +10,6 @@ import csv
 import io
 import os
 import re
-import secrets
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from worthwhile._errortable import Culprit, listing, show, suggest
+from worthwhile._files import read_text, write_file
 
 if TYPE_CHECKING:
     from worthwhile.costs import Costs
@@ -60,22 +60,13 @@ def write(costs: Costs, path: str | os.PathLike[str]) -> None:
     if writer is None:
         valid = listing(suffix for suffix, known in FORMATS.items() if known.write is not None)
         raise ValueError(f"{place}: files in Turney's format can only be read; valid suffixes for writing: {valid}")
-    if place.is_dir():
-        raise ValueError(f"{place}: is a folder, not a file")
     try:
         content = writer(costs).encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(f"{place}: {show(error.object[error.start])} in a name cannot be written as UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    target = place.resolve()  # a link stays a link: what it points to is replaced
-    temporary = target.with_name(f".worthwhile-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_file(place, content)
 
 
 def _format_of(path: Path) -> Format:
@@ -85,19 +76,6 @@ def _format_of(path: Path) -> Format:
     return known
 
 
-def _text(path: Path) -> str:
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file")
-    if not path.is_file():
-        raise ValueError(f"{path}: is not a file")
-    try:
-        return path.read_bytes().decode("utf-8-sig")  # spreadsheets put a byte-order mark in front
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: is not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-
-
 # --- TOML -----------------------------------------------------------------------------------------------------------
 
 _TOML_KEYS = ("errors", "tests", "groups", "about")
@@ -105,7 +83,7 @@ _TOML_KEYS = ("errors", "tests", "groups", "about")
 
 def _read_toml(path: Path) -> Description:
     try:
-        content = tomllib.loads(_text(path))
+        content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: broken TOML: {error}") from None
     for key, value in content.items():
@@ -197,7 +175,7 @@ def _read_csv(path: Path) -> Description:
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the number of the first line and the cells of every row that is not blank, its kind and name checked."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     columns: list[str] | None = None
     start = 1
     while True:
@@ -350,7 +328,7 @@ def _read_turney(path: Path) -> Description:
 
 def _turney_lines(path: Path) -> list[tuple[str, str]]:
     """Return (place, text) of the lines with content; the dot that may end a line is no part of it."""
-    numbered = ((f"{path}, line {n}", line.strip()) for n, line in enumerate(_text(path).splitlines(), 1))
+    numbered = ((f"{path}, line {n}", line.strip()) for n, line in enumerate(read_text(path).splitlines(), 1))
     return [(place, line.removesuffix(".").rstrip()) for place, line in numbered if line]
 
 

@@ -168,7 +168,8 @@ class ErrorTable:
 
     @classmethod
     def _from_matrix(cls, errors: Any, classes: Sequence[Any] | None) -> ErrorTable:
-        rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) else None for row in errors]
+        given = np.atleast_1d(errors) if isinstance(errors, np.ndarray) else errors
+        rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else None for row in given]
         widths = {len(row) for row in rows if row is not None}
         if not rows or None in rows or len(widths) != 1 or (width := widths.pop()) < len(rows):
             raise CostsError(

@@ -1,0 +1,253 @@
+"""The fit/predict skeleton of all learners of one tree."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from worthwhile import _core
+from worthwhile._encode import Columns, Schema, read_classes, read_columns, read_weights
+from worthwhile._files import read_text, write_text
+from worthwhile._hierarchy import levels_for
+from worthwhile._parameters import check_parameters
+from worthwhile._treefile import Nodes, costs_from_json, costs_to_json, parse_tree, plain, write_tree
+from worthwhile.costs import Costs
+from worthwhile.tree import Advice, Tree
+
+__all__ = ["Training", "TreeClassifier", "load"]
+
+MODEL_FORMAT, MODEL_VERSION = "worthwhile-model", 1
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Everything a learner learns from, ready for the core."""
+
+    columns: Columns
+    schema: Schema
+    table: Any
+    classes: npt.NDArray[np.int32]  # index of the class of each case
+    labels: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+    pricing: Any
+    errors: Any
+    costs: Costs
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all learners of one tree share; a learner adds its parameters, as fields, and `_policy`."""
+
+    costs: Costs | None = None
+    answer: str = "majority"
+    nominal: Sequence[str | int] | None = None
+    columns: Sequence[str] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    _learners: ClassVar[dict[str, type[TreeClassifier]]] = {}
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if not cls.__name__.startswith("_"):
+            TreeClassifier._learners[cls.__name__] = cls
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a tree.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame of shape (cases, tests)
+            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value.
+        y : sequence of classes
+        sample_weight : sequence of numbers, optional
+            How much each case counts; a case of weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False))
+        columns = read_columns(X, self.columns)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        training = self._prepare(columns, y, sample_weight)
+        self.classes_ = training.labels
+        self._learn(training)
+        return self
+
+    def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
+        labels, index = read_classes(y, columns.n_cases, type(self).__name__)
+        weights = read_weights(sample_weight, columns.n_cases)
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            columns, index, weights = columns.take(kept), index[kept], weights[kept]
+        schema = Schema.learn(columns, self.nominal)
+        table = schema.encode(columns, levels_for(schema, getattr(self, "hierarchies", None)), complete=True)
+        costs = Costs() if self.costs is None else self.costs
+        prices = costs.prices_for(columns.names)
+        pricing = _core.Pricing(prices.marginal, prices.group, prices.common, prices.delayed, prices.closure_start, prices.closure_tests)
+        errors = _core.Errors(np.ascontiguousarray(costs.error_matrix(labels.tolist())[1]))
+        return Training(columns, schema, table, index, labels, weights, pricing, errors, costs)
+
+    def _learn(self, training: Training) -> None:
+        core = _core.grow(training.table, training.classes, training.weights, training.pricing, training.errors, self._policy())
+        self.tree_ = Tree(Nodes.from_core(core), training.schema, training.labels.tolist(), training.costs, self.answer)
+
+    def _policy(self) -> Any:
+        raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")
+
+    def _n_threads(self) -> int:
+        return 1 if self.n_jobs is None else int(joblib.effective_n_jobs(self.n_jobs))
+
+    def _frame(self) -> Tree:
+        """The tree, as far as classes, answers and error costs go."""
+        if "tree_" not in self.__dict__:
+            check_is_fitted(self)
+        return self.tree_
+
+    def _whole_tree(self) -> Tree:
+        """The tree, where all of it is needed."""
+        return self._frame()
+
+    def _route(self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None) -> tuple[Any, Any, Any]:
+        return self._frame()._route(self._read(X), answers, prices, shares, case_prices, self._n_threads())
+
+    def _read(self, X: Any) -> Columns:
+        columns = read_columns(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return columns
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the answer for each case."""
+        answers = self._route(X, answers=True)[0]
+        tree = self._frame()
+        labels: npt.NDArray[Any] = self.classes_ if len(tree.answers) == len(self.classes_) else tree._answer_labels
+        return labels[answers]
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return, for each case, the class shares of the leaf it ends in, in the order of `classes_`."""
+        return self._route(X, shares=True)[2]
+
+    def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+        """Return the price that each case pays for its tests; see `Tree.test_costs`."""
+        return self._route(X, prices=True, case_prices=case_prices)[1]
+
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+        """Return the price of the tests plus the cost of the error for each case."""
+        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
+        return prices + self._frame().errors_of(answers, y)
+
+    def next_test(self, known: Mapping[str, Any]) -> Advice:
+        """Return what to do now for a case of which `known` is known; see `Tree.next_test`."""
+        return self._whole_tree().next_test(known)
+
+    def explain(self, case: Mapping[str, Any]) -> str:
+        """Return the way of a case through the tree, in words and money."""
+        return self._whole_tree().explain(case)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner with its tree to a JSON file that `worthwhile.load` reads (docs/tree-format.md)."""
+        content = {
+            "format": MODEL_FORMAT,
+            "version": MODEL_VERSION,
+            "learner": type(self).__name__,
+            "params": {name: _plain_parameter(value) for name, value in self.get_params(deep=False).items()},
+            "named_columns": hasattr(self, "feature_names_in_"),
+            "tree": write_tree(self._whole_tree()),
+        }
+        write_text(Path(path), json.dumps(content, ensure_ascii=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _plain_parameter(value: Any) -> Any:
+    if isinstance(value, Costs):
+        return costs_to_json(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain_parameter(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain_parameter(item) for item in value]
+    if isinstance(value, np.random.RandomState):
+        return None  # a generator's state is not worth keeping: the tree is there
+    return plain(value)
+
+
+def load(path: str | os.PathLike[str]) -> TreeClassifier:
+    """Read a learner that `save` wrote. Everything is checked, nothing is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        A JSON file.
+
+    Returns
+    -------
+    TreeClassifier
+        A fitted learner of the class that was saved.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        Naming the file and what is wrong in it.
+
+    Examples
+    --------
+    >>> import tempfile, worthwhile as ww
+    >>> clf = ww.EG2Classifier(costs=ww.Costs(tests={"x0": 3.0}, errors=10), min_cases=1).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(f"{folder}/model.json")
+    ...     ww.load(f"{folder}/model.json").total_costs([[1], [4]], [0, 0]).tolist()
+    [3.0, 13.0]
+    """
+    place = Path(path)
+    try:
+        return _from_model(json.loads(read_text(place)))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{place}: is not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{place}: is not a model: the JSON is nested too deeply") from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def _from_model(content: Any) -> TreeClassifier:
+    from worthwhile import greedy  # noqa: F401 - fills the table of learners
+
+    if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
+        raise ValueError(f"is not a saved learner: 'format' must be {MODEL_FORMAT!r}")
+    if content.get("version") != MODEL_VERSION:
+        raise ValueError(f"has version {content.get('version')!r} of the model format; this release reads version {MODEL_VERSION}")
+    missing = {"learner", "params", "tree"} - set(content)
+    if missing:
+        raise ValueError(f"lacks {min(missing)!r}")
+    learner = TreeClassifier._learners.get(content["learner"]) if isinstance(content["learner"], str) else None
+    if learner is None:
+        raise ValueError(f"names the unknown learner {content['learner']!r}; known are {', '.join(sorted(TreeClassifier._learners))}")
+    if not isinstance(content["params"], dict):
+        raise ValueError("'params' must be an object")
+    params = dict(content["params"])
+    if params.get("costs") is not None:
+        params["costs"] = costs_from_json(params["costs"])
+    clf = learner(**params)
+    check_parameters(content["learner"], clf.get_params(deep=False))
+    clf.tree_ = Tree(*parse_tree(content["tree"]))
+    clf.classes_ = np.array(clf.tree_.classes)
+    clf.n_features_in_ = len(clf.tree_.columns)
+    if content.get("named_columns"):
+        clf.feature_names_in_ = np.array(clf.tree_.columns, dtype=object)
+    return clf

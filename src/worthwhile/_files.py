@@ -1,0 +1,42 @@
+"""Reading and writing text files: one clear message when it fails, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+__all__ = ["read_text", "write_file", "write_text"]
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a UTF-8 file."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise ValueError(f"{path}: is not a file")
+    try:
+        return path.read_bytes().decode("utf-8-sig")  # spreadsheets put a byte-order mark in front
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file, all of it or nothing."""
+    write_file(path, text.encode("utf-8"))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file through a temporary one beside it: all of it or nothing."""
+    if path.is_dir():
+        raise ValueError(f"{path}: is a folder, not a file")
+    target = path.resolve()  # a link stays a link: what it points to is replaced
+    temporary = target.with_name(f".worthwhile-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,89 @@
+"""The one table of the learners' parameters: what is valid, and the message when it is not."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from worthwhile.costs import Costs
+
+__all__ = ["ANSWERS", "PRUNINGS", "check_parameters"]
+
+PRUNINGS = ("pessimistic", "cost", "none")
+ANSWERS = ("majority", "least-cost")
+
+
+def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
+    return (lambda value: isinstance(value, str) and value in names), "one of " + ", ".join(map(repr, names))
+
+
+def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple[Callable[[Any], bool], str]:
+    def valid(value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        return math.isfinite(value) and (low < value if above else low <= value) and value <= high
+
+    bounds = f"above {low:g}" if above else f"of at least {low:g}"
+    return valid, f"a number {bounds}" + (f" and at most {high:g}" if high < math.inf else "")
+
+
+def _whole(low: int, *, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
+    def valid(value: Any) -> bool:
+        if value is None:
+            return optional
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= low
+
+    return valid, f"a whole number of at least {low}" + (" or None" if optional else "")
+
+
+def _is_n_jobs(value: Any) -> bool:
+    return value is None or (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0)
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return value is None or (not isinstance(value, (str, bytes)) and hasattr(value, "__iter__"))
+
+
+# Name of the parameter -> (is it valid?, what would be valid).
+RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "costs": (lambda value: value is None or isinstance(value, Costs), "a worthwhile.Costs or None"),
+    "prune": _one_of(*PRUNINGS),
+    "answer": _one_of(*ANSWERS),
+    "confidence": _number(0, 1, above=True),
+    "min_cases": _number(0, above=True),
+    "min_share": _number(0, 1),
+    "max_depth": _whole(1, optional=True),
+    "omega": _number(0),
+    "lookahead": _whole(1),
+    "raise_subtrees": (_is_truth, "True or False"),
+    "release8": (_is_truth, "True or False"),
+    "context": (_is_truth, "True or False"),
+    "lazy": (_is_truth, "True or False"),
+    "nominal": (_is_list, "a list of column names or positions, or None"),
+    "columns": (_is_list, "a list of column names or None"),
+    "hierarchies": (lambda value: value is None or isinstance(value, Mapping), "a mapping of column to {value: more general value}, or None"),
+    "n_jobs": (_is_n_jobs, "a whole number other than 0 (-1: all processors) or None"),
+    "random_state": (lambda value: True, "anything"),
+}
+
+
+def check_parameters(learner: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse an invalid parameter, naming it and what would be valid.
+
+    Examples
+    --------
+    >>> check_parameters("C45Classifier", {"prune": "hard"})
+    Traceback (most recent call last):
+    ...
+    ValueError: prune='hard' of C45Classifier is not valid; it must be one of 'pessimistic', 'cost', 'none'
+    """
+    for name, value in parameters.items():
+        valid, words = RULES[name]
+        if not valid(value):
+            raise ValueError(f"{name}={value!r} of {learner} is not valid; it must be {words}")

@@ -1,0 +1,276 @@
+"""The priced tree: an immutable table of nodes that answers, charges and explains.
+
+A `Tree` comes from a learner (``clf.tree_``) or from JSON, which may be written by hand (docs/tree-format.md). Either kind is walked,
+priced and shown in the same way. The rules of pricing are in docs/design.md, "What a test costs".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile._advice import Advice, advise, explain
+from worthwhile._encode import Columns, Schema, read_columns
+from worthwhile._ledger import PriceList
+from worthwhile._show import to_dot, to_text
+from worthwhile._treefile import Nodes, parse_tree, write_tree
+from worthwhile.costs import Costs
+
+__all__ = ["Advice", "Tree"]
+
+ANSWERS = ("majority", "least-cost")
+
+
+class Tree:
+    """A decision tree with prices. Made by learners or by `from_json`; it never changes.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the tests, in the order of the columns of X.
+    classes : tuple
+        The classes; the columns of `weights` and of `predict_proba`.
+    answers : tuple
+        What the tree may say: the classes, then reject answers such as "unknown".
+    costs : Costs
+        Prices of the tests and costs of the errors.
+    nodes : Nodes
+        The node table; node 0 is the root and the children of a node stand side by side.
+
+    Examples
+    --------
+    >>> tree = Tree.from_json('''{
+    ...   "format": "worthwhile-tree", "version": 1, "classes": ["well", "sick"],
+    ...   "columns": [{"name": "fever", "kind": "numeric"}],
+    ...   "costs": {"tests": {"fever": 2.0}, "errors": 50},
+    ...   "nodes": [{"test": "fever", "threshold": 38.0, "children": [1, 2]}, {"answer": "well"}, {"answer": "sick"}]}''')
+    >>> tree.predict([[36.8], [39.5]]).tolist()
+    ['well', 'sick']
+    >>> tree.total_costs([[36.8], [39.5]], ["well", "well"]).tolist()
+    [2.0, 52.0]
+    >>> print(tree.to_text())
+    fever? (2.00)
+    ├─ ≤ 38: well
+    └─ > 38: sick
+    """
+
+    def __init__(
+        self, nodes: Nodes, schema: Schema, classes: Sequence[Any], costs: Costs | None = None, answer: str = "majority"
+    ) -> None:
+        self.nodes = nodes
+        self.schema = schema
+        self.classes = tuple(classes)
+        self.costs = Costs() if costs is None else costs
+        self.answer = answer
+        labels, matrix = self.costs.error_matrix(list(self.classes))
+        self.answers = tuple(labels)
+        self.error_costs = matrix
+        self.error_costs.flags.writeable = False
+        self._prepare()
+
+    def _prepare(self) -> None:
+        prices = self.costs.prices_for(self.columns)
+        self._prices = PriceList(prices)
+        self._core_pricing = _core.Pricing(
+            prices.marginal, prices.group, prices.common, prices.delayed, prices.closure_start, prices.closure_tests
+        )
+        self._core_errors = _core.Errors(np.ascontiguousarray(self.error_costs))
+        self._core_tree = self.nodes.to_core()
+        self._answer_labels = label_array(self.answers)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_answer_labels" in self.__dict__:
+            raise AttributeError(f"a Tree never changes: cannot set {name!r}")
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    def __repr__(self) -> str:
+        return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, tests {', '.join(self.tests_used()) or 'none'})"
+
+    # ---- shape ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the tests, in the order of the columns of X."""
+        return self.schema.names
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.nodes.test)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int((self.nodes.test < 0).sum())
+
+    @property
+    def depth(self) -> int:
+        """Number of tests on the longest way from the root to a leaf."""
+        depth = np.zeros(self.n_nodes, dtype=int)
+        for node in range(self.n_nodes):  # children stand behind their parents
+            depth[self.nodes.children(node)] = depth[node] + 1
+        return int(depth.max())
+
+    def tests_used(self) -> list[str]:
+        """Return the names of the tests that occur in the tree, in column order."""
+        return [self.columns[t] for t in np.unique(self.nodes.test[self.nodes.test >= 0])]
+
+    # ---- use -----------------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the answer for each case."""
+        return self._answer_labels[self._route(X, answers=True)[0]]
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return, for each case, the class shares of the leaf it ends in (mixed, where a value is missing)."""
+        return self._route(X, shares=True)[2]
+
+    def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+        """Return the price that each case pays for its tests.
+
+        Parameters
+        ----------
+        X : table of cases
+        case_prices : array of shape (cases, tests), optional
+            Prices that depend on the case: they take the place of the marginal prices of the tests, in column order. Common prices of
+            groups stay as they are.
+        """
+        return self._route(X, prices=True, case_prices=case_prices)[1]
+
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+        """Return price plus error cost of each case."""
+        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
+        return prices + self.errors_of(answers, y)
+
+    def errors_of(self, answers: npt.NDArray[np.int32], y: Any) -> npt.NDArray[np.float64]:
+        """Return the error cost of each answer (an index into `answers`), given the truth."""
+        return self.error_costs[class_index(self.classes, y, len(answers)), answers]
+
+    def next_test(self, known: Mapping[str, Any]) -> Advice:
+        """Return what to do now for a case of which `known` is known.
+
+        Parameters
+        ----------
+        known : mapping of test to value
+            A test that is not in it has not been asked yet; None (or NaN) means that the test cannot be had.
+
+        Returns
+        -------
+        Advice
+            The next test with its price here, or the answer.
+        """
+        return advise(self, known)
+
+    def explain(self, case: Mapping[str, Any]) -> str:
+        """Return the way of a case through the tree, in words and money."""
+        return explain(self, case)
+
+    def _route(
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        n_threads: int = 1,
+    ) -> tuple[Any, Any, Any]:
+        columns = X if isinstance(X, Columns) else self._read(X)
+        return self.route_table(self.schema.encode(columns), columns.n_cases, answers, prices, shares, case_prices, n_threads)
+
+    def route_table(
+        self, table: Any, n_cases: int, answers: bool, prices: bool, shares: bool, case_prices: Any = None, n_threads: int = 1
+    ) -> tuple[Any, Any, Any]:
+        """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
+        if case_prices is not None:
+            case_prices = np.ascontiguousarray(case_prices, dtype=np.float64)
+            if case_prices.shape != (n_cases, len(self.columns)):
+                raise ValueError(f"case_prices has the shape {case_prices.shape}, expected {(n_cases, len(self.columns))}: one price per case and test")
+            if not (np.isfinite(case_prices) & (case_prices >= 0)).all():
+                raise ValueError("case_prices holds a price that is negative or not finite")
+        least = self.answer == "least-cost"
+        result: tuple[Any, Any, Any] = _core.route(
+            self._core_tree, table, self._core_pricing, self._core_errors, least, answers, prices, shares, n_threads, case_prices
+        )
+        return result
+
+    def _read(self, X: Any) -> Columns:
+        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+            absent = [name for name in self.columns if name not in set(X.columns)]
+            if absent:
+                raise ValueError(f"X lacks the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} that the tree knows")
+            return read_columns(X[list(self.columns)])
+        columns = read_columns(X)
+        if len(columns.arrays) != len(self.columns):
+            raise ValueError(f"X has {len(columns.arrays)} columns, but the tree knows {len(self.columns)}: {', '.join(self.columns)}")
+        return columns
+
+    # ---- show and keep -------------------------------------------------------------------------------------------------
+
+    def to_text(self) -> str:
+        """Return the tree as indented text, with the price of each test where it stands."""
+        return to_text(self)
+
+    def to_dot(self) -> str:
+        """Return the tree in Graphviz's language."""
+        return to_dot(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the tree with matplotlib and return the axes."""
+        from worthwhile.plot import plot_tree
+
+        return plot_tree(self, ax=ax)
+
+    def to_json(self, indent: int | None = 1) -> str:
+        """Return the tree as JSON (docs/tree-format.md)."""
+        return json.dumps(write_tree(self), indent=indent, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Tree:
+        """Read a tree from JSON, checking everything; nothing in it is executed.
+
+        Raises
+        ------
+        ValueError
+            Naming the node, column or class that is wrong.
+        """
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"this is not JSON: {error}") from None
+        except RecursionError:
+            raise ValueError("this is not a tree: the JSON is nested too deeply") from None
+        return cls(*parse_tree(content))
+
+
+def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return labels as an array that keeps their types apart: numbers with a text among them stay numbers."""
+    array = np.array(labels)
+    if array.ndim != 1 or (array.dtype.kind in "US" and not all(isinstance(label, str) for label in labels)):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+    return array
+
+
+def class_index(classes: Sequence[Any], y: Any, n_cases: int) -> npt.NDArray[np.intp]:
+    """Return the position of every true class among `classes`."""
+    y = np.asarray(y)
+    if y.ndim != 1 or len(y) != n_cases:
+        raise ValueError(f"y has the shape {y.shape}, expected ({n_cases},): one class per case")
+    distinct, inverse = np.unique(y, return_inverse=True)
+    position = {c: i for i, c in enumerate(classes)}
+    for label in distinct.tolist():
+        if label not in position:
+            raise ValueError(f"y holds the class {label!r}, which the tree does not know; it knows {', '.join(map(repr, classes))}")
+    return np.array([position[label] for label in distinct.tolist()], dtype=np.intp)[inverse]

@@ -1,0 +1,186 @@
+"""Between the oracle and the compiled core: problems go one way, trees the other.
+
+The core wants what ``worthwhile`` gives it after checking: no case of weight 0, codes in range, closures worked out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+import reference as ref
+from worthwhile import _core
+
+NO_LIMIT = 1 << 30  # of the depth, where the policy has none
+
+
+# -- problem -> core --------------------------------------------------------------------------------------------------
+
+
+def is_missing(column, n_values):
+    """Where a column's value is missing or, nominal, none that the training table has."""
+    return (column < 0) | (column >= n_values) if n_values else np.isnan(column)
+
+
+def core_table(columns, n_values, levels=None, has_missing=None):
+    """The core's table of some columns; `has_missing` is found out unless it is given."""
+    if has_missing is None:
+        has_missing = any(np.any(is_missing(c, v)) for c, v in zip(columns, n_values, strict=True))
+    table = _core.Table(len(columns[0]), bool(has_missing))
+    for t, (column, v) in enumerate(zip(columns, n_values, strict=True)):
+        if v:
+            further = (levels or {}).get(t, [])
+            table.add_nominal(np.asarray(column, dtype=np.int32), v, [list(range(v)), *further])
+        else:
+            table.add_numeric(np.asarray(column, dtype=np.float64))
+    return table
+
+
+def core_pricing(problem):
+    """The core's price list."""
+    closures = [sorted(ref.closure(problem, t)) for t in range(len(problem.columns))]
+    return _core.Pricing(
+        np.array(problem.marginal, dtype=np.float64),
+        np.array(problem.group, dtype=np.int32),
+        np.array(problem.common, dtype=np.float64),
+        np.array(problem.delayed, dtype=np.uint8),
+        np.cumsum([0, *map(len, closures)], dtype=np.int32),
+        np.array([t for tests in closures for t in tests], dtype=np.int32),
+    )
+
+
+def core_errors(problem):
+    """The core's error matrix."""
+    return _core.Errors(np.ascontiguousarray(problem.errors, dtype=np.float64))
+
+
+def core_policy(policy, n_threads=1):
+    """The core's policy."""
+    return _core.Policy(
+        criterion=policy.criterion, omega=policy.omega, min_cases=policy.min_cases, min_share=policy.min_share,
+        max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, release8=policy.release8,
+        context=policy.context, lookahead=policy.lookahead, least_cost=policy.answer == "least-cost",
+        prune=policy.prune, confidence=policy.confidence, raise_subtrees=policy.raise_subtrees, n_threads=n_threads,
+    )  # fmt: skip
+
+
+def core_training(problem, has_missing=None):
+    """What growing wants of a problem: table, classes and weights (None where all are 1)."""
+    problem = ref.without_weightless(problem)
+    weights = None if np.all(problem.weights == 1) else np.ascontiguousarray(problem.weights)
+    table = core_table(problem.columns, problem.n_values, problem.levels, has_missing)
+    return table, problem.y.astype(np.int32), weights
+
+
+def core_grow(problem, policy, n_threads=1, has_missing=None):
+    """The core's tree for a problem."""
+    settings = core_pricing(problem), core_errors(problem), core_policy(policy, n_threads)
+    return _core.grow(*core_training(problem, has_missing), *settings)
+
+
+def core_route(problem, policy, tree, columns, case_prices=None, n_threads=1, has_missing=None):
+    """The core's (answers, prices, class shares) of some cases."""
+    table = core_table(columns, problem.n_values, has_missing=has_missing)
+    return _core.route(
+        tree, table, core_pricing(problem), core_errors(problem), policy.answer == "least-cost",
+        answers=True, prices=True, shares=True, n_threads=n_threads, case_prices=case_prices,
+    )  # fmt: skip
+
+
+def core_route_lazily(problem, policy, columns):
+    """The same without a tree."""
+    settings = core_pricing(problem), core_errors(problem), core_policy(policy)
+    return _core.route_lazily(*core_training(problem), *settings, core_table(columns, problem.n_values))
+
+
+# -- trees ------------------------------------------------------------------------------------------------------------
+
+
+def to_node(tree, at=0):
+    """A tree of the core as a node of the oracle."""
+    node = ref.Node(tree.weights[at], int(tree.answer[at]))
+    if tree.test[at] < 0:
+        return node
+    node.column = int(tree.test[at])
+    start = tree.map_start[at]
+    if start < 0:
+        node.threshold = float(tree.threshold[at])
+    else:
+        node.branch_of = tree.maps[start : start + tree.map_size[at]].tolist()
+    first = tree.first_child[at]
+    node.children = [to_node(tree, child) for child in range(first, first + tree.n_children[at])]
+    return node
+
+
+def from_node(root, k):
+    """A node of the oracle, with all below it, as a tree of the core."""
+    nodes, first_child = [root], []
+    for node in nodes:  # grows on the way: children stand side by side, behind their parent
+        first_child.append(len(nodes) if node.children else -1)
+        nodes.extend(node.children)
+    maps, map_start = [], []
+    for node in nodes:
+        map_start.append(-1 if node.branch_of is None else len(maps))
+        maps.extend(node.branch_of or [])
+
+    def ints(values):
+        return np.array(values, dtype=np.int32)
+
+    return _core.Tree(
+        k,
+        test=ints([-1 if node.column is None else node.column for node in nodes]),
+        threshold=np.array([0.0 if node.threshold is None else node.threshold for node in nodes]),
+        first_child=ints(first_child),
+        n_children=ints([len(node.children) for node in nodes]),
+        map_start=ints(map_start),
+        map_size=ints([len(node.branch_of or []) for node in nodes]),
+        maps=ints(maps),
+        answer=ints([node.answer for node in nodes]),
+        weights=np.array([node.weights for node in nodes], dtype=np.float64),
+    )
+
+
+def differences(mine, expected, place="root"):
+    """What differs between two nodes and all below them, in words."""
+    found = [
+        f"{place}: {name} {getattr(mine, name)} instead of {getattr(expected, name)}"
+        for name in ("column", "threshold", "branch_of", "answer")
+        if getattr(mine, name) != getattr(expected, name)
+    ]
+    if not np.allclose(mine.weights, expected.weights, rtol=1e-9, atol=1e-9):
+        found.append(f"{place}: weights {mine.weights} instead of {expected.weights}")
+    if len(mine.children) != len(expected.children):
+        return [*found, f"{place}: {len(mine.children)} branches instead of {len(expected.children)}"]
+    for b, (one, other) in enumerate(zip(mine.children, expected.children, strict=True)):
+        found += differences(one, other, f"{place}.{b}")
+    return found
+
+
+def assert_same_tree(tree, expected):
+    """That a tree of the core is the oracle's, node by node."""
+    found = differences(to_node(tree), expected)
+    assert not found, "\n".join(found)
+
+
+# -- what the oracle says of some cases -------------------------------------------------------------------------------
+
+
+def expected_routes(problem, policy, node, columns, case_prices=None):
+    """The oracle's (answers, prices, class shares) of some cases."""
+    answers, prices, shares = [], [], []
+    for row in range(len(columns[0])):
+        case = [column[row] for column in columns]
+        priced = problem if case_prices is None else replace(problem, marginal=list(case_prices[row]))
+        answer, share = ref.classify(problem, policy, node, case)
+        answers.append(answer)
+        shares.append(share)
+        prices.append(ref.price(priced, ref.charged_tests(priced, node, case)))
+    return np.array(answers), np.array(prices), np.array(shares)
+
+
+def assert_same_routes(routes, expected):
+    """That answers are equal, and prices and class shares up to rounding."""
+    np.testing.assert_array_equal(routes[0], expected[0])
+    np.testing.assert_allclose(routes[1], expected[1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(routes[2], expected[2], rtol=1e-9, atol=1e-9)

@@ -1,0 +1,166 @@
+"""Random small problems for hypothesis: everything that docs/design.md speaks of, in small numbers.
+
+Hypothesis draws the shape (and shrinks it); the values come from a generator that it seeds, because drawing them one by
+one takes longer than growing the trees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+import reference as ref
+
+# Few distinct values make ties; tenths make middles of two values that are, or nearly are, a third; the largest floats
+# have no sum.
+NUMBERS = {
+    "ties": lambda rng, n: rng.integers(0, 4, n).astype(float),
+    "tenths": lambda rng, n: rng.integers(-12, 12, n) / 10,
+    "real": lambda rng, n: rng.normal(size=n),
+    "huge": lambda rng, n: rng.choice([-1.7e308, -1e308, -1.0, 0.0, 1e-308, 1e308, 1.6e308, 1.7e308], n),
+    "neighbours": lambda rng, n: 1 + rng.integers(0, 5, n) * 2.0**-52,
+    "constant": lambda rng, n: np.full(n, 3.0),
+}
+WEIGHTS = {
+    "none": lambda rng, n: None,
+    "whole": lambda rng, n: rng.integers(1, 4, n).astype(float),
+    "quarters": lambda rng, n: rng.choice([0.25, 0.5, 1, 1.75, 2.5], n),
+    "thirds": lambda rng, n: rng.integers(1, 9, n) / 3,
+    "real": lambda rng, n: rng.uniform(0.1, 3, n),
+    "some zero": lambda rng, n: np.r_[1.0, rng.choice([0.0, 1.0, 2.0], n - 1)],
+}
+ERRORS = {
+    "0/1": lambda rng, k, a: np.c_[1 - np.eye(k), np.full((k, a - k), 0.4)],
+    "asymmetric": lambda rng, k, a: rng.choice([0, 1, 2, 5, 10, 100], (k, a)) * (1.0 - np.eye(k, a)),
+    "benefits": lambda rng, k, a: rng.integers(-5, 6, (k, a)).astype(float),
+    "real": lambda rng, k, a: rng.normal(size=(k, a)) * 10,
+}
+
+
+def random_column(rng, kind, n_values, n, missing):
+    """A numeric column of some kind (n_values 0) or a nominal one, with a share of missing values."""
+    gone = rng.random(n) < missing
+    if n_values:
+        return np.where(gone, -1, rng.integers(0, n_values, n))
+    return np.where(gone, np.nan, NUMBERS[kind](rng, n))
+
+
+def random_classes(rng, columns, n_values, k, signal):
+    """Classes by chance, or by two of the columns with some noise."""
+    n = len(columns[0])
+    by_chance = rng.integers(0, k, n)
+    if not signal:
+        return by_chance
+    chosen = rng.choice(len(columns), 2)
+    known = [np.nan_to_num(columns[t]) for t in chosen]
+    bits = [c > (0 if n_values[t] else np.sort(c)[n // 2]) for c, t in zip(known, chosen, strict=True)]
+    return np.where(rng.random(n) < 0.15, by_chance, (bits[0] + 2 * bits[1]) % k)
+
+
+def random_levels(rng, n_values):
+    """Further levels of generalisation for some nominal columns."""
+    levels = {}
+    for t, v in enumerate(n_values):
+        if v >= 3:
+            sizes = rng.choice(np.arange(1, v), rng.integers(0, 3))
+            levels[t] = [rng.permutation(np.r_[np.arange(s), rng.integers(0, s, v - s)]).tolist() for s in sizes]
+    return levels
+
+
+def random_requires(rng, n_tests, share):
+    """Direct requirements without a cycle."""
+    order = rng.permutation(n_tests)
+    place = np.argsort(order)
+    return [[u for u in range(n_tests) if place[u] < place[t] and rng.random() < share] for t in range(n_tests)]
+
+
+@st.composite
+def problems(draw, max_rows=40, max_columns=5):
+    """A problem with all that can be in one."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.sampled_from([1, 2, *range(5, max_rows + 1, 2)]))
+    k = draw(st.sampled_from([2, 2, 2, 3, 3, 3, 4, 4, 4, 1]))
+    kinds = draw(st.lists(st.sampled_from([*NUMBERS, 2, 3, 5]), min_size=min(2, max_columns), max_size=max_columns))
+    n_values = [kind if isinstance(kind, int) else 0 for kind in kinds]
+    missing = draw(st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.7]))
+    shares = [missing * rng.choice([0, 1, 1, 1.4]) for _ in kinds]
+    columns = [random_column(rng, *of, n, share) for *of, share in zip(kinds, n_values, shares, strict=True)]
+    return ref.Problem(
+        columns,
+        n_values,
+        random_classes(rng, columns, n_values, k, draw(st.booleans())),
+        k,
+        weights=WEIGHTS[draw(st.sampled_from(list(WEIGHTS)))](rng, n),
+        marginal=rng.choice([0, 0.1, 1, 2, 5.17], len(kinds)) * draw(st.sampled_from([1, 0, 0.02, 0.1, 10])),
+        group=rng.integers(-1, 2, len(kinds)),
+        common=[draw(st.sampled_from([0.0, 2.1, 0.3])), 1.0],
+        delayed=rng.random(len(kinds)) < draw(st.sampled_from([0.0, 0.3, 0.8])),
+        requires=random_requires(rng, len(kinds), draw(st.sampled_from([0.0, 0.3, 0.6]))),
+        errors=ERRORS[draw(st.sampled_from(list(ERRORS)))](rng, k, k + draw(st.integers(0, 2))) * draw(st.sampled_from([1, 10, 50])),
+        levels=random_levels(rng, n_values),
+    )
+
+
+@st.composite
+def policies(draw, prunings=ref.PRUNINGS, lookahead=1):
+    """A policy; one that looks ahead has the only criterion that can."""
+    return ref.Policy(
+        criterion=draw(st.sampled_from(ref.CRITERIA)) if lookahead == 1 else "gain-per-price",
+        omega=draw(st.sampled_from([1.0, 0.5, 0.0])),
+        min_cases=draw(st.sampled_from([1.0, 1.0, 2.0, 3.0, 0.5])),
+        min_share=draw(st.sampled_from([0.0, 0.1])),
+        max_depth=draw(st.sampled_from([None] * 12 + [0, 1, 2, 3])),
+        release8=draw(st.booleans()),
+        context=draw(st.booleans()),
+        lookahead=lookahead,
+        answer=draw(st.sampled_from(ref.ANSWERS)),
+        prune=draw(st.sampled_from(prunings)),
+        raise_subtrees=draw(st.booleans()),
+        confidence=draw(st.sampled_from([0.25, 0.1, 0.6, 1.0, 0.003])),
+    )
+
+
+@st.composite
+def fresh_cases(draw, problem, max_cases=12):
+    """Columns of cases to classify: old values, values between old ones, missing ones, nominal ones never seen."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, max_cases))
+    missing = draw(st.sampled_from([0.0, 0.2, 0.6]))
+    columns = []
+    for column, v in zip(problem.columns, problem.n_values, strict=True):
+        gone = rng.random(n) < missing
+        if v:
+            codes = rng.integers(0, v, n)
+            columns.append(np.where(gone, rng.choice([-1, v, v + 2], n), codes))
+        else:
+            old = column[~np.isnan(column)] if not np.all(np.isnan(column)) else np.zeros(1)
+            share = rng.choice([0, 0.25, 0.5, 0.75], n)
+            between = rng.choice(old, n) * share + rng.choice(old, n) * (1 - share)
+            columns.append(np.where(gone, np.nan, between))
+    return columns
+
+
+@st.composite
+def hand_written_trees(draw, problem, max_depth=4):
+    """A tree that nobody has learned: answers at will, weights that need not add up or are not there at all."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    weightless = draw(st.sampled_from([0.0, 0.3, 1.0]))
+    unknown = draw(st.sampled_from([0.0, 0.3]))
+    n_answers = problem.errors.shape[1]
+
+    def write(depth):
+        weights = np.zeros(problem.k) if rng.random() < weightless else rng.integers(0, 5, problem.k).astype(float)
+        node = ref.Node(weights, int(rng.integers(n_answers)))
+        if depth == 0 or rng.random() < 0.2:
+            return node
+        node.column = int(rng.integers(len(problem.columns)))
+        v = problem.n_values[node.column]
+        n_branches = int(rng.integers(1, v + 1)) if v else 2
+        if v:
+            node.branch_of = np.where(rng.random(v) < unknown, -1, rng.integers(0, n_branches, v)).tolist()
+        else:
+            node.threshold = float(rng.choice(np.nan_to_num(problem.columns[node.column])))
+        node.children = [write(depth - 1) for _ in range(n_branches)]
+        return node
+
+    return write(draw(st.integers(0, max_depth)))
