@@ -44,10 +44,13 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
 
     x, y = _places(tree)
     if ax is None:
-        width, height = 1.35 * tree.n_leaves + 1, 1.25 * (tree.depth + 1) + 0.6
+        width, height = 0.95 * tree.n_leaves + 1, 1.05 * (tree.depth + 1) + 0.4
         _, ax = pyplot.subplots(figsize=(max(4.0, width), max(2.5, height)), layout="constrained")
+        size = 9.0
+    else:
+        inches = ax.get_window_extent().width / ax.figure.dpi
+        size = min(9.0, max(3.0, 9.5 * inches / (tree.n_leaves + 1)))
     prices = node_prices(tree)
-    size = 9.0 if tree.n_leaves <= 16 else max(4.5, 9.0 * 16 / tree.n_leaves)
     for node in range(tree.n_nodes):
         children = tree.nodes.children(node)
         for b, child in enumerate(children):

@@ -1,0 +1,37 @@
+"""The learners are citizens of scikit-learn."""
+
+import numpy as np
+import pytest
+from learners import LEARNERS
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import worthwhile as ww
+
+
+@parametrize_with_checks([learner() for learner in LEARNERS])
+def test_common_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_list_of_learners_is_complete():
+    public = {name for name in ww.__all__ if name.endswith("Classifier")}
+    assert public == {learner.__name__ for learner in LEARNERS}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_works_in_searches_and_pipelines(learner):
+    bupa = ww.datasets.load("bupa", as_frame=False)
+    names = bupa.feature_names
+    clf = learner(costs=bupa.costs, columns=names)
+    assert clone(clf).get_params()["costs"] == bupa.costs
+    scores = cross_val_score(clf, bupa.X, bupa.y, scoring=ww.metrics.cost_scorer, cv=3)
+    assert (scores < 0).all()
+    search = GridSearchCV(clf, {"min_cases": [2, 20]}, scoring=ww.metrics.cost_scorer, cv=3).fit(bupa.X, bupa.y)
+    assert search.best_score_ >= scores.mean() - 1e-9
+    assert search.predict(bupa.X).shape == (345,)
+    pipe = make_pipeline(FunctionTransformer(), clf).fit(bupa.X, bupa.y)
+    np.testing.assert_array_equal(pipe.predict(bupa.X), clf.fit(bupa.X, bupa.y).predict(bupa.X))
