@@ -271,11 +271,9 @@ private:
 
     Cut find_cut(const Word* list, std::size_t n, double smallest, const double* known, double known_weight, double weight, Scratch& scratch) {
         const double* weight_of = weighted_ ? weight_of_.data() : nullptr;
-        if (policy_.criterion->by_drop) {
-            const double whole = errors_.of(known, errors_.best_answer(known, policy_.answer));
+        if (policy_.criterion->by_drop)
             return best_cut(list, n, smallest, weight_of, known_weight, packing_,
-                            ErrorCost(errors_, policy_.answer, known, k_, scratch.doubles), 1e-9 * std::abs(whole));
-        }
+                            ErrorCost(errors_, policy_.answer, known, k_, scratch.doubles), 1e-9 * known_weight * errors_.largest);
         if (weighted_)
             return best_cut(list, n, smallest, weight_of, known_weight, packing_, WeightedEntropy(known, k_, scratch.doubles),
                             1e-10 * weight);
@@ -344,7 +342,8 @@ private:
         const double whole = errors_.of(known, errors_.best_answer(known, policy_.answer));
         const double spent = c.evidence.price * known_weight;
         c.evidence.drop = (whole - cost_below - spent) / weight;
-        c.valid = c.evidence.drop > 1e-9 * (std::abs(whole) + spent) / weight;
+        // Benefits make costs cancel out, so the slack goes by the size of the entries and not by that of the sum.
+        c.valid = c.evidence.drop > 1e-9 * (known_weight * errors_.largest + spent) / weight;
     }
 
     // ---- choosing -----------------------------------------------------------------------------------------------------

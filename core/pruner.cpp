@@ -182,8 +182,8 @@ private:
         Value value = prune_children(node, cases, path);
         const IrregularPrices irregular = irregular_prices(node, cases, path);
         value.prices += irregular.from_here;
-        const double whole = value.errors + value.prices + irregular.from_above;
-        if (leaf <= whole + 1e-9 * std::abs(whole)) {
+        const double prices = value.prices + irregular.from_above, whole = value.errors + prices;
+        if (leaf <= whole + 1e-9 * (tree_.weight(node) * errors_.largest + prices)) {
             tree_.make_leaf(node);
             return {leaf, 0.0};
         }

@@ -46,7 +46,7 @@ double upper_errors(double cases, double errors, double cf) {
         const double none = cases * (1 - std::pow(cf, 1 / cases));
         return none + errors * (upper_errors(cases, 1, cf) - none);
     }
-    if (errors + 0.5 >= cases) return errors + 0.67 * (cases - errors);
+    if (errors + 0.5 >= cases - 1e-9) return errors + 0.67 * (cases - errors);
     const double z2 = squared_deviate(cf), e = errors + 0.5;
     return cases * (e + z2 / 2 + std::sqrt(z2 * (e * (1 - e / cases) + z2 / 4))) / (cases + z2);
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import reference as ref
 
 # Few distinct values make ties; tenths make middles of two values that are, or nearly are, a third; the largest floats
-# have no sum.
+# have no sum, and two neighbours no middle.
 NUMBERS = {
     "ties": lambda rng, n: rng.integers(0, 4, n).astype(float),
     "tenths": lambda rng, n: rng.integers(-12, 12, n) / 10,
@@ -25,14 +25,15 @@ WEIGHTS = {
     "none": lambda rng, n: None,
     "whole": lambda rng, n: rng.integers(1, 4, n).astype(float),
     "quarters": lambda rng, n: rng.choice([0.25, 0.5, 1, 1.75, 2.5], n),
-    "thirds": lambda rng, n: rng.integers(1, 9, n) / 3,
+    "fractions": lambda rng, n: rng.integers(1, 9, n) / rng.choice([3, 7, 10]),
     "real": lambda rng, n: rng.uniform(0.1, 3, n),
+    "heavy": lambda rng, n: rng.integers(1, 60, n).astype(float),  # the smallest branch then holds 25
     "some zero": lambda rng, n: np.r_[1.0, rng.choice([0.0, 1.0, 2.0], n - 1)],
 }
 ERRORS = {
     "0/1": lambda rng, k, a: np.c_[1 - np.eye(k), np.full((k, a - k), 0.4)],
     "asymmetric": lambda rng, k, a: rng.choice([0, 1, 2, 5, 10, 100], (k, a)) * (1.0 - np.eye(k, a)),
-    "benefits": lambda rng, k, a: rng.integers(-5, 6, (k, a)).astype(float),
+    "benefits": lambda rng, k, a: rng.integers(-2, 3, (k, a)).astype(float),
     "real": lambda rng, k, a: rng.normal(size=(k, a)) * 10,
 }
 
@@ -85,6 +86,7 @@ def problems(draw, max_rows=40, max_columns=5):
     missing = draw(st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.7]))
     shares = [missing * rng.choice([0, 1, 1, 1.4]) for _ in kinds]
     columns = [random_column(rng, *of, n, share) for *of, share in zip(kinds, n_values, shares, strict=True)]
+    errors = ERRORS[draw(st.sampled_from(list(ERRORS)))](rng, k, k + draw(st.integers(0, 2)))
     return ref.Problem(
         columns,
         n_values,
@@ -96,7 +98,7 @@ def problems(draw, max_rows=40, max_columns=5):
         common=[draw(st.sampled_from([0.0, 2.1, 0.3])), 1.0],
         delayed=rng.random(len(kinds)) < draw(st.sampled_from([0.0, 0.3, 0.8])),
         requires=random_requires(rng, len(kinds), draw(st.sampled_from([0.0, 0.3, 0.6]))),
-        errors=ERRORS[draw(st.sampled_from(list(ERRORS)))](rng, k, k + draw(st.integers(0, 2))) * draw(st.sampled_from([1, 10, 50])),
+        errors=errors * draw(st.sampled_from([1, 10, 50])),
         levels=random_levels(rng, n_values),
     )
 
@@ -121,7 +123,7 @@ def policies(draw, prunings=ref.PRUNINGS, lookahead=1):
 
 
 @st.composite
-def fresh_cases(draw, problem, max_cases=12):
+def fresh_cases(draw, problem, max_cases=20):
     """Columns of cases to classify: old values, values between old ones, missing ones, nominal ones never seen."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, max_cases))

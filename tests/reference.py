@@ -199,6 +199,11 @@ def charged_tests(problem, node, case_values, paid=frozenset()):
 # -- what a tree answers ----------------------------------------------------------------------------------------------
 
 
+def largest_error(problem):
+    """The largest |M|: the scale of ties between costs, which may cancel out where errors bring benefits."""
+    return float(np.abs(problem.errors).max())
+
+
 def choose_answer(problem, policy, weights):
     """The answer to cases with these class weights; the lowest index wins ties."""
     weights = np.asarray(weights, dtype=np.float64)
@@ -209,7 +214,7 @@ def choose_answer(problem, policy, weights):
                 best = c
         return best
     costs = weights @ problem.errors
-    tie = TIE * weights.sum() * np.abs(problem.errors).max()
+    tie = TIE * weights.sum() * largest_error(problem)
     for a in range(1, problem.errors.shape[1]):
         if costs[a] < costs[best] - tie:
             best = a
@@ -295,7 +300,8 @@ def cost_drop(problem, policy, table, total, test_price):
     before = error_cost(problem, policy, table.sum(axis=0))
     after = sum(error_cost(problem, policy, row) for row in table)
     prices = test_price * float(table.sum())
-    return (before - after - prices) / total, TIE * (abs(before) + prices) / total, TIE * abs(before) / total
+    size = largest_error(problem) * float(table.sum())
+    return (before - after - prices) / total, TIE * (size + prices) / total, TIE * size / total
 
 
 @dataclass
@@ -547,7 +553,7 @@ def upper_errors(n, e, cf):
     if e < 0.9999:
         none = upper_errors(n, 0.0, cf)
         return none + e * (upper_errors(n, 1.0, cf) - none)
-    if e + 0.5 >= n:
+    if e + 0.5 >= n - SLACK:
         return e + 0.67 * (n - e)
     zz = deviation(cf) ** 2
     root = math.sqrt(zz * ((e + 0.5) * (1 - (e + 0.5) / n) + zz / 4))
@@ -664,6 +670,7 @@ def prune_by_cost(problem, policy, node, cases, path=()):
         prune_by_cost(problem, policy, child, part, below) for child, part in zip(node.children, parts, strict=True)
     ]
     errors = sum(leaf_cost(problem, policy, leaf.weights, leaf.answer) for leaf in leaves(node))
-    kept = subtree_price(problem, node, cases, path) + errors
+    prices = subtree_price(problem, node, cases, path)
     as_one = leaf_cost(problem, policy, node.weights, node.answer)
-    return as_leaf(node) if as_one <= kept + TIE * abs(kept) else node
+    tie = TIE * (node.weight * largest_error(problem) + prices)
+    return as_leaf(node) if as_one <= errors + prices + tie else node

@@ -1,7 +1,5 @@
 """The compiled core against the oracle: the same trees, node by node, and the same answers, prices and class shares."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +15,7 @@ from bridge import (
     core_pricing,
     core_route,
     core_route_lazily,
+    core_table,
     differences,
     expected_routes,
     from_node,
@@ -126,3 +125,132 @@ def test_leaf_cost(problem, data):
     cf = data.draw(confidences)
     expected = ref.leaf_cost(problem, ref.Policy(confidence=cf), weights, answer)
     assert _core.leaf_cost(core_errors(problem), np.array(weights), answer, cf) == pytest.approx(expected, abs=1e-9)
+
+
+# -- what small problems do not reach ---------------------------------------------------------------------------------
+
+FIELDS = ("test", "threshold", "first_child", "n_children", "map_start", "map_size", "maps", "answer", "weights")
+
+
+def assert_equal_trees(one, other):
+    """That two trees of the core are the same to the last bit."""
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+def large_problem(n=20_000, missing=0.0, **settings):
+    """Enough cases for threads: ten numeric columns and two nominal ones, two of them with something to say."""
+    rng = np.random.default_rng(5)
+    columns = [rng.normal(size=n).round(3) for _ in range(10)] + [rng.integers(0, 4, n) for _ in range(2)]
+    y = ((columns[3] > 0.25) ^ (rng.random(n) < 0.05)).astype(int) + (columns[11] == 2)
+    for column in columns:
+        column[rng.random(n) < missing] = -1 if column.dtype.kind == "i" else np.nan
+    return ref.Problem(columns, [0] * 10 + [4] * 2, y, 3, marginal=rng.integers(0, 4, 12), **settings)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_threads_do_not_change_the_tree(weighted, missing):
+    weights = np.random.default_rng(6).uniform(0.5, 2, 20_000) if weighted else None
+    problem = large_problem(missing=missing, weights=weights)
+    policy = ref.Policy("icf", max_depth=6, prune="none")
+    alone = core_grow(problem, policy)
+    assert len(alone.test) > 50
+    assert_equal_trees(core_grow(problem, policy, n_threads=2), alone)
+
+
+def test_threads_do_not_change_the_routes():
+    problem = large_problem(70_000, missing=0.02)
+    policy = ref.Policy("icf", max_depth=4, prune="none")
+    tree = core_grow(problem, policy)
+    alone = core_route(problem, policy, tree, problem.columns)
+    for one, other in zip(core_route(problem, policy, tree, problem.columns, n_threads=2), alone, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("criterion", ref.CRITERIA)
+def test_a_planted_split_is_found(criterion):
+    rng = np.random.default_rng(7)
+    columns = [rng.normal(size=5000) for _ in range(6)]
+    problem = ref.Problem(columns, [0] * 6, columns[4] > 0.3, 2)
+    tree = core_grow(problem, ref.Policy(criterion))
+    assert tree.test.tolist() == [4, -1, -1]
+    assert tree.threshold[0] == columns[4][columns[4] <= 0.3].max()
+
+
+def grow_from_columns(columns, n_values, y, policy):
+    """A tree straight from arrays, which the oracle's problems would have copied into order."""
+    problem = ref.Problem(columns, n_values, y, 3)
+    settings = core_pricing(problem), core_errors(problem), core_policy(policy)
+    return _core.grow(core_table(columns, n_values), np.array(y, dtype=np.int32), None, *settings)
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(None, None, 3), slice(None, None, -1)])
+def test_strided_columns(rows):
+    rng = np.random.default_rng(8)
+    numbers = rng.integers(0, 50, (300, 3)).astype(float)[rows]
+    codes = rng.integers(0, 4, (300, 2), dtype=np.int32)[rows]
+    views = [*numbers.T, *codes.T]
+    assert not any(view.flags.c_contiguous for view in views)
+    copies = [view.copy() for view in views]
+    y = rng.integers(0, 3, len(numbers))
+    for prune in ref.PRUNINGS:
+        policy = ref.Policy(prune=prune, confidence=0.9)
+        tree = grow_from_columns(views, [0, 0, 0, 4, 4], y, policy)
+        assert_equal_trees(tree, grow_from_columns(copies, [0, 0, 0, 4, 4], y, policy))
+        problem = ref.Problem(copies, [0, 0, 0, 4, 4], y, 3)
+        routes = core_route(problem, policy, tree, views)
+        for one, other in zip(routes, core_route(problem, policy, tree, copies), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_arrays_of_other_types_are_copied_and_kept():
+    rng = np.random.default_rng(9)
+    numbers, codes, y = rng.normal(size=500).astype(np.float32), rng.integers(0, 3, 500), rng.integers(0, 2, 500)
+    problem = ref.Problem([numbers, codes], [0, 3], y, 2)
+    table = _core.Table(500, False)
+    table.add_numeric(numbers)
+    table.add_nominal(codes, 3, [[0, 1, 2]])
+    policy = ref.Policy(prune="none")
+    settings = core_pricing(problem), core_errors(problem), core_policy(policy)
+    assert_equal_trees(_core.grow(table, y.astype(np.int32), None, *settings), core_grow(problem, policy))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cases_and_classes_that_need_words_of_64_bits(weighted):
+    # A list entry holds row, class and one more bit: more than 2**20 cases of more than 2**10 classes need over 32 bits.
+    # Only the last four classes occur, so the tree is that of a problem with four.
+    n, k = 2**20 + 5000, 1025
+    rng = np.random.default_rng(10)
+    columns = [rng.integers(0, 1000, n).astype(float), rng.integers(0, 3, n), rng.normal(size=n)]
+    y = (columns[0] > 500) + 2 * ((columns[1] == 1) ^ (rng.random(n) < 0.2))
+    weights = rng.integers(1, 3, n) / 2 if weighted else None
+    policy = ref.Policy("icf", min_share=0, max_depth=4, prune="none")
+    narrow = core_grow(ref.Problem(columns, [0, 3, 0], y, 4, weights=weights), policy)
+    wide = core_grow(ref.Problem(columns, [0, 3, 0], y + k - 4, k, weights=weights), policy)
+    assert len(narrow.test) > 20
+    for name in FIELDS[:-2]:
+        np.testing.assert_array_equal(getattr(wide, name), getattr(narrow, name), err_msg=name)
+    np.testing.assert_array_equal(wide.answer, narrow.answer + k - 4)
+    np.testing.assert_array_equal(wide.weights[:, -4:], narrow.weights)
+    assert not wide.weights[:, :-4].any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_tests_than_a_word_has_bits(seed):
+    rng = np.random.default_rng(seed)
+    n_tests = 150
+    columns = [rng.integers(0, 3, 40).astype(float) for _ in range(n_tests)]
+    problem = ref.Problem(
+        columns, [0] * n_tests, rng.integers(0, 3, 40), 3, marginal=rng.integers(0, 9, n_tests),
+        group=rng.integers(-1, 3, n_tests), common=[4, 5, 6], delayed=rng.random(n_tests) < 0.3,
+        requires=[rng.integers(0, t, 2).tolist() if t % 3 == 2 else [] for t in range(n_tests)],
+    )  # fmt: skip
+    policy = ref.Policy("icf", min_cases=1, context=True, prune="none")
+    node, tree = ref.grow(problem, policy), core_grow(problem, policy)
+    assert_same_tree(tree, node)
+    cases = [np.where(rng.random(40) < 0.1, np.nan, column) for column in columns]
+    assert_same_routes(core_route(problem, policy, tree, cases), expected_routes(problem, policy, node, cases))
+    by_cost = ref.Policy("icf", min_cases=1, context=True, prune="cost", confidence=0.9)
+    dear = ref.Problem(columns, [0] * n_tests, problem.y, 3, marginal=problem.marginal, errors=60 * (1 - np.eye(3)))
+    assert_same_tree(core_grow(dear, by_cost), ref.grow(dear, by_cost))

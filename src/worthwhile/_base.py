@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from worthwhile import _core
 from worthwhile._encode import Columns, Schema, read_classes, read_columns, read_weights
 from worthwhile._files import read_text, write_text
 from worthwhile._hierarchy import levels_for
+from worthwhile._money import Money
 from worthwhile._parameters import check_parameters
 from worthwhile._treefile import Nodes, costs_from_json, costs_to_json, parse_tree, plain, write_tree
 from worthwhile.costs import Costs
@@ -39,9 +41,7 @@ class Training:
     classes: npt.NDArray[np.int32]  # index of the class of each case
     labels: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
-    pricing: Any
-    errors: Any
-    costs: Costs
+    money: Money
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,13 +77,18 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False))
+        check_parameters(type(self).__name__, {name: getattr(self, name) for name in self._parameter_names()})
         columns = read_columns(X, self.columns)
-        validate_data(self, X, reset=True, skip_check_array=True)
+        self._check_columns(X, columns, reset=True)
         training = self._prepare(columns, y, sample_weight)
         self.classes_ = training.labels
         self._learn(training)
         return self
+
+    @classmethod
+    @functools.cache  # scikit-learn's get_params inspects the constructor anew each time, which takes longer than learning from 100 cases
+    def _parameter_names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
@@ -93,15 +98,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
         schema = Schema.learn(columns, self.nominal)
         table = schema.encode(columns, levels_for(schema, getattr(self, "hierarchies", None)), complete=True)
-        costs = Costs() if self.costs is None else self.costs
-        prices = costs.prices_for(columns.names)
-        pricing = _core.Pricing(prices.marginal, prices.group, prices.common, prices.delayed, prices.closure_start, prices.closure_tests)
-        errors = _core.Errors(np.ascontiguousarray(costs.error_matrix(labels.tolist())[1]))
-        return Training(columns, schema, table, index, labels, weights, pricing, errors, costs)
+        return Training(columns, schema, table, index, labels, weights, Money.of(self.costs, columns.names, labels.tolist()))
 
     def _learn(self, training: Training) -> None:
-        core = _core.grow(training.table, training.classes, training.weights, training.pricing, training.errors, self._policy())
-        self.tree_ = Tree(Nodes.from_core(core), training.schema, training.labels.tolist(), training.costs, self.answer)
+        money = training.money
+        core = _core.grow(training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy())
+        self.tree_ = Tree(Nodes.from_core(core), training.schema, training.labels.tolist(), answer=self.answer, money=money)
 
     def _policy(self) -> Any:
         raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")
@@ -124,15 +126,30 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> Columns:
         columns = read_columns(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X, columns, reset=False)
         return columns
+
+    def _check_columns(self, X: Any, columns: Columns, reset: bool) -> None:
+        """Note or compare the number and the names of the columns, as scikit-learn does."""
+        # Looking for names costs scikit-learn as much as growing a small tree; a plain array has none.
+        if type(X) is np.ndarray and not hasattr(self, "feature_names_in_") and (reset or len(columns.arrays) == self.n_features_in_):
+            self.n_features_in_ = len(columns.arrays)
+        else:
+            validate_data(self, X, reset=reset, skip_check_array=True)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the answer for each case."""
-        answers = self._route(X, answers=True)[0]
+        return self._labels()[self._route(X, answers=True)[0]]
+
+    def predict_with_prices(self, X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """Return `predict` and `test_costs` from one walk down the tree."""
+        answers, prices, _ = self._route(X, answers=True, prices=True)
+        return self._labels()[answers], prices
+
+    def _labels(self) -> npt.NDArray[Any]:
         tree = self._frame()
         labels: npt.NDArray[Any] = self.classes_ if len(tree.answers) == len(self.classes_) else tree._answer_labels
-        return labels[answers]
+        return labels
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return, for each case, the class shares of the leaf it ends in, in the order of `classes_`."""

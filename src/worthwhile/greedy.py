@@ -223,7 +223,7 @@ class CSID3Classifier(_GreedyClassifier):
             raise ValueError(f"lazy=True of CSID3Classifier grows no whole tree that could be pruned: it needs prune='none', got prune={self.prune!r}")
         self.__dict__.pop("tree_", None)
         weights = np.bincount(training.classes, training.weights, minlength=len(training.labels))
-        self._root = Tree(Nodes.leaf(weights), training.schema, training.labels.tolist(), training.costs, self.answer)
+        self._root = Tree(Nodes.leaf(weights), training.schema, training.labels.tolist(), answer=self.answer, money=training.money)
         self._kept = training.columns, training.classes, training.weights
 
     def _frame(self) -> Tree:
@@ -246,7 +246,7 @@ class CSID3Classifier(_GreedyClassifier):
         columns, classes, weights = self._kept
         table = root.schema.encode(columns, complete=True)
         result: tuple[Any, Any, Any] = _core.route_lazily(
-            table, classes, weights, root._core_pricing, root._core_errors, self._policy(), root.schema.encode(cases)
+            table, classes, weights, root._money.core_pricing, root._money.core_errors, self._policy(), root.schema.encode(cases)
         )
         return result
 

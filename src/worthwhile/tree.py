@@ -17,6 +17,7 @@ from worthwhile import _core
 from worthwhile._advice import Advice, advise, explain
 from worthwhile._encode import Columns, Schema, read_columns
 from worthwhile._ledger import PriceList
+from worthwhile._money import Money
 from worthwhile._show import to_dot, to_text
 from worthwhile._treefile import Nodes, parse_tree, write_tree
 from worthwhile.costs import Costs
@@ -60,28 +61,31 @@ class Tree:
     """
 
     def __init__(
-        self, nodes: Nodes, schema: Schema, classes: Sequence[Any], costs: Costs | None = None, answer: str = "majority"
+        self,
+        nodes: Nodes,
+        schema: Schema,
+        classes: Sequence[Any],
+        costs: Costs | None = None,
+        answer: str = "majority",
+        money: Money | None = None,
     ) -> None:
         self.nodes = nodes
         self.schema = schema
         self.classes = tuple(classes)
-        self.costs = Costs() if costs is None else costs
         self.answer = answer
-        labels, matrix = self.costs.error_matrix(list(self.classes))
-        self.answers = tuple(labels)
-        self.error_costs = matrix
-        self.error_costs.flags.writeable = False
-        self._prepare()
+        self._prepare(Money.of(costs, schema.names, classes) if money is None else money)
 
-    def _prepare(self) -> None:
-        prices = self.costs.prices_for(self.columns)
-        self._prices = PriceList(prices)
-        self._core_pricing = _core.Pricing(
-            prices.marginal, prices.group, prices.common, prices.delayed, prices.closure_start, prices.closure_tests
-        )
-        self._core_errors = _core.Errors(np.ascontiguousarray(self.error_costs))
+    def _prepare(self, money: Money) -> None:
+        self.costs = money.costs
+        self.answers = money.answers
+        self.error_costs = money.error_costs
+        self._money = money
         self._core_tree = self.nodes.to_core()
         self._answer_labels = label_array(self.answers)
+
+    @property
+    def _prices(self) -> PriceList:
+        return PriceList(self._money.prices)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_answer_labels" in self.__dict__:
@@ -93,7 +97,7 @@ class Tree:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._prepare()
+        self._prepare(Money.of(self.costs, self.columns, self.classes))
 
     def __repr__(self) -> str:
         return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, tests {', '.join(self.tests_used()) or 'none'})"
@@ -201,7 +205,7 @@ class Tree:
                 raise ValueError("case_prices holds a price that is negative or not finite")
         least = self.answer == "least-cost"
         result: tuple[Any, Any, Any] = _core.route(
-            self._core_tree, table, self._core_pricing, self._core_errors, least, answers, prices, shares, n_threads, case_prices
+            self._core_tree, table, self._money.core_pricing, self._money.core_errors, least, answers, prices, shares, n_threads, case_prices
         )
         return result
 

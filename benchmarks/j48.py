@@ -1,0 +1,278 @@
+"""Compare C45Classifier with J48, Weka's re-implementation of C4.5 release 8, on the same folds.
+
+Usage::
+
+    WORTHWHILE_DATA=folder python benchmarks/j48.py [--out docs/results/j48.md] [--sets iris,vote]
+
+Needs Java and Weka 3 (Debian: ``apt install weka default-jre``). Both learners see the same ten stratified folds. Each fold is
+written as two ARFF files that declare exactly the nominal values and classes of the training part, since that is what our learner
+knows of; a value of the test part that was not seen in training is written as missing, which is how our learner treats it, and a
+test case of a class that was not seen in training is an error of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.model_selection import StratifiedKFold
+
+import worthwhile as ww
+
+ROOT = Path(__file__).resolve().parents[1]
+JARS = (Path("/usr/share/java/weka.jar"), Path("/usr/share/weka/weka.jar"))
+J48 = "weka.classifiers.trees.J48"
+OPTIONS = ("-C", "0.25", "-M", "2")
+FOLDS, SEED = 10, 1
+ACCURACY_BOUND, SIZE_BOUND = 0.5, 10.0  # points; percent
+
+# Every classification set of the collection with at most 20,000 cases, one variant of each.
+SETS = (
+    *("abalone", "annealing", "breast_cancer", "breast_wisconsin", "bupa", "car", "credit_approval_crx", "dna_statlog"),
+    *("echocardiogram", "german_credit", "glass", "heart", "heart_statlog", "hepatitis", "horse_colic", "hypothyroid"),
+    *("ionosphere", "iris", "letter", "lymphography", "monks1_train", "monks2_train", "monks3_train", "mushroom", "nursery"),
+    *("optdigits", "pima", "satimage", "sick_euthyroid", "solar_flare1", "sonar", "soybean_large", "splice", "tae"),
+    *("thyroid_ann_train", "tic_tac_toe", "titanic", "vote", "vowel", "waveform40", "wdbc", "wine"),
+)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One division of a data set, the same for both learners."""
+
+    X_train: pd.DataFrame
+    y_train: npt.NDArray[np.str_]
+    X_test: pd.DataFrame
+    y_test: npt.NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a learner made of one fold."""
+
+    correct: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """The means of both learners on one data set."""
+
+    name: str
+    cases: int
+    accuracy: tuple[float, float]  # percent of all cases: ours, J48
+    nodes: tuple[float, float]  # mean of the folds: ours, J48
+
+    @property
+    def difference(self) -> float:
+        """Our accuracy less J48's, in points."""
+        return self.accuracy[0] - self.accuracy[1]
+
+    @property
+    def ratio(self) -> float:
+        """Our tree size by J48's."""
+        return self.nodes[0] / self.nodes[1]
+
+
+def folds(data: ww.datasets.Dataset) -> list[Fold]:
+    """Divide a data set into stratified folds."""
+    divider = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
+    with warnings.catch_warnings():
+        # Some sets have classes of fewer than ten cases; they are spread over as many folds as there are cases.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        parts = list(divider.split(data.X, data.y))
+    return [Fold(data.X.iloc[a], data.y[a], data.X.iloc[b], data.y[b]) for a, b in parts]
+
+
+def ours(fold: Fold) -> Score:
+    """Learn and test with our C4.5."""
+    learner = ww.C45Classifier(release8=True, confidence=0.25, min_cases=2).fit(fold.X_train, fold.y_train)
+    return Score(int((learner.predict(fold.X_test) == fold.y_test).sum()), learner.tree_.n_nodes)
+
+
+def quoted(text: str) -> str:
+    """Write a name or nominal value for ARFF."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def arff_column(train: pd.Series, column: pd.Series) -> tuple[str, list[str]]:
+    """Return the declared type and the written values of a column; `train` says which values exist."""
+    if isinstance(train.dtype, pd.CategoricalDtype):
+        # In our learner's order of values, so that ties between branches fall alike.
+        schema = ww._encode.Schema.learn(ww._encode.read_columns(train.to_frame()))
+        known = schema.values[0] or ()
+        # ARFF wants at least one value.
+        declared = "{" + ",".join(map(quoted, known or ("none",))) + "}"
+        return declared, [quoted(v) if isinstance(v, str) and v in known else "?" for v in column.astype(object)]
+    return "numeric", ["?" if np.isnan(v) else repr(float(v)) for v in column]
+
+
+def write_arff(path: Path, fold: Fold, X: pd.DataFrame, y: npt.NDArray[np.str_]) -> None:
+    """Write cases with the header of the fold's training part."""
+    kept = np.isin(y, fold.y_train)
+    X, y = X.loc[kept], y[kept]
+    columns = [arff_column(fold.X_train[name], X[name]) for name in X.columns]
+    classes = "{" + ",".join(map(quoted, np.unique(fold.y_train))) + "}"
+    with path.open("w", encoding="utf-8") as file:
+        print("@relation fold", file=file)
+        for name, (declared, _) in zip(X.columns, columns, strict=True):
+            print(f"@attribute {quoted(name)} {declared}", file=file)
+        print(f"@attribute 'the class' {classes}\n@data", file=file)
+        for values in zip(*(written for _, written in columns), map(quoted, y), strict=True):
+            print(",".join(values), file=file)
+
+
+def run_j48(java: str, jar: Path, folder: Path, fold: Fold) -> str:
+    """Learn and test with J48; return what it printed."""
+    write_arff(folder / "train.arff", fold, fold.X_train, fold.y_train)
+    write_arff(folder / "test.arff", fold, fold.X_test, fold.y_test)
+    files = ("-t", str(folder / "train.arff"), "-T", str(folder / "test.arff"))
+    command = [java, "-Xmx2g", "-Djava.awt.headless=true", "-cp", str(jar), J48, *files, *OPTIONS, "-v"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or "Size of the tree" not in done.stdout:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def j48(java: str, jar: Path, folder: Path, fold: Fold) -> Score:
+    """Return J48's score on a fold."""
+    text = run_j48(java, jar, folder, fold)
+    size = re.search(r"Size of the tree :\s+(\d+)", text)
+    correct = re.search(r"Correctly Classified Instances\s+(\d+)", text)
+    if size is None:
+        raise SystemExit(f"no tree size in J48's output:\n{text}")
+    return Score(int(correct[1]) if correct else 0, int(size[1]))  # it prints no such line if every case is wrong
+
+
+def compare(name: str, other: Callable[[Fold], Score]) -> Row:
+    """Run both learners over the folds of a data set."""
+    data = ww.datasets.load(name, as_frame=True)
+    parts = folds(data)
+    scores = [(ours(fold), other(fold)) for fold in parts]
+    n = len(data.y)
+    right = [100 * sum(pair[who].correct for pair in scores) / n for who in (0, 1)]
+    nodes = [float(np.mean([pair[who].nodes for pair in scores])) for who in (0, 1)]
+    return Row(name, n, (right[0], right[1]), (nodes[0], nodes[1]))
+
+
+# ---- the report ---------------------------------------------------------------------------------------------------------
+
+
+def memory() -> str:
+    """Return the machine's memory in words."""
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{size / 2**30:.0f} GiB"
+
+
+def commit() -> str:
+    """Return the short name of the commit, marked if files were changed since."""
+    git = shutil.which("git")
+    if git is None:
+        return "unknown"
+    run = lambda *a: subprocess.run([git, *a], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()  # noqa: E731
+    changed = run("status", "--porcelain", "--", "core", "src")
+    return (run("rev-parse", "--short", "HEAD") or "unknown") + (" with uncommitted changes" if changed else "")
+
+
+def weka_version(java: str, jar: Path) -> str:
+    """Return the versions of Weka and Java."""
+    weka = subprocess.run([java, "-cp", str(jar), "weka.core.Version"], capture_output=True, text=True, check=False).stdout
+    machine = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    return f"Weka {weka.split()[0] if weka else 'unknown'}, {machine.splitlines()[0] if machine else 'Java unknown'}"
+
+
+def bound(value: float, limit: float, unit: str) -> str:
+    """Say whether a deviation keeps its bound."""
+    return f"{value:+.2f} {unit}, wanted within ±{limit:g} {unit}: **{'met' if abs(value) <= limit else 'NOT met'}**"
+
+
+def report(rows: list[Row], java: str, jar: Path, command: str) -> str:
+    """Write the results as Markdown."""
+    accuracy = np.mean([row.accuracy for row in rows], axis=0)
+    nodes = np.mean([row.nodes for row in rows], axis=0)
+    ratios = np.array([row.ratio for row in rows])
+    packages = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in ("numpy", "scikit-learn"))
+    lines = [
+        "# C4.5 against Weka's J48",
+        "",
+        f"`C45Classifier(release8=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified folds",
+        f"(shuffled, seed {SEED}) of {len(rows)} data sets. Accuracy is the percentage of right answers over all folds, tree size the mean",
+        "number of nodes, leaves included. Difference = ours − J48's; ratio = ours / J48's.",
+        "",
+        f"- date: {datetime.date.today().isoformat()}, commit {commit()}",
+        f"- machine: {os.cpu_count()} cores, {memory()}; {platform.system()} {platform.machine()}",
+        f"- versions: worthwhile {ww.__version__}, Python {platform.python_version()}, {packages}; {weka_version(java, jar)}",
+        f"- command: `{command}`",
+        "",
+        "## Over all sets",
+        "",
+        f"- mean accuracy: {bound(float(accuracy[0] - accuracy[1]), ACCURACY_BOUND, 'points')}",
+        f"- mean tree size: {bound(100 * float(nodes[0] / nodes[1] - 1), SIZE_BOUND, '%')}",
+        f"- mean of the size ratios: {bound(100 * float(ratios.mean() - 1), SIZE_BOUND, '%')}",
+        f"- largest difference of accuracy on one set: {max((row.difference for row in rows), key=abs):+.2f} points;"
+        f" size ratios from {ratios.min():.2f} to {ratios.max():.2f}",
+        "",
+        "| set | cases | accuracy ours | J48 | difference | size ours | J48 | ratio |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {r.name} | {r.cases} | {r.accuracy[0]:.2f} | {r.accuracy[1]:.2f} | {r.difference:+.2f}"
+            f" | {r.nodes[0]:.1f} | {r.nodes[1]:.1f} | {r.ratio:.2f} |"
+            for r in rows
+        ),
+        f"| **mean** | | {accuracy[0]:.2f} | {accuracy[1]:.2f} | {accuracy[0] - accuracy[1]:+.2f}"
+        f" | {nodes[0]:.1f} | {nodes[1]:.1f} | {ratios.mean():.2f} |",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def find_weka() -> tuple[str, Path] | None:
+    """Return the Java command and Weka's jar, or None if one is missing."""
+    java = shutil.which("java")
+    jar = next((path for path in JARS if path.is_file()), None)
+    return None if java is None or jar is None else (java, jar)
+
+
+def main() -> None:
+    """Compare, print progress on stderr, write the report."""
+    parser = argparse.ArgumentParser(description="Compare C45Classifier with Weka's J48 on the same folds.")
+    parser.add_argument("--out", type=Path, help="file to write the report to (default: standard output)")
+    parser.add_argument("--sets", default=",".join(SETS), help="names of data sets, comma separated (default: all)")
+    given = parser.parse_args()
+    found = find_weka()
+    if found is None:
+        places = ", ".join(map(str, JARS))
+        print(f"skipped: this needs Java and Weka ({places}); on Debian: apt install weka default-jre", file=sys.stderr)
+        return
+    java, jar = found
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.sets.split(","):
+            row = compare(name, lambda fold: j48(java, jar, Path(folder), fold))
+            print(f"{name}: accuracy {row.difference:+.2f} points, size {row.nodes[0]:.1f} / {row.nodes[1]:.1f}", file=sys.stderr)
+            rows.append(row)
+    text = report(rows, java, jar, " ".join(["python", "benchmarks/j48.py", *sys.argv[1:]]))
+    if given.out is None:
+        print(text)
+    else:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""How fast worthwhile grows and uses trees, as ratios against scikit-learn measured in the same run.
+
+    python benchmarks/speed.py --out docs/results/speed.md
+
+Both learners grow the full entropy tree (no pruning, pure leaves) on the same numbers, with one thread. Repeats are interleaved and the
+minimum counts, because the other users of a machine only ever make a run slower. Memory and import time are measured in processes of
+their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from common import provenance
+
+SIZES = ((500, 8, 200), (5_000, 20, 20), (100_000, 50, 3), (1_000_000, 20, 1))
+
+
+def make(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return a noisy two-class problem with interactions: the trees grow deep, as they do on real data."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    signal = X[:, 0] + X[:, 1] * X[:, 2] - 0.5 * X[:, 3] ** 2 + np.sin(2 * X[:, 4]) + 0.5 * rng.normal(size=n)
+    return X, (signal > 0).astype(np.int64)
+
+
+def learner(name: str):
+    if name == "worthwhile":
+        import worthwhile as ww
+
+        return ww.EG2Classifier(prune="none", min_cases=1, min_share=0)
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(criterion="entropy", random_state=0)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def compare(n: int, d: int, repeats: int) -> dict[str, float]:
+    X, y = make(n, d)
+    ours, theirs = learner("worthwhile"), learner("scikit-learn")
+    best: dict[str, float] = {}
+
+    def note(key: str, work: Callable[[], object]) -> None:
+        best[key] = min(best.get(key, math.inf), seconds(work))
+
+    for _ in range(repeats):
+        note("fit ours", lambda: ours.fit(X, y))
+        note("fit theirs", lambda: theirs.fit(X, y))
+    for _ in range(max(repeats, 5)):
+        note("predict ours", lambda: ours.predict(X))
+        note("prices ours", lambda: ours.predict_with_prices(X))
+        note("predict theirs", lambda: theirs.predict(X))
+    best["accuracy ours"], best["accuracy theirs"] = ours.score(X, y), theirs.score(X, y)
+    best["nodes ours"], best["nodes theirs"] = ours.tree_.n_nodes, theirs.tree_.node_count
+    return best
+
+
+def growth() -> list[tuple[int, float]]:
+    """Return (n, seconds) of growing on n cases of 20 columns."""
+    found = []
+    for n in (10_000, 30_000, 100_000, 300_000, 1_000_000):
+        X, y = make(n, 20)
+        found.append((n, min(seconds(lambda: learner("worthwhile").fit(X, y)) for _ in range(3 if n < 300_000 else 2))))
+        print(f"growth: {n} cases", file=sys.stderr)
+    return found
+
+
+def peak_memory(name: str) -> float:
+    """Return the peak resident memory, in MB, of a process that makes the largest data and fits."""
+    code = f"""
+import resource, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import speed
+X, y = speed.make(1_000_000, 20)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{"speed.learner(" + repr(name) + ").fit(X, y)" if name else ""}
+print(before / 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(run.stdout.split()[1])
+
+
+def import_time(statement: str) -> float:
+    code = f"import time; s = time.perf_counter(); {statement}; print(time.perf_counter() - s)"
+    return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(7))
+
+
+def nominal_table() -> str:
+    """Compare with J48 where Weka and the data are there."""
+    import j48
+
+    return j48.speed_table()
+
+
+def report(results: dict) -> str:
+    lines = ["# Speed", "", provenance(), "", "Unpruned entropy trees on the same numbers, one thread, minimum of the repeats. Ratios below 1: worthwhile is faster.", ""]
+    lines += ["| cases × tests | fit, ours : scikit-learn | predict | predict with prices : its predict | training accuracy ours / theirs | nodes ours / theirs |", "|---|---|---|---|---|---|"]
+    for size, r in results["sizes"].items():
+        lines.append(
+            f"| {size} | {r['fit ours'] / r['fit theirs']:.3f} | {r['predict ours'] / r['predict theirs']:.2f} | {r['prices ours'] / r['predict theirs']:.2f} "
+            f"| {r['accuracy ours']:.4f} / {r['accuracy theirs']:.4f} | {r['nodes ours']:.0f} / {r['nodes theirs']:.0f} |"
+        )
+    lines += ["", "Wanted: fit at most 0.2 at every size, predict with prices at most 1.0.", "", "## Memory at 1,000,000 × 20", ""]
+    ours, theirs, data = (results["memory"][k] for k in ("worthwhile", "scikit-learn", "data"))
+    lines.append(f"Peak resident memory of the whole process: worthwhile {ours:.0f} MB, scikit-learn {theirs:.0f} MB (ratio {ours / theirs:.2f}; the data and the imports alone {data:.0f} MB).")
+    lines += ["", "## Growth", "", "Growing on n cases of 20 tests; the last column is constant where the time rises like n · log n.", "", "| n | relative time | time / (n log n), relative |", "|---|---|---|"]
+    base_n, base_t = results["growth"][0]
+    for n, t in results["growth"]:
+        lines.append(f"| {n:,} | {t / base_t:.1f} | {(t / base_t) / (n * math.log(n) / (base_n * math.log(base_n))):.2f} |")
+    lines += ["", "## Import", ""]
+    i = results["imports"]
+    lines.append(f"`import worthwhile` takes {i['package'] / i['sklearn']:.2f} of `import sklearn.tree`; with a learner (`from worthwhile import EG2Classifier`) {i['learner'] / i['sklearn']:.2f}.")
+    return "\n".join([*lines, "", results["nominal"]]) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="Markdown file to write; default: standard output")
+    parser.add_argument("--quick", action="store_true", help="only the two small sizes, once")
+    options = parser.parse_args()
+    results: dict = {"sizes": {}}
+    for n, d, repeats in SIZES[: 2 if options.quick else None]:
+        results["sizes"][f"{n:,} × {d}"] = compare(n, d, repeats)
+        print(f"{n:,} × {d}: {json.dumps(results['sizes'][f'{n:,} × {d}'])}", file=sys.stderr)
+    if options.quick:
+        return
+    results["memory"] = {"data": peak_memory(""), "worthwhile": peak_memory("worthwhile"), "scikit-learn": peak_memory("scikit-learn")}
+    results["growth"] = growth()
+    results["imports"] = {
+        "package": import_time("import worthwhile"),
+        "learner": import_time("from worthwhile import EG2Classifier"),
+        "sklearn": import_time("import sklearn.tree"),
+    }
+    results["nominal"] = nominal_table()
+    text = report(results)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Costs worked out for one table: prices by column and error costs by class, as the core wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile.costs import Costs, Prices
+
+__all__ = ["Money"]
+
+
+@dataclass(frozen=True, eq=False)
+class Money:
+    """The prices of the columns and the costs of the errors; made once and shared by a learner and its tree."""
+
+    costs: Costs
+    prices: Prices
+    answers: tuple[Any, ...]
+    error_costs: npt.NDArray[np.float64]  # [truth][answer]
+    core_pricing: Any
+    core_errors: Any
+
+    @classmethod
+    def of(cls, costs: Costs | None, columns: Sequence[str], classes: Sequence[Any]) -> Money:
+        """Work out costs for these columns and classes, refusing what does not fit them."""
+        costs = Costs() if costs is None else costs
+        prices = costs.prices_for(columns)
+        answers, matrix = costs.error_matrix(classes)
+        matrix = np.ascontiguousarray(matrix)
+        matrix.flags.writeable = False
+        return cls(costs, prices, tuple(answers), matrix, _core.Pricing(*vars(prices).values()), _core.Errors(matrix))
