@@ -33,6 +33,7 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 import worthwhile as ww
+from worthwhile._encode import Schema, read_columns
 
 ROOT = Path(__file__).resolve().parents[1]
 JARS = (Path("/usr/share/java/weka.jar"), Path("/usr/share/weka/weka.jar"))
@@ -110,31 +111,29 @@ def quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def arff_column(train: pd.Series, column: pd.Series) -> tuple[str, list[str]]:
-    """Return the declared type and the written values of a column; `train` says which values exist."""
-    if isinstance(train.dtype, pd.CategoricalDtype):
-        # In our learner's order of values, so that ties between branches fall alike.
-        schema = ww._encode.Schema.learn(ww._encode.read_columns(train.to_frame()))
-        known = schema.values[0] or ()
-        # ARFF wants at least one value.
-        declared = "{" + ",".join(map(quoted, known or ("none",))) + "}"
-        return declared, [quoted(v) if isinstance(v, str) and v in known else "?" for v in column.astype(object)]
-    return "numeric", ["?" if np.isnan(v) else repr(float(v)) for v in column]
+def arff_column(column: pd.Series, known: tuple[str, ...] | None) -> tuple[str, list[str]]:
+    """Return the declared type and the written values of a column; `known`: its values in training, None if numeric."""
+    if known is None:
+        return "numeric", ["?" if np.isnan(v) else repr(float(v)) for v in column]
+    declared = "{" + ",".join(map(quoted, known or ("none",))) + "}"  # ARFF wants at least one value
+    return declared, [quoted(v) if isinstance(v, str) and v in known else "?" for v in column.astype(object)]
 
 
 def write_arff(path: Path, fold: Fold, X: pd.DataFrame, y: npt.NDArray[np.str_]) -> None:
     """Write cases with the header of the fold's training part."""
     kept = np.isin(y, fold.y_train)
     X, y = X.loc[kept], y[kept]
-    columns = [arff_column(fold.X_train[name], X[name]) for name in X.columns]
+    # The values in our learner's order, so that ties between branches fall alike.
+    values = Schema.learn(read_columns(fold.X_train)).values
+    columns = [arff_column(X[name], known) for name, known in zip(X.columns, values, strict=True)]
     classes = "{" + ",".join(map(quoted, np.unique(fold.y_train))) + "}"
     with path.open("w", encoding="utf-8") as file:
         print("@relation fold", file=file)
         for name, (declared, _) in zip(X.columns, columns, strict=True):
             print(f"@attribute {quoted(name)} {declared}", file=file)
         print(f"@attribute 'the class' {classes}\n@data", file=file)
-        for values in zip(*(written for _, written in columns), map(quoted, y), strict=True):
-            print(",".join(values), file=file)
+        for values_of_case in zip(*(written for _, written in columns), map(quoted, y), strict=True):
+            print(",".join(values_of_case), file=file)
 
 
 def run_j48(java: str, jar: Path, folder: Path, fold: Fold) -> str:

@@ -195,18 +195,17 @@ private:
         const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
         TestSet path_then = path;
         pricing_.charge(test, path_then);
-        if (waits) tree_.each_inner_below(node, [&](int at) { pricing_.charge(tree_.test[at], path_then); });
 
         const auto on_arrival = std::make_shared<const TestSet>(path);
         const std::vector<Cases> parts = divide(tree_, node, data_, cases, [&](std::size_t i, bool known) -> std::shared_ptr<const TestSet> {
-            if (!cases.paid[i]) return known && !(waits && lacks_below(node, cases.rows[i])) ? nullptr : account_after(node, cases.rows[i], on_arrival, known);
-            return account_after(node, cases.rows[i], cases.paid[i], known);
+            if (!cases.paid[i]) return known && !(waits && lacks_below(node, cases.rows[i])) ? nullptr : account_after(test, on_arrival, known);
+            return account_after(test, cases.paid[i], known);
         });
         Value value;
         for (int b = 0; b < tree_.n_children[node]; ++b) {
             const Value below = prune(tree_.first_child[node] + b, parts[b], path_then);
             value.errors += below.errors;
-            value.prices += below.prices;
+            if (!waits) value.prices += below.prices;  // an order of delayed tests charges for everything below it
         }
         value.prices += own_prices(node, cases, path, waits);
         return value;
@@ -248,11 +247,9 @@ private:
         return pricing_.price(charged, path, row);
     }
 
-    std::shared_ptr<const TestSet> account_after(int node, std::size_t row, const std::shared_ptr<const TestSet>& before, bool known) const {
-        const int test = tree_.test[node];
+    std::shared_ptr<const TestSet> account_after(int test, const std::shared_ptr<const TestSet>& before, bool known) const {
         if (!known || before->has(test)) return before;
         auto after = std::make_shared<TestSet>(*before);
-        if (pricing_.orders_delayed(test, *before)) charge_subtree(tree_, node, data_.table, row, pricing_, *after);
         pricing_.charge(test, *after);
         return after;
     }

@@ -1,7 +1,7 @@
 """Random small problems for hypothesis: everything that docs/design.md speaks of, in small numbers.
 
-Hypothesis draws the shape (and shrinks it); the values come from a generator that it seeds, because drawing them one by
-one takes longer than growing the trees.
+Hypothesis draws how large a problem may get and seeds the generator that does the rest. It could draw every value, and
+shrink what fails further, but it crowds its draws at the least values, where trees are leaves and nothing can differ.
 """
 
 from __future__ import annotations
@@ -75,59 +75,72 @@ def random_requires(rng, n_tests, share):
     return [[u for u in range(n_tests) if place[u] < place[t] and rng.random() < share] for t in range(n_tests)]
 
 
-@st.composite
-def problems(draw, max_rows=40, max_columns=5):
-    """A problem with all that can be in one."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.sampled_from([1, 2, *range(5, max_rows + 1, 2)]))
-    k = draw(st.sampled_from([2, 2, 2, 3, 3, 3, 4, 4, 4, 1]))
-    kinds = draw(st.lists(st.sampled_from([*NUMBERS, 2, 3, 5]), min_size=min(2, max_columns), max_size=max_columns))
+SEEDS = st.integers(0, 2**62)
+
+
+def random_problem(rng, max_rows, max_columns):
+    """A problem with all that can be in one; half of them with all of it at once: missing, delayed, required, grouped."""
+    tangled = rng.random() < 0.5
+    n = int(rng.integers((max_rows + 1) // 2, max_rows + 1))
+    k = int(rng.choice([1, 2, 3, 4], p=[0.04, 0.4, 0.3, 0.26]))
+    kinds = [*NUMBERS, 2, 3, 5, 8]
+    kinds = [kinds[i] for i in rng.integers(0, len(kinds), rng.integers((max_columns + 1) // 2, max_columns + 1))]
     n_values = [kind if isinstance(kind, int) else 0 for kind in kinds]
-    missing = draw(st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.7]))
-    shares = [missing * rng.choice([0, 1, 1, 1.4]) for _ in kinds]
+    missing = rng.choice([0.15, 0.3] if tangled else [0, 0, 0.1, 0.4])
+    shares = missing * rng.choice([0, 1, 1, 1.5], len(kinds))
     columns = [random_column(rng, *of, n, share) for *of, share in zip(kinds, n_values, shares, strict=True)]
-    errors = ERRORS[draw(st.sampled_from(list(ERRORS)))](rng, k, k + draw(st.integers(0, 2)))
+    errors = ERRORS[rng.choice(list(ERRORS))](rng, k, k + int(rng.integers(0, 3)))
     return ref.Problem(
         columns,
         n_values,
-        random_classes(rng, columns, n_values, k, draw(st.booleans())),
+        random_classes(rng, columns, n_values, k, signal=rng.random() < 0.5),
         k,
-        weights=WEIGHTS[draw(st.sampled_from(list(WEIGHTS)))](rng, n),
-        marginal=rng.choice([0, 0.1, 1, 2, 5.17], len(kinds)) * draw(st.sampled_from([1, 0, 0.02, 0.1, 10])),
+        weights=WEIGHTS[rng.choice(list(WEIGHTS))](rng, n),
+        marginal=rng.choice([0, 0.1, 1, 2, 5.17], len(kinds)) * rng.choice([1, 0.1, 0.02] if tangled else [1, 0, 10]),
         group=rng.integers(-1, 2, len(kinds)),
-        common=[draw(st.sampled_from([0.0, 2.1, 0.3])), 1.0],
-        delayed=rng.random(len(kinds)) < draw(st.sampled_from([0.0, 0.3, 0.8])),
-        requires=random_requires(rng, len(kinds), draw(st.sampled_from([0.0, 0.3, 0.6]))),
-        errors=errors * draw(st.sampled_from([1, 10, 50])),
+        common=rng.choice([0, 0.3, 2.1], 2),
+        delayed=rng.random(len(kinds)) < (0.4 if tangled else rng.choice([0, 0, 0.3])),
+        requires=random_requires(rng, len(kinds), 0.3 if tangled else rng.choice([0, 0, 0.3])),
+        errors=errors * rng.choice([1, 10, 50]),
         levels=random_levels(rng, n_values),
     )
 
 
 @st.composite
-def policies(draw, prunings=ref.PRUNINGS, lookahead=1):
+def problems(draw, max_rows=40, max_columns=6):
+    """A problem of at most so many cases and columns."""
+    rows = draw(st.sampled_from([1, max_rows // 6, max_rows // 2, max_rows, max_rows, max_rows]))
+    columns = draw(st.sampled_from([1, max_columns // 2, max_columns, max_columns]))
+    return random_problem(np.random.default_rng(draw(SEEDS)), rows, columns)
+
+
+@st.composite
+def policies(draw, prunings=ref.PRUNINGS, lookahead=(1,)):
     """A policy; one that looks ahead has the only criterion that can."""
+    rng = np.random.default_rng(draw(SEEDS))
+    ahead = int(rng.choice(lookahead))
     return ref.Policy(
-        criterion=draw(st.sampled_from(ref.CRITERIA)) if lookahead == 1 else "gain-per-price",
-        omega=draw(st.sampled_from([1.0, 0.5, 0.0])),
-        min_cases=draw(st.sampled_from([1.0, 1.0, 2.0, 3.0, 0.5])),
-        min_share=draw(st.sampled_from([0.0, 0.1])),
-        max_depth=draw(st.sampled_from([None] * 12 + [0, 1, 2, 3])),
-        release8=draw(st.booleans()),
-        context=draw(st.booleans()),
-        lookahead=lookahead,
-        answer=draw(st.sampled_from(ref.ANSWERS)),
-        prune=draw(st.sampled_from(prunings)),
-        raise_subtrees=draw(st.booleans()),
-        confidence=draw(st.sampled_from([0.25, 0.1, 0.6, 1.0, 0.003])),
+        criterion=str(rng.choice(ref.CRITERIA if ahead == 1 else ["gain-per-price"])),
+        omega=float(rng.choice([1, 0.5, 0])),
+        min_cases=float(rng.choice([1, 1, 1, 2, 3, 0.5])),
+        min_share=float(rng.choice([0, 0.1])),
+        max_depth=None if rng.random() < 0.8 else int(rng.integers(0, 4)),
+        release8=bool(rng.integers(2)),
+        context=bool(rng.integers(2)),
+        lookahead=ahead,
+        answer=str(rng.choice(ref.ANSWERS)),
+        prune=str(rng.choice(prunings)),
+        raise_subtrees=bool(rng.integers(2)),
+        confidence=float(rng.choice([0.25, 0.1, 0.6, 1, 0.003])),
     )
 
 
 @st.composite
 def fresh_cases(draw, problem, max_cases=20):
     """Columns of cases to classify: old values, values between old ones, missing ones, nominal ones never seen."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rng = np.random.default_rng(draw(SEEDS))
     n = draw(st.integers(1, max_cases))
-    missing = draw(st.sampled_from([0.0, 0.2, 0.6]))
+    missing = rng.choice([0, 0.2, 0.6])
     columns = []
     for column, v in zip(problem.columns, problem.n_values, strict=True):
         gone = rng.random(n) < missing
@@ -145,9 +158,9 @@ def fresh_cases(draw, problem, max_cases=20):
 @st.composite
 def hand_written_trees(draw, problem, max_depth=4):
     """A tree that nobody has learned: answers at will, weights that need not add up or are not there at all."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    weightless = draw(st.sampled_from([0.0, 0.3, 1.0]))
-    unknown = draw(st.sampled_from([0.0, 0.3]))
+    rng = np.random.default_rng(draw(SEEDS))
+    weightless = rng.choice([0, 0.3, 1])
+    unknown = rng.choice([0, 0.3])
     n_answers = problem.errors.shape[1]
 
     def write(depth):

@@ -642,11 +642,11 @@ def leaf_cost(problem, policy, weights, answer):
 
 
 def paid_on(problem, path, case_values):
-    """What a case has been charged at the nodes of the path on which it came."""
+    """The tests that a case has had on the path on which it came, with what they require; not what orders there committed to."""
     paid = set()
     for node in path:
         if branch_taken(node, case_values) is not None:
-            paid |= ordered_at(problem, node, case_values, paid)
+            paid |= closure(problem, node.column)
     return paid
 
 

@@ -25,18 +25,26 @@ _HOME = {
     "IDXClassifier": "greedy",
     "CSID3Classifier": "greedy",
     "DTMCClassifier": "greedy",
-    "load": "_base",
+    "load": "_model",
 }
 _MODULES = ("datasets", "metrics", "plot")
 
-__all__ = [*_HOME, *_MODULES, "__version__"]
+__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 - all of them are texts
 
-if TYPE_CHECKING:
-    from worthwhile import datasets, metrics, plot
-    from worthwhile._base import load
-    from worthwhile.costs import Costs, Test
-    from worthwhile.greedy import C45Classifier, CSID3Classifier, DTMCClassifier, EG2Classifier, IDXClassifier
-    from worthwhile.tree import Advice, Tree
+if TYPE_CHECKING:  # the same once more, for type checkers and editors
+    from worthwhile import datasets as datasets
+    from worthwhile import metrics as metrics
+    from worthwhile import plot as plot
+    from worthwhile._model import load as load
+    from worthwhile.costs import Costs as Costs
+    from worthwhile.costs import Test as Test
+    from worthwhile.greedy import C45Classifier as C45Classifier
+    from worthwhile.greedy import CSID3Classifier as CSID3Classifier
+    from worthwhile.greedy import DTMCClassifier as DTMCClassifier
+    from worthwhile.greedy import EG2Classifier as EG2Classifier
+    from worthwhile.greedy import IDXClassifier as IDXClassifier
+    from worthwhile.tree import Advice as Advice
+    from worthwhile.tree import Tree as Tree
 
 
 def __getattr__(name: str) -> Any:

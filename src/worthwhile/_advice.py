@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile._encode import is_missing, value_text
+from worthwhile._encode import value_text
 
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
@@ -58,77 +59,90 @@ class _Step:
     node: int
     test: int
     branch: int  # -1: unavailable
-    price: float
-    paid_before: bool
-    commits: tuple[int, ...]
+    price: float = 0.0  # beyond what was charged before, in other branches too
+    paid_before: bool = False
+    commits: tuple[int, ...] = ()
 
 
-@dataclass
 class _Walk:
-    """The state of a case in the tree: its steps, what is charged, and where it stands with which share."""
+    """The way of a case: its steps, what is charged, and where it stands with which share."""
 
-    tree: Tree
-    known: Mapping[str, Any]
-    steps: list[_Step] = field(default_factory=list)
-    charged: frozenset[int] = frozenset()
-    standing: list[tuple[int, float]] = field(default_factory=list)  # leaves and nodes that wait for their test
+    def __init__(self, tree: Tree, known: Mapping[str, Any]) -> None:
+        self.tree, self.prices = tree, tree._prices
+        self.case = tree.schema.read_case(known)
+        self.steps: list[_Step] = []
+        self.charged: frozenset[int] = frozenset()
+        self.standing: list[_Place] = []  # leaves, and nodes that wait for their test
+        todo = [_Place(0, 1.0, frozenset())]
+        while todo:
+            place = self._descend(todo.pop())
+            branch_shares = enumerate(tree.nodes.shares(place.node)) if self._is_known(place.node) else ()
+            ways = [(share, b) for b, share in branch_shares if share > 0]
+            if not ways:
+                self.standing.append(place)
+            for share, b in sorted(ways, key=lambda way: (way[0], -way[1])):  # the heaviest last, to be walked first
+                todo.append(_Place(tree.nodes.children(place.node)[b], place.share * share, place.paid))
 
-    def go(self, node: int = 0, share: float = 1.0, paid: frozenset[int] = frozenset()) -> None:
-        """Walk down from a node; where the test is unavailable, walk all branches, each with an account of its own."""
-        nodes, names = self.tree.nodes, self.tree.columns
-        while nodes.test[node] >= 0 and names[test := int(nodes.test[node])] in self.known:
-            branch = self.branch(node)
-            step = _Step(node, test, branch, 0.0, test in paid, ())
+    def _is_known(self, node: int) -> bool:
+        return int(self.tree.nodes.test[node]) in self.case  # a leaf tests -1
+
+    def _descend(self, place: _Place) -> _Place:
+        """Follow the branches that the case takes, down to where there is none."""
+        node, paid = place.node, place.paid
+        while self._is_known(node):
+            step = _Step(node, int(self.tree.nodes.test[node]), self.branch(node))
             self.steps.append(step)
-            if branch < 0:
-                shares = nodes.shares(node)
-                order = sorted(range(len(shares)), key=lambda b: -shares[b])
-                for b in order:
-                    if shares[b] > 0:
-                        self.go(nodes.children(node)[b], share * shares[b], paid)
+            if step.branch < 0:
                 break
-            if test not in paid:
-                new, step.commits = self.order(node, paid)
-                step.price = self.tree._prices.price(new, paid)
-                paid |= new
-            node = nodes.children(node)[branch]
-        else:
-            self.standing.append((node, share))
-        self.charged |= paid
+            new, step.commits = self.order(node, paid)
+            step.price, step.paid_before = self.prices.price(new, self.charged), step.test in self.charged
+            paid |= new
+            self.charged |= new
+            node = self.tree.nodes.children(node)[step.branch]
+        return _Place(node, place.share, paid)
 
     def branch(self, node: int) -> int:
-        """Return the branch that the case takes at a node whose test is in `known`, -1 where the value is of no use."""
-        tree, column = self.tree, int(self.tree.nodes.test[node])
-        value = self.known[tree.columns[column]]
-        values = tree.schema.values[column]
-        if is_missing(value):
-            return -1
-        if values is None:
-            return int(not float(value) <= tree.nodes.threshold[node])
-        text = value_text(value)
-        return tree.nodes.branch_of(node)[values.index(text)] if text in values else -1
+        """Return the branch that the case takes at a node whose test is known, -1 where the value is of no use."""
+        nodes, value = self.tree.nodes, self.case[int(self.tree.nodes.test[node])]
+        if nodes.map_start[node] < 0:
+            return -1 if math.isnan(value) else int(value > nodes.threshold[node])
+        return -1 if value < 0 else nodes.branch_of(node)[int(value)]
 
     def order(self, node: int, paid: frozenset[int]) -> tuple[frozenset[int], tuple[int, ...]]:
         """Return what ordering the test of a node charges, and which other tests it commits to."""
-        prices, test = self.tree._prices, int(self.tree.nodes.test[node])
+        test = int(self.tree.nodes.test[node])
+        if test in paid:
+            return frozenset(), ()
         commits: set[int] = set()
-        if prices.orders_delayed(test, paid):
-            below = {int(self.tree.nodes.test[n]) for n in subtree(self.tree, node)} - {-1}
-            commits = {t for t in below if not self.unavailable(t)}
-        return prices.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
+        if self.prices.orders_delayed(test, paid):
+            below = [n for n in subtree(self.tree, node) if not self._is_known(n) or self.branch(n) >= 0]
+            commits = {int(self.tree.nodes.test[n]) for n in below} - {-1}
+        return self.prices.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
 
-    def unavailable(self, test: int) -> bool:
-        name = self.tree.columns[test]
-        if name not in self.known:
-            return False
-        value, values = self.known[name], self.tree.schema.values[test]
-        return is_missing(value) or (values is not None and value_text(value) not in values)
+    def waiting(self) -> _Place | None:
+        """Return the first place where a test is to be done, None if there is none."""
+        return next((place for place in self.standing if self.tree.nodes.test[place.node] >= 0), None)
 
     def shares(self) -> npt.NDArray[np.float64]:
         """Return the class shares of where the case stands."""
         node_shares = self.tree._core_tree.shares()
-        mixed: npt.NDArray[np.float64] = sum(share * node_shares[node] for node, share in self.standing)
+        mixed: npt.NDArray[np.float64] = sum(place.share * node_shares[place.node] for place in self.standing)
         return mixed
+
+    def answer(self) -> Any:
+        """Return the answer of the tree, as for any other case."""
+        table = self.tree.schema.encode_case(self.case)
+        answers, _, _ = self.tree.route_table(table, 1, answers=True, prices=False, shares=False)
+        return self.tree.answers[answers[0]]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a share of a case stands, and what it has paid on the way there."""
+
+    node: int
+    share: float
+    paid: frozenset[int]
 
 
 def subtree(tree: Tree, node: int) -> Iterator[int]:
@@ -139,46 +153,31 @@ def subtree(tree: Tree, node: int) -> Iterator[int]:
         todo.extend(tree.nodes.children(at))
 
 
-def _walk(tree: Tree, known: Mapping[str, Any]) -> _Walk:
-    tree.schema.encode_case(known)  # refuses unknown tests and values that are no numbers
-    walk = _Walk(tree, known)
-    walk.go()
-    return walk
-
-
 def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
     """Return what to do now for a case; see `Tree.next_test`."""
-    walk = _walk(tree, known)
-    spent = tree._prices.price(walk.charged)
-    shares = walk.shares()
-    probabilities = {label: float(share) for label, share in zip(tree.classes, shares, strict=True)}
-    for node, _ in walk.standing:
-        if tree.nodes.test[node] >= 0:
-            test = int(tree.nodes.test[node])
-            new, commits = (frozenset[int](), ()) if test in walk.charged else walk.order(node, walk.charged)
-            names = tuple(tree.columns[t] for t in commits)
-            return Advice(tree.columns[test], tree._prices.price(new, walk.charged), names, None, spent, probabilities)
-    return Advice(None, 0.0, (), _answer(tree, known), spent, probabilities)
-
-
-def _answer(tree: Tree, case: Mapping[str, Any]) -> Any:
-    answers, _, _ = tree.route_table(tree.schema.encode_case(case), 1, answers=True, prices=False, shares=False)
-    return tree.answers[answers[0]]
+    walk = _Walk(tree, known)
+    spent = walk.prices.price(walk.charged)
+    probabilities = {label: float(share) for label, share in zip(tree.classes, walk.shares(), strict=True)}
+    place = walk.waiting()
+    if place is None:
+        return Advice(None, 0.0, (), walk.answer(), spent, probabilities)
+    new, commits = walk.order(place.node, place.paid)
+    also = tuple(tree.columns[t] for t in commits if t not in walk.charged)
+    test = tree.columns[tree.nodes.test[place.node]]
+    return Advice(test, walk.prices.price(new, walk.charged), also, None, spent, probabilities)
 
 
 def explain(tree: Tree, case: Mapping[str, Any]) -> str:
     """Return the way of a case through the tree in words and money; see `Tree.explain`."""
-    walk = _walk(tree, case)
+    walk = _Walk(tree, case)
     lines = [_step_text(tree, case, step) for step in walk.steps]
-    waiting = next((node for node, _ in walk.standing if tree.nodes.test[node] >= 0), None)
-    total = tree._prices.price(walk.charged)
-    if waiting is not None:
-        lines.append(f"{tree.columns[tree.nodes.test[waiting]]}: not known yet; it is the next test")
+    place = walk.waiting()
+    if place is not None:
+        lines.append(f"{tree.columns[tree.nodes.test[place.node]]}: not known yet; it is the next test")
     else:
-        shares = walk.shares()
-        by_class = ", ".join(f"{label} {share:.0%}" for label, share in zip(tree.classes, shares, strict=True))
-        lines.append(f"answer {_answer(tree, case)} ({by_class})")
-    lines.append(f"tests cost {total:.2f}")
+        shares = zip(tree.classes, walk.shares(), strict=True)
+        lines.append(f"answer {walk.answer()} ({', '.join(f'{label} {share:.0%}' for label, share in shares)})")
+    lines.append(f"tests cost {walk.prices.price(walk.charged):.2f}")
     return "\n".join(lines)
 
 
@@ -186,7 +185,7 @@ def _step_text(tree: Tree, case: Mapping[str, Any], step: _Step) -> str:
     name = tree.columns[step.test]
     if step.branch < 0:
         return f"{name}: cannot be had, nothing charged; the case goes down all branches in proportion"
-    price = "already paid" if step.paid_before else f"{step.price:.2f}"
+    price = "already paid" if step.paid_before and not step.price else f"{step.price:.2f}"
     if step.commits:
         price += f", with {', '.join(tree.columns[t] for t in step.commits)} ordered at once"
     return f"{name} = {value_text(case[name])} ({condition(tree, step.node, step.branch)}): {price}"
@@ -197,5 +196,13 @@ def condition(tree: Tree, node: int, branch: int) -> str:
     column = int(tree.nodes.test[node])
     values = tree.schema.values[column]
     if values is None:
-        return f"{'>' if branch else '≤'} {tree.nodes.threshold[node]:g}"
-    return " or ".join(v for v, b in zip(values, tree.nodes.branch_of(node), strict=True) if b == branch) or "no known value"
+        return f"{'>' if branch else '≤'} {_number(float(tree.nodes.threshold[node]))}"
+    return (
+        " or ".join(v for v, b in zip(values, tree.nodes.branch_of(node), strict=True) if b == branch)
+        or "no known value"
+    )
+
+
+def _number(value: float) -> str:
+    """A threshold as people write it: whole numbers in full, others with eight digits."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.8g}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
+import numbers
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -17,18 +18,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from worthwhile import _core
-from worthwhile._encode import Columns, Schema, read_classes, read_columns, read_weights
-from worthwhile._files import read_text, write_text
+from worthwhile._encode import Columns, Schema, is_frame, read_classes, read_columns, read_weights, value_text
+from worthwhile._files import write_text
 from worthwhile._hierarchy import levels_for
 from worthwhile._money import Money
 from worthwhile._parameters import check_parameters
-from worthwhile._treefile import Nodes, costs_from_json, costs_to_json, parse_tree, plain, write_tree
+from worthwhile._treefile import Nodes, costs_to_json, plain, write_tree
 from worthwhile.costs import Costs
 from worthwhile.tree import Advice, Tree
 
-__all__ = ["Training", "TreeClassifier", "load"]
+__all__ = ["MODEL_FORMAT", "MODEL_VERSION", "Training", "TreeClassifier"]
 
 MODEL_FORMAT, MODEL_VERSION = "worthwhile-model", 1
+MOST_THREADS = 256  # every thread has its own scratch memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ class Training:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassifierMixin, BaseEstimator):
     """What all learners of one tree share; a learner adds its parameters, as fields, and `_policy`."""
 
     costs: Costs | None = None
@@ -54,13 +56,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     columns: Sequence[str] | None = None
     random_state: Any = None
     n_jobs: int | None = None
-
-    _learners: ClassVar[dict[str, type[TreeClassifier]]] = {}
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        if not cls.__name__.startswith("_"):
-            TreeClassifier._learners[cls.__name__] = cls
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a tree.
@@ -86,8 +81,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @classmethod
-    @functools.cache  # scikit-learn's get_params inspects the constructor anew each time, which takes longer than learning from 100 cases
+    @functools.cache
     def _parameter_names(cls) -> tuple[str, ...]:
+        # scikit-learn's get_params inspects the constructor anew each time: that takes longer than learning from 100
+        # cases
         return tuple(field.name for field in fields(cls))
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
@@ -98,18 +95,24 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
         schema = Schema.learn(columns, self.nominal)
         table = schema.encode(columns, levels_for(schema, getattr(self, "hierarchies", None)), complete=True)
-        return Training(columns, schema, table, index, labels, weights, Money.of(self.costs, columns.names, labels.tolist()))
+        return Training(
+            columns, schema, table, index, labels, weights, Money.of(self.costs, columns.names, labels.tolist())
+        )
 
     def _learn(self, training: Training) -> None:
         money = training.money
-        core = _core.grow(training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy())
-        self.tree_ = Tree(Nodes.from_core(core), training.schema, training.labels.tolist(), answer=self.answer, money=money)
+        core = _core.grow(
+            training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy()
+        )
+        self.tree_ = Tree(
+            Nodes.from_core(core), training.schema, training.labels.tolist(), answer=self.answer, money=money
+        )
 
     def _policy(self) -> Any:
         raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")
 
     def _n_threads(self) -> int:
-        return 1 if self.n_jobs is None else int(joblib.effective_n_jobs(self.n_jobs))
+        return 1 if self.n_jobs is None else min(int(joblib.effective_n_jobs(self.n_jobs)), MOST_THREADS)
 
     def _frame(self) -> Tree:
         """The tree, as far as classes, answers and error costs go."""
@@ -121,7 +124,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The tree, where all of it is needed."""
         return self._frame()
 
-    def _route(self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None) -> tuple[Any, Any, Any]:
+    def _route(
+        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+    ) -> tuple[Any, Any, Any]:
         return self._frame()._route(self._read(X), answers, prices, shares, case_prices, self._n_threads())
 
     def _read(self, X: Any) -> Columns:
@@ -131,8 +136,23 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_columns(self, X: Any, columns: Columns, reset: bool) -> None:
         """Note or compare the number and the names of the columns, as scikit-learn does."""
+        if (
+            not reset
+            and self.columns is not None
+            and is_frame(X, named=True)
+            and not hasattr(self, "feature_names_in_")
+        ):
+            # Names that came by the parameter `columns` hold like those of a frame.
+            if columns.names != (known := self._frame().columns):
+                own = ", ".join(columns.names)
+                raise ValueError(f"X has the columns {own}, but the learner was given columns={list(known)}")
+            return
         # Looking for names costs scikit-learn as much as growing a small tree; a plain array has none.
-        if type(X) is np.ndarray and not hasattr(self, "feature_names_in_") and (reset or len(columns.arrays) == self.n_features_in_):
+        if (
+            type(X) is np.ndarray
+            and not hasattr(self, "feature_names_in_")
+            and (reset or len(columns.arrays) == getattr(self, "n_features_in_", None))
+        ):
             self.n_features_in_ = len(columns.arrays)
         else:
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -178,7 +198,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "format": MODEL_FORMAT,
             "version": MODEL_VERSION,
             "learner": type(self).__name__,
-            "params": {name: _plain_parameter(value) for name, value in self.get_params(deep=False).items()},
+            "params": {name: _plain_parameter(name, value) for name, value in self.get_params(deep=False).items()},
             "named_columns": hasattr(self, "feature_names_in_"),
             "tree": write_tree(self._whole_tree()),
         }
@@ -192,79 +212,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _plain_parameter(value: Any) -> Any:
+def _plain_parameter(name: str, value: Any) -> Any:
     if isinstance(value, Costs):
         return costs_to_json(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain_parameter(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain_parameter(item) for item in value]
-    if isinstance(value, np.random.RandomState):
+    if name == "random_state" and not isinstance(value, numbers.Integral):
         return None  # a generator's state is not worth keeping: the tree is there
+    if isinstance(value, Mapping):
+        return {value_text(key): _plain_parameter(name, item) for key, item in value.items()}
+    if not isinstance(value, str) and isinstance(value, Iterable):
+        return [_plain_parameter(name, item) for item in value]
     return plain(value)
-
-
-def load(path: str | os.PathLike[str]) -> TreeClassifier:
-    """Read a learner that `save` wrote. Everything is checked, nothing is executed.
-
-    Parameters
-    ----------
-    path : str or path
-        A JSON file.
-
-    Returns
-    -------
-    TreeClassifier
-        A fitted learner of the class that was saved.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        Naming the file and what is wrong in it.
-
-    Examples
-    --------
-    >>> import tempfile, worthwhile as ww
-    >>> clf = ww.EG2Classifier(costs=ww.Costs(tests={"x0": 3.0}, errors=10), min_cases=1).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     clf.save(f"{folder}/model.json")
-    ...     ww.load(f"{folder}/model.json").total_costs([[1], [4]], [0, 0]).tolist()
-    [3.0, 13.0]
-    """
-    place = Path(path)
-    try:
-        return _from_model(json.loads(read_text(place)))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{place}: is not JSON: {error}") from None
-    except RecursionError:
-        raise ValueError(f"{place}: is not a model: the JSON is nested too deeply") from None
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{place}: {error}") from None
-
-
-def _from_model(content: Any) -> TreeClassifier:
-    from worthwhile import greedy  # noqa: F401 - fills the table of learners
-
-    if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
-        raise ValueError(f"is not a saved learner: 'format' must be {MODEL_FORMAT!r}")
-    if content.get("version") != MODEL_VERSION:
-        raise ValueError(f"has version {content.get('version')!r} of the model format; this release reads version {MODEL_VERSION}")
-    missing = {"learner", "params", "tree"} - set(content)
-    if missing:
-        raise ValueError(f"lacks {min(missing)!r}")
-    learner = TreeClassifier._learners.get(content["learner"]) if isinstance(content["learner"], str) else None
-    if learner is None:
-        raise ValueError(f"names the unknown learner {content['learner']!r}; known are {', '.join(sorted(TreeClassifier._learners))}")
-    if not isinstance(content["params"], dict):
-        raise ValueError("'params' must be an object")
-    params = dict(content["params"])
-    if params.get("costs") is not None:
-        params["costs"] = costs_from_json(params["costs"])
-    clf = learner(**params)
-    check_parameters(content["learner"], clf.get_params(deep=False))
-    clf.tree_ = Tree(*parse_tree(content["tree"]))
-    clf.classes_ = np.array(clf.tree_.classes)
-    clf.n_features_in_ = len(clf.tree_.columns)
-    if content.get("named_columns"):
-        clf.feature_names_in_ = np.array(clf.tree_.columns, dtype=object)
-    return clf

@@ -1,14 +1,16 @@
 """The one place where user input becomes a table of the core.
 
-`read_columns` takes what users have (arrays, pandas or polars frames, lists) apart into plain columns; a `Schema` learned from
-the training data says which columns are numeric, which nominal, and what values these have; `Schema.encode` makes the core's table.
+`read_columns` takes what users have (arrays, pandas or polars frames, lists) apart into plain columns; a `Schema`
+learned from the training data says which columns are numeric, which nominal, and what values these have;
+`Schema.encode` makes the core's table.
 
-Nominal values are compared as text (`value_text`), so that 3, 3.0 and "3" are the same value whatever carried them, and a tree
-written to JSON answers like the one in memory. A missing value is NaN, None, pandas.NA or a polars null.
+Nominal values are compared as text (`value_text`), so that 3, 3.0 and "3" are the same value whatever carried them, and
+a tree written to JSON answers like the one in memory. A missing value is NaN, None, pandas.NA or a polars null.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,11 +36,27 @@ def value_text(value: Any) -> str:
     >>> value_text(3.0), value_text("3"), value_text(True), value_text(0.5)
     ('3', '3', 'True', '0.5')
     """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def value_codes(values: Sequence[str]) -> dict[str, int]:
+    """Return the code of each value of a nominal column by its text; 0 and 1 find the truth values.
+
+    Examples
+    --------
+    >>> value_codes(("red", "blue")), value_codes(("False", "True"))
+    ({'red': 0, 'blue': 1}, {'False': 0, 'True': 1, '0': 0, '1': 1})
+    """
+    codes = {value: code for code, value in enumerate(values)}
+    if codes and codes.keys() <= {"False", "True"}:  # a column of truth values: some carriers make numbers of them
+        codes |= {digit: codes[truth] for truth, digit in (("False", "0"), ("True", "1")) if truth in codes}
+    return codes
 
 
 def is_missing(value: Any) -> bool:
@@ -64,6 +82,20 @@ class Columns:
     n_cases: int
     arrays: list[npt.NDArray[Any]]
     matrix: npt.NDArray[np.float64] | None = None  # the same numbers in one piece, where the input was one
+
+    @functools.cached_property
+    def all_finite(self) -> bool:
+        """Whether all columns are numbers, none of them missing or infinite. One pass where the input is one piece."""
+        with np.errstate(all="ignore"):  # a sum that overflows only means a second look
+            if self.matrix is not None:
+                return bool(np.isfinite(self.matrix.sum()))
+            return all(a.dtype != object and np.isfinite(a.sum()) for a in self.arrays)
+
+    def copy(self) -> Columns:
+        """Return columns that do not share memory with the input."""
+        if self.matrix is not None:
+            return _from_matrix(self.matrix.copy(), self.names)
+        return Columns(self.names, self.n_cases, [a.copy() for a in self.arrays])
 
     def take(self, rows: npt.NDArray[np.intp]) -> Columns:
         """Return the given cases only."""
@@ -95,10 +127,12 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> Columns:
     >>> read_columns([[1, 2], [3, 4]]).names
     ('x0', 'x1')
     """
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if is_frame(X):
         return _read_frame(X, names)
-    if not isinstance(X, np.ndarray):
+    if type(X) is not np.ndarray:
         X = _to_array(X)
+    if X.dtype.kind in "mM":
+        raise ValueError(f"X has the dtype {X.dtype}, which is neither a number nor a category; convert it first")
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
         matrix = X
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
@@ -110,7 +144,23 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> Columns:
     return _from_matrix(matrix, _names_for(matrix.shape[1], names))
 
 
+def is_frame(X: Any, named: bool = False) -> bool:
+    """Say whether X is a frame of pandas or polars; `named`: one whose columns have names.
+
+    Examples
+    --------
+    >>> is_frame([[1, 2]])
+    False
+    """
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame of polars, which has no rows yet; call its collect() first")
+    frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    return frame and (not named or all(isinstance(name, str) for name in X.columns))
+
+
 def _to_array(X: Any) -> npt.NDArray[Any]:
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(np.float64).filled(np.nan)
     # A nested list may mix texts and numbers; numpy would turn all of it into text.
     array = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and isinstance(X, (list, tuple)):
@@ -139,14 +189,17 @@ def _read_frame(X: Any, names: Sequence[str] | None) -> Columns:
     if X.shape[0] == 0 or X.shape[1] == 0:
         check_array(np.empty(X.shape))  # raises, in scikit-learn's words
     own = list(X.columns)
-    if all(not isinstance(name, str) for name in own):
-        found = _names_for(len(own), names)
-    else:
-        found = _unique_names(own)
+    nameless = all(not isinstance(name, str) for name in own)
+    found = _names_for(len(own), names) if nameless else _unique_names(own)
     is_polars = type(X).__module__.split(".")[0] == "polars"
     read = _read_polars if is_polars else _read_pandas
     series = (X[name] for name in own) if is_polars else (X.iloc[:, j] for j in range(len(own)))
     return Columns(found, X.shape[0], [read(s, name) for s, name in zip(series, found, strict=True)])
+
+
+def _unfit_column(name: str, dtype: Any) -> ValueError:
+    kind = f"has the dtype {dtype}, which is neither a number nor a category"
+    return ValueError(f"column {name!r} {kind}; convert it to numbers or texts first")
 
 
 def _read_pandas(series: Any, name: str) -> npt.NDArray[Any]:
@@ -158,9 +211,7 @@ def _read_pandas(series: Any, name: str) -> npt.NDArray[Any]:
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in "ObUS" or str(dtype).startswith(("string", "str", "bool")):
         return _read_objects(series.astype(object).to_numpy())
-    raise ValueError(
-        f"column {name!r} has the dtype {dtype}, which is neither a number nor a category; convert it to numbers or texts first"
-    )
+    raise _unfit_column(name, dtype)
 
 
 def _read_polars(series: Any, name: str) -> npt.NDArray[Any]:
@@ -169,14 +220,14 @@ def _read_polars(series: Any, name: str) -> npt.NDArray[Any]:
         return np.asarray(series.cast(float).to_numpy(), dtype=np.float64)
     if str(dtype).startswith(("String", "Categorical", "Enum", "Boolean", "Object", "Null")):
         return _read_objects(np.array(series.to_list(), dtype=object))
-    raise ValueError(
-        f"column {name!r} has the dtype {dtype}, which is neither a number nor a category; convert it to numbers or texts first"
-    )
+    raise _unfit_column(name, dtype)
 
 
 def _read_objects(values: npt.NDArray[Any], numbers_allowed: bool = False) -> npt.NDArray[Any]:
     """Texts with None for missing; or floats, where `numbers_allowed` and every value is a number."""
-    if numbers_allowed and all(isinstance(v, numbers.Real) and not isinstance(v, (bool, np.bool_)) or is_missing(v) for v in values):
+    if numbers_allowed and all(
+        (isinstance(v, numbers.Real) and not isinstance(v, bool)) or is_missing(v) for v in values
+    ):
         return np.array([np.nan if is_missing(v) else float(v) for v in values])
     texts = np.empty(len(values), dtype=object)
     texts[:] = [None if is_missing(v) else value_text(v) for v in values]
@@ -209,11 +260,15 @@ class Schema:
                 values.append(_sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
             else:
                 values.append(None)
-                if not np.isfinite(array.sum()) and np.isinf(array).any():
-                    raise ValueError(f"column {name!r} contains infinity; use NaN for a missing value or a large number instead")
+                if not columns.all_finite and np.isinf(array).any():
+                    raise ValueError(
+                        f"column {name!r} contains infinity; use NaN for a missing value or a large number instead"
+                    )
         return cls(columns.names, tuple(values))
 
-    def encode(self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False) -> Any:
+    def encode(
+        self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False
+    ) -> Any:
         """Return the core's table of these cases.
 
         Parameters
@@ -226,15 +281,15 @@ class Schema:
             The cases are to be learned from: find out whether any value is missing at all.
         """
         has_missing = True
-        arrays = [
+        arrays: list[npt.NDArray[Any]] = [
             self._numbers(j, a) if values is None else self._codes(values, a)
             for j, (values, a) in enumerate(zip(self.values, columns.arrays, strict=True))
         ]
         if complete:
-            if columns.matrix is not None and all(v is None for v in self.values):
-                has_missing = bool(np.isnan(columns.matrix.sum()))
-            else:
-                has_missing = any(np.isnan(a).any() if v is None else (a < 0).any() for v, a in zip(self.values, arrays, strict=True))
+            # Where all is finite only a nominal code can be missing, and learned values have none that is not.
+            has_missing = not columns.all_finite and any(
+                np.isnan(a).any() if v is None else (a < 0).any() for v, a in zip(self.values, arrays, strict=True)
+            )
         table = _core.Table(columns.n_cases, has_missing)
         for name, values, array in zip(self.names, self.values, arrays, strict=True):
             if values is None:
@@ -251,35 +306,54 @@ class Schema:
             try:
                 numbers_[i] = np.nan if v is None else float(v)
             except ValueError:
-                raise ValueError(f"column {self.names[j]!r} was numeric when the tree was learned, but row {i} holds {v!r}") from None
+                raise ValueError(
+                    f"column {self.names[j]!r} was numeric when the tree was learned, but row {i} holds {v!r}"
+                ) from None
         return numbers_
 
     @staticmethod
     def _codes(values: tuple[str, ...], array: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        code = {v: i for i, v in enumerate(values)}
+        code = value_codes(values)
         if array.dtype != object:
             distinct, inverse = np.unique(array, return_inverse=True)
-            return np.array([-1 if np.isnan(v) else code.get(value_text(v), -1) for v in distinct], dtype=np.int32)[inverse]
+            codes = [-1 if np.isnan(v) else code.get(value_text(v), -1) for v in distinct]
+            return np.array(codes, dtype=np.int32)[inverse]
         return np.array([code.get(v, -1) for v in array], dtype=np.int32)
 
-    def encode_case(self, known: Mapping[str, Any]) -> Any:
-        """Return the table of one case given as a mapping; tests that are not in it are missing."""
-        for name in known:
+    def read_case(self, known: Mapping[str, Any]) -> dict[int, float]:
+        """Return what a mapping says of one case: column -> number or value code, NaN or -1 where it cannot be had."""
+        if not (hasattr(known, "keys") and hasattr(known, "__getitem__")):
+            raise TypeError(
+                f"a case must be a mapping of test to value, e.g. {{{self.names[0]!r}: ...}}, got {known!r}"
+            )
+        found = {}
+        for name in known.keys():  # noqa: SIM118 - a pandas row is a mapping too, but iterates over its values
             if name not in self.names:
                 raise ValueError(f"there is no test {name!r}; the tests are {', '.join(self.names)}")
-        arrays = []
-        for name, values in zip(self.names, self.values, strict=True):
-            value = known.get(name)
+            j, value = self.names.index(name), known[name]
+            found[j] = self._read_number(name, value) if (v := self.values[j]) is None else _read_code(v, value)
+        return found
+
+    @staticmethod
+    def _read_number(name: str, value: Any) -> float:
+        try:
+            return math.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"the test {name!r} wants a number, got {value!r}") from None
+
+    def encode_case(self, case: Mapping[int, float]) -> Any:
+        """Return the table of one case as `read_case` gives it; tests that are not in it are missing."""
+        table = _core.Table(1, True)
+        for j, values in enumerate(self.values):
             if values is None:
-                try:
-                    arrays.append(np.array([np.nan if is_missing(value) else float(value)]))  # type: ignore[arg-type]
-                except (TypeError, ValueError):
-                    raise ValueError(f"the test {name!r} wants a number, got {value!r}") from None
+                table.add_numeric(np.array([case.get(j, np.nan)]))
             else:
-                text = np.empty(1, dtype=object)
-                text[0] = None if is_missing(value) else value_text(value)
-                arrays.append(text)
-        return self.encode(Columns(self.names, 1, arrays))
+                table.add_nominal(np.array([case.get(j, -1)], dtype=np.int32), len(values), [list(range(len(values)))])
+        return table
+
+
+def _read_code(values: tuple[str, ...], value: Any) -> int:
+    return -1 if is_missing(value) else value_codes(values).get(value_text(value), -1)
 
 
 def _nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
@@ -287,10 +361,12 @@ def _nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | No
     for item in [] if nominal is None else nominal:
         if isinstance(item, str) and item in names:
             positions.add(names.index(item))
-        elif isinstance(item, numbers.Integral) and 0 <= item < len(names):
+        elif isinstance(item, numbers.Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
             positions.add(int(item))
         else:
-            raise ValueError(f"nominal names the column {item!r}, but X has the columns {', '.join(names)} (0 to {len(names) - 1})")
+            raise ValueError(
+                f"nominal names the column {item!r}, but X has the columns {', '.join(names)} (0 to {len(names) - 1})"
+            )
     return positions
 
 
@@ -312,11 +388,19 @@ def read_classes(y: Any, n_cases: int, estimator: str) -> tuple[npt.NDArray[Any]
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub"):
-        y = _checked_classes(column_or_1d(y, warn=True))
+        y = _checked_classes(column_or_1d(_plain_classes(y), warn=True))
     if len(y) != n_cases:
         raise ValueError(f"X has {n_cases} cases, but y has {len(y)} classes; found inconsistent numbers of samples")
     classes, index = np.unique(y, return_inverse=True)
     return classes, index.astype(np.int32)
+
+
+def _plain_classes(y: Any) -> Any:
+    """Unpack pandas' own types: scikit-learn would make floats of whole numbers and truth values."""
+    if getattr(y, "ndim", 0) != 1 or not hasattr(y, "tolist") or isinstance(getattr(y, "dtype", None), np.dtype):
+        return y
+    labels = y.tolist()
+    return np.array(labels, dtype=object if any(map(is_missing, labels)) else None)
 
 
 def _checked_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -326,6 +410,9 @@ def _checked_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         for row, label in enumerate(y):
             if is_missing(label):
                 raise ValueError(f"Input y contains NaN or None in row {row}; every case needs a class.")
+            if isinstance(label, str) != isinstance(y[0], str):
+                raise ValueError(f"y mixes texts and numbers: {y[0]!r} in row 0, {label!r} in row {row}")
+        y = np.array(y.tolist())  # numbers that came as objects
     check_classification_targets(y)
     return y
 
@@ -337,12 +424,19 @@ def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | 
     if isinstance(sample_weight, numbers.Real):
         weights = np.full(n_cases, float(sample_weight))
     else:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        try:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample_weight must be one number per case: {error}") from None
     if weights.ndim != 1 or len(weights) != n_cases:
-        raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_cases},): Sample weights must be 1D array or scalar")
+        shape = f"sample_weight has the shape {weights.shape}, expected ({n_cases},)"
+        raise ValueError(f"{shape}: Sample weights must be 1D array or scalar")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise ValueError(f"sample_weight of row {bad[0]} is {weights[bad[0]]}; weights are finite and not negative")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError("sample_weight adds up to infinity; divide all weights by a large number")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number: all of them are zero")
     return None if (weights == 1).all() else weights

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
 
-__all__ = ["read_text", "write_file", "write_text"]
+__all__ = ["make_folder", "read_text", "write_file", "write_text"]
 
 
 def read_text(path: Path) -> str:
@@ -33,10 +34,25 @@ def write_file(path: Path, content: bytes) -> None:
     if path.is_dir():
         raise ValueError(f"{path}: is a folder, not a file")
     target = path.resolve()  # a link stays a link: what it points to is replaced
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path}: is not a regular file")  # replacing a device would be a disaster
     temporary = target.with_name(f".worthwhile-{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(content)
         os.replace(temporary, target)
+    except OSError as error:
+        raise type(error)(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those it lies in, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ValueError(f"{path}: is a file, not a folder") from None
+    except OSError as error:
+        raise ValueError(f"{path}: the folder cannot be made: {error.strerror}") from None

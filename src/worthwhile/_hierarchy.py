@@ -1,4 +1,4 @@
-"""Hierarchies of nominal values (EG2's ISA trees): from "a siamese is a cat is a pet" to the levels at which a test can be asked."""
+"""Hierarchies of nominal values, EG2's ISA trees: from "a siamese is a cat is a pet" to the levels of a test."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ __all__ = ["levels_for"]
 def levels_for(schema: Schema, hierarchies: Mapping[str, Mapping[Any, Any]] | None) -> dict[str, list[list[int]]]:
     """Return, per column with a hierarchy, the levels of generalisation: value code -> branch, the finest first.
 
-    A hierarchy maps every value, and every general value, to the next more general one. Level by level from the bottom, each value is
-    replaced by its ancestor at that depth below the top. Levels that do not group anything, or group everything, are left out.
+    A hierarchy maps every value, and every general value, to the next more general one. Level by level from the bottom,
+    each value is replaced by its ancestor at that depth below the top. Levels that do not group anything, or group
+    everything, are left out.
 
     Examples
     --------
@@ -28,9 +29,13 @@ def levels_for(schema: Schema, hierarchies: Mapping[str, Mapping[Any, Any]] | No
         values = schema.values[schema.names.index(name)] if name in schema.names else None
         if values is None:
             nominal = [n for n, v in zip(schema.names, schema.values, strict=True) if v is not None]
-            raise ValueError(f"hierarchies names {name!r}, which is not a nominal column; nominal are {', '.join(nominal) or 'none'}")
+            raise ValueError(
+                f"hierarchies names {name!r}, which is not a nominal column; nominal are {', '.join(nominal) or 'none'}"
+            )
         if not isinstance(hierarchy, Mapping):
-            raise ValueError(f"the hierarchy of {name!r} must be a mapping of value to more general value, got {hierarchy!r}")
+            raise ValueError(
+                f"the hierarchy of {name!r} must be a mapping of value to more general value, got {hierarchy!r}"
+            )
         found[name] = _levels(name, values, {value_text(k): value_text(v) for k, v in hierarchy.items()})
     return found
 

@@ -1,7 +1,12 @@
-"""Pricing sets of tests in Python: for texts and advice about single cases. The core prices whole tables by the same rules."""
+"""Pricing sets of tests in Python, for texts and advice about single cases.
+
+The core prices whole tables by the same rules.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Set
 
 from worthwhile.costs import Prices
@@ -18,7 +23,7 @@ class PriceList:
         self._common = prices.common.tolist()
         self._delayed = prices.delayed.tolist()
         start, tests = prices.closure_start.tolist(), prices.closure_tests.tolist()
-        self._closure = [frozenset(tests[a:b]) for a, b in zip(start, start[1:], strict=False)]
+        self._closure = [frozenset(tests[a:b]) for a, b in itertools.pairwise(start)]
 
     def closure(self, tests: Iterable[int]) -> frozenset[int]:
         """Return the tests with everything they require."""
@@ -28,7 +33,7 @@ class PriceList:
         """Return the price of `charged` for somebody who has paid for `paid`."""
         new = charged - paid
         groups = {self._group[t] for t in new} - {self._group[t] for t in paid} - {-1}
-        return sum(self._marginal[t] for t in sorted(new)) + sum(self._common[g] for g in sorted(groups))
+        return math.fsum([*(self._marginal[t] for t in new), *(self._common[g] for g in groups)])
 
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:
         """Say whether ordering `test` now means waiting for a result."""

@@ -7,6 +7,8 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from worthwhile.costs import Costs
 
 __all__ = ["ANSWERS", "PRUNINGS", "check_parameters"]
@@ -23,7 +25,8 @@ def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple
     def valid(value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        return math.isfinite(value) and (low < value if above else low <= value) and value <= high
+        number = float(value)
+        return math.isfinite(number) and (low < number if above else low <= number) and number <= high
 
     bounds = f"above {low:g}" if above else f"of at least {low:g}"
     return valid, f"a number {bounds}" + (f" and at most {high:g}" if high < math.inf else "")
@@ -43,7 +46,7 @@ def _is_n_jobs(value: Any) -> bool:
 
 
 def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool)
+    return isinstance(value, (bool, np.bool_))
 
 
 def _is_list(value: Any) -> bool:
@@ -67,7 +70,10 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "lazy": (_is_truth, "True or False"),
     "nominal": (_is_list, "a list of column names or positions, or None"),
     "columns": (_is_list, "a list of column names or None"),
-    "hierarchies": (lambda value: value is None or isinstance(value, Mapping), "a mapping of column to {value: more general value}, or None"),
+    "hierarchies": (
+        lambda value: value is None or isinstance(value, Mapping),
+        "a mapping of column to {value: more general value}, or None",
+    ),
     "n_jobs": (_is_n_jobs, "a whole number other than 0 (-1: all processors) or None"),
     "random_state": (lambda value: True, "anything"),
 }
@@ -84,6 +90,6 @@ def check_parameters(learner: str, parameters: Mapping[str, Any]) -> None:
     ValueError: prune='hard' of C45Classifier is not valid; it must be one of 'pessimistic', 'cost', 'none'
     """
     for name, value in parameters.items():
-        valid, words = RULES[name]
+        valid, words = RULES.get(name, RULES["random_state"])  # others are those of a subclass, its own affair
         if not valid(value):
             raise ValueError(f"{name}={value!r} of {learner} is not valid; it must be {words}")

@@ -94,7 +94,11 @@ def to_text(tree: Tree) -> str:
 def to_dot(tree: Tree) -> str:
     """Return the tree in Graphviz's language."""
     prices = node_prices(tree)
-    lines = ["digraph tree {", '  node [shape=box, style="rounded", fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, style="rounded", fontname="sans-serif"];',
+        '  edge [fontname="sans-serif"];',
+    ]
     for node in range(tree.n_nodes):
         label = node_label(tree, node, prices[node]) + (leaf_note(tree, node) if prices[node] is None else "")
         lines.append(f"  {node} [label={_dot_string(label)}];")

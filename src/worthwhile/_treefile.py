@@ -1,9 +1,13 @@
-"""The node table of a tree and its JSON form (docs/tree-format.md). Files are data: every field is checked, nothing is executed."""
+"""The node table of a tree and its JSON form (docs/tree-format.md).
+
+Files are data: every field is checked, nothing is executed.
+"""
 
 from __future__ import annotations
 
-import math
+import json
 import numbers
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,10 +22,11 @@ from worthwhile.costs import Costs
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
 
-__all__ = ["Nodes", "costs_from_json", "costs_to_json", "parse_tree", "plain", "write_tree"]
+__all__ = ["Nodes", "Reader", "costs_from_json", "costs_to_json", "parse_tree", "plain", "read_json", "write_tree"]
 
 FORMAT, VERSION = "worthwhile-tree", 1
 DEEPEST = 4096  # the core walks cases without a value recursively
+HEAVIEST = 1e200  # weights are added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +41,8 @@ class Nodes:
         Numeric tests: values up to it go to the first child.
     first_child, n_children : int32 (n,)
     map_start, map_size : int32 (n,)
-        Nominal tests: ``maps[map_start:map_start + map_size]`` is the branch of each value code (-1: a value that the node does
-        not know). map_start is -1 for numeric tests and leaves.
+        Nominal tests: ``maps[map_start:map_start + map_size]`` is the branch of each value code (-1: a value that the
+        node does not know). map_start is -1 for numeric tests and leaves.
     maps : int32
     answer : int32 (n,)
         Index of the answer that the node gives or would give.
@@ -56,6 +61,10 @@ class Nodes:
     weights: npt.NDArray[np.float64]
 
     def __post_init__(self) -> None:
+        self.freeze()
+
+    def freeze(self) -> None:
+        """Make the arrays read only; copies and pickles do not keep that."""
         for array in vars(self).values():
             array.flags.writeable = False
 
@@ -69,7 +78,17 @@ class Nodes:
         """Return a tree of one leaf."""
         none, zero = np.full(1, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)
         answer = np.array([weights.argmax()], dtype=np.int32)
-        return cls(none, np.zeros(1), none, zero, none, zero, np.zeros(0, dtype=np.int32), answer, weights.reshape(1, -1).astype(np.float64))
+        return cls(
+            none,
+            np.zeros(1),
+            none,
+            zero,
+            none,
+            zero,
+            np.zeros(0, dtype=np.int32),
+            answer,
+            weights.reshape(1, -1).astype(np.float64),
+        )
 
     def to_core(self) -> Any:
         """Return a tree of the core."""
@@ -92,7 +111,8 @@ class Nodes:
         return [w / total if total > 0 else 1 / len(weights) for w in weights]
 
 
-# ---- writing -----------------------------------------------------------------------------------------------------------
+# ---- writing
+# -----------------------------------------------------------------------------------------------------------
 
 
 def plain(value: Any) -> Any:
@@ -108,7 +128,7 @@ def costs_to_json(costs: Costs) -> dict[str, Any]:
     tests = {}
     for name, test in costs.tests.items():
         entry = {"price": test.price, "group": test.group, "delayed": test.delayed, "requires": list(test.requires)}
-        tests[name] = {key: value for key, value in entry.items() if value not in (None, False, [])}
+        tests[name] = {key: value for key, value in entry.items() if key == "price" or value}
     errors = costs.errors
     if isinstance(errors, Mapping):
         errors = [[plain(truth), plain(answer), cost] for truth, row in errors.items() for answer, cost in row.items()]  # type: ignore[assignment]
@@ -120,7 +140,11 @@ def write_tree(tree: Tree) -> dict[str, Any]:
     """Return the JSON object of a tree."""
     columns: list[dict[str, Any]] = []
     for name, values in zip(tree.schema.names, tree.schema.values, strict=True):
-        columns.append({"name": name, "kind": "numeric"} if values is None else {"name": name, "kind": "nominal", "values": list(values)})
+        columns.append(
+            {"name": name, "kind": "numeric"}
+            if values is None
+            else {"name": name, "kind": "nominal", "values": list(values)}
+        )
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -153,10 +177,34 @@ def _write_node(tree: Tree, node: int) -> dict[str, Any]:
     return entry
 
 
-# ---- reading -----------------------------------------------------------------------------------------------------------
+# ---- reading
+# -----------------------------------------------------------------------------------------------------------
 
 
-class _Reader:
+def read_json(text: str) -> Any:
+    """Parse JSON; a field that stands twice in an object is refused too."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_fields)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("is not a tree: the JSON is nested too deeply") from None
+
+
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
+        raise ValueError(f"the field {twice!r} stands twice in one object")
+    return content
+
+
+def _is_finite(value: Any) -> bool:
+    """Say whether a JSON value is a number that a float can hold."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+class Reader:
     """Takes fields out of a JSON object, refusing what is missing, of the wrong type or unknown."""
 
     def __init__(self, content: Any, where: str) -> None:
@@ -180,7 +228,14 @@ class _Reader:
             raise ValueError(f"{self._where} has the unknown field {next(iter(self._rest))!r}")
 
 
-_KIND_NAMES: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number", numbers.Real: "a number"}
+_KIND_NAMES: dict[type, str] = {
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+    int: "a whole number",
+    numbers.Real: "a number",
+    bool: "true or false",
+}
 
 
 def _short(value: Any) -> str:
@@ -190,11 +245,13 @@ def _short(value: Any) -> str:
 
 def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
     """Check the JSON object of a tree and return what `Tree` wants."""
-    reader = _Reader(content, "the tree")
+    reader = Reader(content, "the tree")
     if reader.take("format", str) != FORMAT:
-        raise ValueError(f"this is not a tree: 'format' must be {FORMAT!r}, got {_short(content['format'])}")
+        raise ValueError(f"is not a tree: 'format' must be {FORMAT!r}, got {_short(content['format'])}")
     if reader.take("version", int) != VERSION:
-        raise ValueError(f"version {content['version']} of the tree format is unknown; this release reads version {VERSION}")
+        raise ValueError(
+            f"version {content['version']} of the tree format is unknown; this release reads version {VERSION}"
+        )
     classes = _parse_classes(reader.take("classes", list))
     answer = reader.take("answer", str, "majority")
     if answer not in ("majority", "least-cost"):
@@ -212,7 +269,7 @@ def _parse_classes(classes: list[Any]) -> list[Any]:
     if not classes:
         raise ValueError("the tree has no classes")
     for label in classes:
-        if not isinstance(label, (str, int, float, bool)) or (isinstance(label, float) and not math.isfinite(label)):
+        if not isinstance(label, (str, bool)) and not _is_finite(label):
             raise ValueError(f"the class {_short(label)} is neither a text nor a number nor a truth value")
     if len({str(label) for label in classes}) < len(classes):
         raise ValueError("the tree names a class twice")
@@ -223,7 +280,7 @@ def _parse_columns(columns: list[Any]) -> Schema:
     names: list[str] = []
     values: list[tuple[str, ...] | None] = []
     for position, content in enumerate(columns):
-        reader = _Reader(content, f"column {position}")
+        reader = Reader(content, f"column {position}")
         name = reader.take("name", str)
         kind = reader.take("kind", str)
         if name in names:
@@ -246,21 +303,21 @@ def _parse_values(name: str, values: list[Any]) -> tuple[str, ...]:
     return tuple(values)
 
 
-def costs_from_json(content: Mapping[str, Any]) -> Costs:
+def costs_from_json(content: Any) -> Costs:
     """Return costs from the plain objects that `costs_to_json` writes."""
-    unknown = set(content) - {"tests", "groups", "errors", "about"}
-    if unknown:
-        raise ValueError(f"the costs have the unknown field {min(unknown)!r}; known are tests, groups, errors and about")
-    errors = content.get("errors", 1.0)
-    if isinstance(errors, list):
-        errors = _errors_from_rows(errors)
-    return Costs(tests=content.get("tests"), groups=content.get("groups"), errors=errors, about=content.get("about"))
+    reader = Reader(content, "costs")
+    parts = {name: reader.take(name, dict, {}) for name in ("tests", "groups", "about")}
+    errors = reader.take("errors", (list, dict, numbers.Real), 1.0)
+    reader.finish()
+    return Costs(errors=_errors_from_rows(errors) if isinstance(errors, list) else errors, **parts)
 
 
 def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
     nested: dict[Any, dict[Any, Any]] = {}
     for row in rows:
-        if not (isinstance(row, list) and len(row) == 3 and all(isinstance(label, (str, int, float)) for label in row[:2])):
+        if not (
+            isinstance(row, list) and len(row) == 3 and all(isinstance(label, (str, int, float)) for label in row[:2])
+        ):
             raise ValueError(f"a row of the error costs must be [truth, answer, cost], got {_short(row)}")
         truth, answer, cost = row
         if answer in nested.setdefault(truth, {}):
@@ -270,7 +327,7 @@ def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
 
 
 class _NodeParser:
-    """Turns the list of nodes into the flat table, laid out so that children stand side by side behind their parents."""
+    """Turns the list of nodes into the flat table, in which children stand side by side behind their parents."""
 
     def __init__(self, schema: Schema, classes: list[Any], answers: list[Any]) -> None:
         self._schema, self._classes, self._answers = schema, classes, answers
@@ -305,10 +362,10 @@ class _NodeParser:
 
     def _parse_node(self, index: int, content: Any, n: int) -> dict[str, Any]:
         where = f"node {index}"
-        reader = _Reader(content, where)
+        reader = Reader(content, where)
         weights = self._parse_weights(where, reader.take("weights", list, None))
         entry: dict[str, Any] = {"weights": weights, "children": [], "column": -1, "threshold": 0.0, "map": None}
-        given = reader.take("answer", (str, numbers.Real), None)  # type: ignore[arg-type]
+        given = reader.take("answer", (str, numbers.Real), None)
         entry["answer"] = self._find_answer(where, given, weights)
         if "test" in content:
             self._parse_test(where, reader, entry, n)
@@ -317,7 +374,7 @@ class _NodeParser:
         reader.finish()
         return entry
 
-    def _parse_test(self, where: str, reader: _Reader, entry: dict[str, Any], n: int) -> None:
+    def _parse_test(self, where: str, reader: Reader, entry: dict[str, Any], n: int) -> None:
         name = reader.take("test", str)
         if name not in self._column:
             raise ValueError(f"{where} has the unknown test {name!r}; the columns are {', '.join(self._column)}")
@@ -329,16 +386,19 @@ class _NodeParser:
         entry["children"] = children
         values = self._schema.values[entry["column"]]
         if values is None:
-            entry["threshold"] = float(reader.take("threshold", numbers.Real))  # type: ignore[type-abstract]
-            if not math.isfinite(entry["threshold"]):
-                raise ValueError(f"'threshold' of {where} must be finite")
+            threshold = reader.take("threshold", numbers.Real)
+            if not _is_finite(threshold):
+                raise ValueError(f"'threshold' of {where} must be finite, got {_short(threshold)}")
+            entry["threshold"] = float(threshold)
             expected = 2
         else:
             branches = reader.take("branches", list)
             entry["map"] = self._parse_branches(where, name, values, branches)
             expected = len(branches)
         if len(children) != expected or expected < 1:
-            raise ValueError(f"{where} has {len(children)} children, but the test {name!r} has {expected} branches there")
+            raise ValueError(
+                f"{where} has {len(children)} children, but the test {name!r} has {expected} branches there"
+            )
 
     @staticmethod
     def _parse_branches(where: str, name: str, values: tuple[str, ...], branches: list[Any]) -> list[int]:
@@ -349,7 +409,10 @@ class _NodeParser:
                 raise ValueError(f"branch {b} of {where} must be a list of values, got {_short(branch)}")
             for value in branch:
                 if not isinstance(value, str) or value not in code:
-                    raise ValueError(f"{where} has a branch for {_short(value)}, which is no value of {name!r}; known are {', '.join(values)}")
+                    known = f"known are {', '.join(values)}"
+                    raise ValueError(
+                        f"{where} has a branch for {_short(value)}, which is no value of {name!r}; {known}"
+                    )
                 if branch_of[code[value]] >= 0:
                     raise ValueError(f"{where} has two branches for {value!r}")
                 branch_of[code[value]] = b
@@ -359,10 +422,12 @@ class _NodeParser:
         if weights is None:
             return np.zeros(len(self._classes))
         if len(weights) != len(self._classes):
-            raise ValueError(f"'weights' of {where} has {len(weights)} entries, but there are {len(self._classes)} classes")
+            raise ValueError(
+                f"'weights' of {where} has {len(weights)} entries, but there are {len(self._classes)} classes"
+            )
         for w in weights:
-            if not isinstance(w, numbers.Real) or isinstance(w, bool) or not math.isfinite(w) or w < 0:
-                raise ValueError(f"'weights' of {where} holds {_short(w)}; weights are finite numbers, not negative")
+            if not _is_finite(w) or not 0 <= w <= HEAVIEST:
+                raise ValueError(f"'weights' of {where} holds {_short(w)}; weights are numbers from 0 to {HEAVIEST:g}")
         return np.array(weights, dtype=np.float64)
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
@@ -383,17 +448,18 @@ class _NodeParser:
                 if depth[child] > DEEPEST:
                     raise ValueError(f"node {child} lies more than {DEEPEST} tests deep")
                 if child in seen:
-                    raise ValueError(f"node {child} is reached twice (again from node {node}); a tree has no cycles and no shared branches")
+                    again = f"node {child} is reached twice (again from node {node})"
+                    raise ValueError(f"{again}; a tree has no cycles and no shared branches")
                 seen.add(child)
                 order.append(child)
         if len(order) < len(entries):
-            lost = min(set(range(len(entries))) - seen)
+            lost = next(node for node in range(len(entries)) if node not in seen)
             raise ValueError(f"node {lost} cannot be reached from node 0, the root")
         return order
 
     @staticmethod
     def _inherit_answers(arrays: Mapping[str, npt.NDArray[np.int32]], weights: npt.NDArray[np.float64]) -> None:
-        """Weights missing at inner nodes are the sum of their children's; an answer missing there is the heaviest class."""
+        """Missing weights of inner nodes are the sum of their children's; a missing answer is the heaviest class."""
         for node in range(len(weights) - 1, -1, -1):
             first, count = arrays["first_child"][node], arrays["n_children"][node]
             if count and not weights[node].any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,8 @@ from worthwhile import __version__
 
 __all__ = ["main"]
 
-# What typer raises for a wrong command line: the parent of UsageError. Typer's older releases take it from click, newer ones have their own.
+# What typer raises for a wrong command line: the parent of UsageError. Typer's older releases take it from click, newer
+# ones have their own.
 CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
@@ -45,26 +47,30 @@ def _common(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the report; made if need be.")] = Path("worthwhile-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the report; made if need be.")] = Path(
+        "worthwhile-demo"
+    ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split into training and held-out cases.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")] = False,
 ) -> None:
     """Learn a tree for heart disease with published prices and show what it costs.
 
-    Two thirds of the 303 cases train EG2, the rest show what the tree costs per case against doing all tests and doing none.
+    Two thirds of the 303 cases train EG2, the rest show what the tree costs per case against doing all tests and doing
+    none.
 
     Example: worthwhile demo --out my-demo --seed 3
     """
     from worthwhile import datasets
-    from worthwhile._files import write_file, write_text
+    from worthwhile._files import make_folder, write_file, write_text
     from worthwhile.report import html_report, tree_picture
 
     heart = datasets.load("heart")
     rows, tree = _demo_rows(heart, seed)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     intro = (
-        f"Cleveland heart disease data: {len(heart.y)} patients, 13 tests at the prices of the Ontario health insurance "
-        "(Turney 1995, Canadian dollars), a wrong answer costs 500. EG2 learned from two thirds of the patients, pruned by total cost."
+        f"Cleveland heart disease data: {len(heart.y)} patients, 13 tests at the prices of the Ontario health insurance"
+        " (Turney 1995, Canadian dollars), a wrong answer costs 500. EG2 learned from two thirds of the patients,"
+        " pruned by total cost."
     )
     write_file(out / "tree.png", tree_picture(tree, "png"))
     write_text(out / "report.html", html_report("Heart disease: which tests are worth their price", intro, rows, tree))
@@ -87,7 +93,9 @@ def _demo_rows(heart: Any, seed: int) -> tuple[list[tuple[str, Any]], Any]:
 
     everything = cost_report(C45Classifier(**known).fit(X_train, y_train), X_test, y_test)
     price = heart.costs.total_price()
-    everything = CostReport(len(test), price, everything.error_cost, price + everything.error_cost, everything.error_rate, None)
+    everything = CostReport(
+        len(test), price, everything.error_cost, price + everything.error_cost, everything.error_rate, None
+    )
 
     labels, counts = np.unique(y_train, return_counts=True)
     answers, errors = heart.costs.error_matrix(labels.tolist())
@@ -110,7 +118,12 @@ def _print_demo(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -
     for column in ("tests", "errors", "total", "wrong"):
         table.add_column(column, justify="right")
     for position, (name, report) in enumerate(rows):
-        cells = [f"{report.test_cost:.2f}", f"{report.error_cost:.2f}", f"{report.total_cost:.2f}", f"{report.error_rate:.1%}"]
+        cells = [
+            f"{report.test_cost:.2f}",
+            f"{report.error_cost:.2f}",
+            f"{report.total_cost:.2f}",
+            f"{report.error_rate:.1%}",
+        ]
         table.add_row(name, *cells, style="bold" if position == 0 else None)
     console.print()
     console.print(table)
@@ -123,6 +136,9 @@ def _print_demo(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # trees are drawn with letters that some terminals do not have
+            stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -1,6 +1,7 @@
-"""The greedy learners: C4.5, EG2, IDX, CS-ID3 and DTMC. They share C4.5's frame and differ in how they score a candidate split.
+"""The greedy learners: C4.5, EG2, IDX, CS-ID3 and DTMC.
 
-The formulas are those of Turney (1995), section 3, and Esmeir & Markovitch (2008); docs/design.md says precisely what is computed.
+They share C4.5's frame and differ in how they score a candidate split. The formulas are those of Turney (1995), section
+3, and Esmeir & Markovitch (2008); docs/design.md says precisely what is computed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from worthwhile import _core
 from worthwhile._base import Training, TreeClassifier
@@ -18,6 +18,8 @@ from worthwhile._treefile import Nodes
 from worthwhile.tree import Tree
 
 __all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier"]
+
+NO_LIMIT = 2**30
 
 _PARAMETERS = """costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
@@ -30,14 +32,15 @@ _PARAMETERS = """costs : Costs, optional
     min_cases : float, default 2
         At least two branches of a split must hold this weight of cases.
     min_share : float, default 0.1
-        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases (C4.5). 0: only
-        `min_cases` counts.
+        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases
+        (C4.5). 0: only `min_cases` counts.
     max_depth : int, optional
         Longest way from the root to a leaf (at most 4096).
     release8 : bool, default False
         C4.5's later correction: a numeric test pays log2(number of cuts tried) / cases out of its gain.
     context : bool
-        Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price list.
+        Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
+        list.
     answer : {"majority", "least-cost"}
         Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
     nominal : list of column names or positions, optional
@@ -62,7 +65,7 @@ _PARAMETERS = """costs : Costs, optional
 
 
 def _learner(cls: type[_GreedyClassifier]) -> Any:
-    """Make the fields of a class its constructor's keyword arguments, and put the shared ones into its documentation."""
+    """Make the fields of a class its constructor's keyword arguments, and document the shared ones."""
     cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", _PARAMETERS)
     return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
@@ -88,14 +91,14 @@ class _GreedyClassifier(TreeClassifier):
             omega=float(getattr(self, "omega", 1.0)),
             min_cases=float(self.min_cases),
             min_share=float(self.min_share),
-            max_depth=2**30 if self.max_depth is None else int(self.max_depth),
-            release8=self.release8,
-            context=self.context,
-            lookahead=int(getattr(self, "lookahead", 1)),
+            max_depth=NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
+            release8=bool(self.release8),
+            context=bool(self.context),
+            lookahead=min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
             least_cost=self.answer == "least-cost",
             prune=self.prune,
             confidence=float(self.confidence),
-            raise_subtrees=self.raise_subtrees,
+            raise_subtrees=bool(self.raise_subtrees),
             n_threads=self._n_threads(),
         )
 
@@ -110,7 +113,8 @@ class C45Classifier(_GreedyClassifier):
 
     References
     ----------
-    J. R. Quinlan (1993), C4.5: Programs for Machine Learning; (1996), Improved use of continuous attributes in C4.5 (`release8`).
+    J. R. Quinlan (1993), C4.5: Programs for Machine Learning; (1996), Improved use of continuous attributes in C4.5
+    (`release8`).
 
     Examples
     --------
@@ -144,7 +148,8 @@ class EG2Classifier(_GreedyClassifier):
     --------
     >>> import worthwhile as ww
     >>> heart = ww.datasets.load("heart")
-    >>> clf = ww.EG2Classifier(costs=heart.costs, nominal=heart.nominal, columns=heart.feature_names).fit(heart.X, heart.y)
+    >>> clf = ww.EG2Classifier(costs=heart.costs, nominal=heart.nominal, columns=heart.feature_names)
+    >>> clf = clf.fit(heart.X, heart.y)
     >>> clf.test_costs(heart.X).mean() < heart.costs.total_price() / 2
     np.True_
     """
@@ -162,8 +167,8 @@ class IDXClassifier(_GreedyClassifier):
     Parameters
     ----------
     lookahead : int, default 1
-        How many tests to look ahead: a test is judged with its best continuations, by the information that all of them gain per what
-        all of them cost. 1 looks at the test alone.
+        How many tests to look ahead: a test is judged with its best continuations, by the information that all of them
+        gain per what all of them cost. 1 looks at the test alone.
     {parameters}
 
     References
@@ -194,19 +199,21 @@ class CSID3Classifier(_GreedyClassifier):
     Parameters
     ----------
     lazy : bool, default False
-        Grow nothing in `fit`; for each case to be classified, grow the part of the tree that it visits. Answers and prices are those
-        of the full tree with ``prune="none"``, which `lazy` requires. There is no `tree_` then.
+        Grow nothing in `fit`; for each case to be classified, grow the part of the tree that it visits. Answers and
+        prices are those of the full tree with ``prune="none"``, which `lazy` requires. There is no `tree_` then.
     {parameters}
 
     References
     ----------
-    M. Tan (1993), Cost-sensitive learning of classification knowledge and its applications in robotics; Turney (1995), eq. 4.
+    M. Tan (1993), Cost-sensitive learning of classification knowledge and its applications in robotics; Turney (1995),
+    eq. 4.
 
     Examples
     --------
     >>> import worthwhile as ww
     >>> bupa = ww.datasets.load("bupa")
-    >>> clf = ww.CSID3Classifier(costs=bupa.costs, columns=bupa.feature_names, prune="none", lazy=True).fit(bupa.X, bupa.y)
+    >>> clf = ww.CSID3Classifier(costs=bupa.costs, columns=bupa.feature_names, prune="none", lazy=True)
+    >>> clf = clf.fit(bupa.X, bupa.y)
     >>> clf.predict(bupa.X[:3]).tolist() == bupa.y[:3].tolist()
     True
     """
@@ -216,29 +223,37 @@ class CSID3Classifier(_GreedyClassifier):
     _criterion = "gain-squared-per-price"
 
     def _learn(self, training: Training) -> None:
+        for name in ("_root", "_kept", "tree_"):
+            self.__dict__.pop(name, None)
         if not self.lazy:
             super()._learn(training)
             return
         if self.prune != "none":
-            raise ValueError(f"lazy=True of CSID3Classifier grows no whole tree that could be pruned: it needs prune='none', got prune={self.prune!r}")
-        self.__dict__.pop("tree_", None)
-        weights = np.bincount(training.classes, training.weights, minlength=len(training.labels))
-        self._root = Tree(Nodes.leaf(weights), training.schema, training.labels.tolist(), answer=self.answer, money=training.money)
-        self._kept = training.columns, training.classes, training.weights
+            needs = f"it needs prune='none', got prune={self.prune!r}"
+            raise ValueError(f"lazy=True of CSID3Classifier grows no whole tree that could be pruned: {needs}")
+        weights = np.bincount(training.classes, training.weights, minlength=len(training.labels)).astype(np.float64)
+        self._root = Tree(
+            Nodes.leaf(weights), training.schema, training.labels.tolist(), answer=self.answer, money=training.money
+        )
+        kept_weights = None if training.weights is None else training.weights.copy()
+        self._kept = training.columns.copy(), training.classes, kept_weights
+
+    def _is_lazy(self) -> bool:
+        """Whether it was fitted so; the parameter may have been set since."""
+        return "_root" in self.__dict__
 
     def _frame(self) -> Tree:
-        if not self.lazy:
-            return super()._frame()
-        check_is_fitted(self)
-        return self._root
+        return self._root if self._is_lazy() else super()._frame()
 
     def _whole_tree(self) -> Tree:
-        if self.lazy:
+        if self._is_lazy():
             raise ValueError("a lazy CSID3Classifier has no whole tree; fit one with lazy=False")
         return super()._whole_tree()
 
-    def _route(self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None) -> tuple[Any, Any, Any]:
-        if not self.lazy:
+    def _route(
+        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+    ) -> tuple[Any, Any, Any]:
+        if not self._is_lazy():
             return super()._route(X, answers, prices, shares, case_prices)
         if case_prices is not None:
             raise ValueError("a lazy CSID3Classifier does not take case_prices; fit one with lazy=False")
@@ -246,16 +261,23 @@ class CSID3Classifier(_GreedyClassifier):
         columns, classes, weights = self._kept
         table = root.schema.encode(columns, complete=True)
         result: tuple[Any, Any, Any] = _core.route_lazily(
-            table, classes, weights, root._money.core_pricing, root._money.core_errors, self._policy(), root.schema.encode(cases)
+            table,
+            classes,
+            weights,
+            root._money.core_pricing,
+            root._money.core_errors,
+            self._policy(),
+            root.schema.encode(cases),
         )
         return result
 
 
 @_learner
 class DTMCClassifier(_GreedyClassifier):
-    """DTMC: the test with the largest drop of the total cost on the training cases; it stops where no test pays for itself.
+    """DTMC: the test with the largest drop of the total cost on the training cases.
 
-    By default it sees prices in context, answers what is cheapest, and does not prune.
+    It stops where no test pays for itself. By default it sees prices in context, answers what is cheapest, and does not
+    prune.
 
     Parameters
     ----------
@@ -263,7 +285,8 @@ class DTMCClassifier(_GreedyClassifier):
 
     References
     ----------
-    C. X. Ling, Q. Yang, J. Wang, S. Zhang (2004), Decision trees with minimal costs; numeric cuts as in Esmeir & Markovitch (2008).
+    C. X. Ling, Q. Yang, J. Wang, S. Zhang (2004), Decision trees with minimal costs; numeric cuts as in Esmeir &
+    Markovitch (2008).
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """What learners cost: averages, Turney's normalized cost, high-cost errors, a scorer, and paired comparisons.
 
-Everything takes an estimator with the methods of a worthwhile learner or a `Tree` (``test_costs``, ``total_costs``, ``predict``).
+Everything takes a learner or a `Tree`, alone or inside scikit-learn's pipelines and searches.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Comparison", "CostReport", "average_cost", "compare", "cost_report", "cost_scorer", "high_cost_errors", "normalized_cost"]
+from worthwhile.tree import Tree
+
+__all__ = [
+    "Comparison",
+    "CostReport",
+    "average_cost",
+    "compare",
+    "cost_report",
+    "cost_scorer",
+    "high_cost_errors",
+    "normalized_cost",
+]
 
 
 def average_cost(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -26,6 +37,7 @@ def average_cost(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     >>> average_cost(clf, [[1], [4]], [0, 0])
     9.0
     """
+    est, X = _innermost(est, X)
     return float(np.average(est.total_costs(X, y), weights=sample_weight))
 
 
@@ -57,17 +69,26 @@ def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     >>> high_cost_errors(clf, [[1], [1]], ["sick", "well"])
     1
     """
-    tree = est if hasattr(est, "errors_of") else est._frame()
-    costs = _error_costs(est, X, y)
+    est, X = _innermost(est, X)
+    tree = est if isinstance(est, Tree) else est._frame()
+    # Not the difference of total and test costs: that would be blurred by rounding.
+    costs = tree.errors_of(est._route(X, answers=True)[0], y)
     wrong = tree.error_costs[:, : len(tree.classes)][~np.eye(len(tree.classes), dtype=bool)]
     least = wrong.min() if wrong.size else 0.0
     mistaken = np.asarray(est.predict(X)) != np.asarray(y)
     return int((mistaken & (costs > least)).sum())
 
 
-def _error_costs(est: Any, X: Any, y: Any) -> npt.NDArray[np.float64]:
-    costs: npt.NDArray[np.float64] = est.total_costs(X, y) - est.test_costs(X)
-    return costs
+def _innermost(est: Any, X: Any) -> tuple[Any, Any]:
+    """Return the learner inside searches and pipelines, and X as it comes to it."""
+    while not hasattr(est, "total_costs"):
+        if hasattr(est, "best_estimator_"):
+            est = est.best_estimator_
+        elif hasattr(est, "steps"):
+            est, X = est[-1], est[:-1].transform(X) if len(est) > 1 else X
+        else:
+            raise TypeError(f"{type(est).__name__} has no total_costs: it must be a learner of worthwhile or a Tree")
+    return est, X
 
 
 def cost_scorer(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -128,10 +149,18 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     error cost        5.00 per case (50.0% wrong)
     total cost        9.00 per case
     """
+    est, X = _innermost(est, X)
     tests, totals = est.test_costs(X), est.total_costs(X, y)
     wrong = np.asarray(est.predict(X)) != np.asarray(y)
     normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
-    return CostReport(len(tests), float(tests.mean()), float((totals - tests).mean()), float(totals.mean()), float(wrong.mean()), normalized)
+    return CostReport(
+        len(tests),
+        float(tests.mean()),
+        float((totals - tests).mean()),
+        float(totals.mean()),
+        float(wrong.mean()),
+        normalized,
+    )
 
 
 @dataclass(frozen=True)
@@ -158,32 +187,48 @@ def compare(results: Mapping[str, Any]) -> list[Comparison]:
     Returns
     -------
     list of Comparison
-        For each pair: mean difference, p-values of the paired t-test and of Wilcoxon's signed-rank test (both 1.0 where the two
-        never differ), and on how many splits the first one is cheaper and dearer.
+        For each pair: mean difference, p-values of the paired t-test and of Wilcoxon's signed-rank test (both 1.0 where
+        the two never differ), and on how many splits the first one is cheaper and dearer.
 
     Examples
     --------
     >>> [c] = compare({"act": [10.0, 12.0, 11.0, 9.0], "c4.5": [14.0, 15.0, 13.0, 15.0]})
     >>> c.difference, c.wins, round(c.t_test, 3), round(c.wilcoxon, 3)
-    (-3.75, 4, 0.021, 0.125)
+    (-3.75, 4, 0.022, 0.125)
     """
     from scipy import stats
 
-    costs = {name: np.asarray(values, dtype=np.float64) for name, values in results.items()}
-    if len(costs) < 2:
-        raise ValueError(f"a comparison needs at least two learners, got {', '.join(costs) or 'none'}")
-    length = len(next(iter(costs.values())))
-    for name, values in costs.items():
-        if values.ndim != 1 or len(values) != length or length < 2 or not np.isfinite(values).all():
-            raise ValueError(f"the results of {name!r} must be at least two finite costs, as many as the others have ({length}), got shape {values.shape}")
+    costs = _checked_results(results)
     found = []
     for (first, a), (second, b) in itertools.combinations(costs.items(), 2):
         gap = a - b
         if not gap.any():
-            t_test = wilcoxon = 1.0
+            t_test, wilcoxon = 1.0, 1.0
         else:
             # Where all differences are the same there is no spread to test against: the t-test is certain.
-            t_test = 0.0 if np.ptp(gap) == 0 else float(stats.ttest_rel(a, b).pvalue)
+            same = np.ptp(gap) <= 1e-12 * np.abs([a, b]).max()
+            t_test = 0.0 if same else float(stats.ttest_rel(a, b).pvalue)
             wilcoxon = float(stats.wilcoxon(gap).pvalue)
-        found.append(Comparison(first, second, float(gap.mean()), t_test, wilcoxon, int((gap < 0).sum()), int((gap > 0).sum())))
+        found.append(
+            Comparison(first, second, float(gap.mean()), t_test, wilcoxon, int((gap < 0).sum()), int((gap > 0).sum()))
+        )
     return found
+
+
+def _checked_results(results: Mapping[str, Any]) -> dict[str, npt.NDArray[np.float64]]:
+    if len(results) < 2:
+        raise ValueError(f"a comparison needs at least two learners, got {', '.join(map(str, results)) or 'none'}")
+    costs: dict[str, npt.NDArray[np.float64]] = {}
+    for name, values in results.items():
+        try:
+            costs[name] = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"the results of {name!r} are not numbers: {values!r}") from None
+    length = next(iter(costs.values())).size
+    for name, values in costs.items():
+        if values.shape != (length,) or length < 2 or not np.isfinite(values).all():
+            others = f"as many as the others have ({length})"
+            raise ValueError(
+                f"the results of {name!r} must be two finite costs or more, {others}, got {values.tolist()}"
+            )
+    return costs

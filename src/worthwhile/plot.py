@@ -10,7 +10,7 @@ from worthwhile._show import NodePrice, node_prices
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
 
-__all__ = ["plot_tree"]
+__all__ = ["figure_size", "plot_tree"]
 
 # Okabe and Ito's palette, lightened: to be told apart by everybody, with black text on it.
 _COLOURS = ("#a6d5f0", "#f5c98a", "#9fdcc4", "#e8b7d3", "#f4ef9e", "#9db8d9", "#eda98a", "#d9d9d9")
@@ -37,19 +37,16 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
     >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> ax = plot_tree(clf.tree_)
     >>> sorted(text.get_text().split("\\n")[0] for text in ax.texts)
-    ['0', '1', 'x0', '> 2', '≤ 2']
+    ['0', '1', '> 2', 'x0', '≤ 2']
     >>> matplotlib.pyplot.close(ax.figure)
     """
     from matplotlib import pyplot
 
-    x, y = _places(tree)
     if ax is None:
-        width, height = 0.95 * tree.n_leaves + 1, 1.05 * (tree.depth + 1) + 0.4
-        _, ax = pyplot.subplots(figsize=(max(4.0, width), max(2.5, height)), layout="constrained")
-        size = 9.0
-    else:
-        inches = ax.get_window_extent().width / ax.figure.dpi
-        size = min(9.0, max(3.0, 9.5 * inches / (tree.n_leaves + 1)))
+        _, ax = pyplot.subplots(figsize=figure_size(tree), layout="constrained")
+    x, y = _places(tree)
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    size = min(9.0, max(1.0, 10.0 * inches / (tree.n_leaves + 1)))
     prices = node_prices(tree)
     for node in range(tree.n_nodes):
         children = tree.nodes.children(node)
@@ -67,12 +64,22 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
                 color="0.25",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
                 zorder=2,
+                parse_math=False,  # names are names, dollars included
             )
         _draw_node(ax, tree, node, prices[node], x[node], y[node], size)
     ax.set_xlim(-0.7, tree.n_leaves - 0.3)
     ax.set_ylim(-tree.depth - 0.4, 0.4)
     ax.axis("off")
     return ax
+
+
+def figure_size(tree: Tree) -> tuple[float, float]:
+    """Return the width and height in inches that a tree needs.
+
+    It is bounded, because 65,536 dots are matplotlib's limit: in a larger tree the letters shrink.
+    """
+    width, height = 0.95 * tree.n_leaves + 1, 1.05 * (tree.depth + 1) + 0.4
+    return min(max(4.0, width), 120.0), min(max(2.5, height), 60.0)
 
 
 def _places(tree: Tree) -> tuple[list[float], list[float]]:
@@ -99,14 +106,15 @@ def _draw_node(ax: Any, tree: Tree, node: int, price: NodePrice | None, x: float
     share = f"{weights[node].sum() / weights[0].sum():.0%} of cases" if weights[0].any() else ""
     if price is None:
         answer = int(tree.nodes.answer[node])
-        lines, colour = [str(tree.answers[answer]), share], _COLOURS[answer % len(_COLOURS)]
+        lines, colour = [_shortened(str(tree.answers[answer])), share], _COLOURS[answer % len(_COLOURS)]
     else:
         money = "paid" if price.paid else f"{price.price:.2f}"
-        lines, colour = [tree.columns[tree.nodes.test[node]], money, share], "white"
+        lines, colour = [_shortened(tree.columns[tree.nodes.test[node]]), money, share], "white"
         if price.commits:
             lines[1] += f"\n(orders {len(price.commits)} more)"
     box = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.35", "linewidth": 0.8}
-    ax.text(x, y, "\n".join(line for line in lines if line), ha="center", va="center", fontsize=size, bbox=box, zorder=3)
+    text = "\n".join(line for line in lines if line)
+    ax.text(x, y, text, ha="center", va="center", fontsize=size, bbox=box, zorder=3, parse_math=False)
 
 
 def _shortened(text: str) -> str:

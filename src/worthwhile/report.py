@@ -11,6 +11,7 @@ import numpy as np
 
 from worthwhile import __version__
 from worthwhile.metrics import CostReport
+from worthwhile.plot import figure_size, plot_tree
 
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["html_report", "tree_picture"]
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; }
+body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; }
 caption { text-align: left; padding-bottom: .4rem; }
 th, td { padding: .3rem .9rem; border-bottom: 1px solid #bbb; text-align: right; }
@@ -33,14 +35,15 @@ footer { color: #555; border-top: 1px solid #bbb; margin-top: 2rem; }
 def tree_picture(tree: Tree, kind: str) -> bytes:
     """Return the picture of a tree as a "png" or "svg" file."""
     import matplotlib
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
-    # Text stays text in the SVG, and the file is the same on every run.
+    figure = Figure(figsize=figure_size(tree), layout="constrained")  # not pyplot's: that may want a screen
+    plot_tree(tree, ax=figure.subplots())
+    buffer = io.BytesIO()
+    # Text stays text in the SVG, and the file is the same on every run, without a word about where it comes from.
+    metadata = dict.fromkeys(("Creator", "Date", "Format", "Type")) if kind == "svg" else {"Software": None}
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "worthwhile"}):
-        ax = tree.plot()
-        buffer = io.BytesIO()
-        ax.figure.savefig(buffer, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
-        pyplot.close(ax.figure)
+        figure.savefig(buffer, format=kind, dpi=110, metadata=metadata)
     return buffer.getvalue()
 
 
@@ -62,10 +65,13 @@ def html_report(title: str, intro: str, rows: Sequence[tuple[str, CostReport]], 
     >>> import worthwhile as ww
     >>> X, y = [[1], [2], [3], [4]], [0, 0, 1, 1]
     >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit(X, y)
-    >>> page = html_report("A tree", "Learned from four cases.", [("the tree", ww.metrics.cost_report(clf, X, y))], clf.tree_)
+    >>> rows = [("the tree", ww.metrics.cost_report(clf, X, y))]
+    >>> page = html_report("A tree", "Learned from four cases.", rows, clf.tree_)
     >>> page.startswith("<!doctype html>"), "http" in page.split("<svg")[0]
     (True, False)
     """
+    if not rows:
+        raise ValueError("rows is empty; the report wants at least the costs of the tree")
     svg = tree_picture(tree, "svg").decode()
     svg = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{html.escape(title)}: the tree"', 1)
     body = "\n".join(_row(name, report, position == 0) for position, (name, report) in enumerate(rows))
@@ -83,7 +89,7 @@ def html_report(title: str, intro: str, rows: Sequence[tuple[str, CostReport]], 
 <p>{html.escape(intro)}</p>
 <table>
 <caption>Cost per case on {rows[0][1].n_cases} held-out cases</caption>
-<thead><tr><th scope="col">way to decide</th><th scope="col">tests</th><th scope="col">errors</th><th scope="col">total</th><th scope="col">wrong</th></tr></thead>
+{_header("way to decide", "tests", "errors", "total", "wrong")}
 <tbody>
 {body}
 </tbody>
@@ -93,7 +99,7 @@ def html_report(title: str, intro: str, rows: Sequence[tuple[str, CostReport]], 
 <pre>{html.escape(tree.to_text())}</pre>
 <h2>Where the money goes</h2>
 <table>
-<thead><tr><th scope="col">test</th><th scope="col">price alone</th><th scope="col">share of training cases that reach it</th></tr></thead>
+{_header("test", "price alone", "share of training cases that reach it")}
 <tbody>
 {spending}
 </tbody>
@@ -104,9 +110,14 @@ def html_report(title: str, intro: str, rows: Sequence[tuple[str, CostReport]], 
 """
 
 
+def _header(*names: str) -> str:
+    return "<thead><tr>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr></thead>"
+
+
 def _row(name: str, report: CostReport, chosen: bool) -> str:
-    cells = f"<td>{report.test_cost:.2f}</td><td>{report.error_cost:.2f}</td><td>{report.total_cost:.2f}</td><td>{report.error_rate:.1%}</td>"
-    return f'<tr{" class=chosen" if chosen else ""}><td>{html.escape(name)}</td>{cells}</tr>'
+    money = [f"{cost:.2f}" for cost in (report.test_cost, report.error_cost, report.total_cost)]
+    cells = "".join(f"<td>{cell}</td>" for cell in (html.escape(name), *money, f"{report.error_rate:.1%}"))
+    return f"<tr{' class=chosen' if chosen else ''}>{cells}</tr>"
 
 
 def _spending(tree: Tree) -> list[str]:

@@ -1,7 +1,7 @@
 """The priced tree: an immutable table of nodes that answers, charges and explains.
 
-A `Tree` comes from a learner (``clf.tree_``) or from JSON, which may be written by hand (docs/tree-format.md). Either kind is walked,
-priced and shown in the same way. The rules of pricing are in docs/design.md, "What a test costs".
+A `Tree` comes from a learner (``clf.tree_``) or from JSON, which may be written by hand (docs/tree-format.md). Either
+kind is walked, priced and shown in the same way. The rules of pricing are in docs/design.md, "What a test costs".
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile._advice import Advice, advise, explain
-from worthwhile._encode import Columns, Schema, read_columns
+from worthwhile._encode import Columns, Schema, is_frame, is_missing, read_columns
 from worthwhile._ledger import PriceList
 from worthwhile._money import Money
 from worthwhile._show import to_dot, to_text
-from worthwhile._treefile import Nodes, parse_tree, write_tree
+from worthwhile._treefile import Nodes, parse_tree, read_json, write_tree
 from worthwhile.costs import Costs
 
 __all__ = ["Advice", "Tree"]
@@ -49,7 +49,8 @@ class Tree:
     ...   "format": "worthwhile-tree", "version": 1, "classes": ["well", "sick"],
     ...   "columns": [{"name": "fever", "kind": "numeric"}],
     ...   "costs": {"tests": {"fever": 2.0}, "errors": 50},
-    ...   "nodes": [{"test": "fever", "threshold": 38.0, "children": [1, 2]}, {"answer": "well"}, {"answer": "sick"}]}''')
+    ...   "nodes": [{"test": "fever", "threshold": 38.0, "children": [1, 2]},
+    ...             {"answer": "well"}, {"answer": "sick"}]}''')
     >>> tree.predict([[36.8], [39.5]]).tolist()
     ['well', 'sick']
     >>> tree.total_costs([[36.8], [39.5]], ["well", "well"]).tolist()
@@ -97,12 +98,15 @@ class Tree:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self.nodes.freeze()
         self._prepare(Money.of(self.costs, self.columns, self.classes))
 
     def __repr__(self) -> str:
-        return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, tests {', '.join(self.tests_used()) or 'none'})"
+        tests = ", ".join(self.tests_used()) or "none"
+        return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, tests {tests})"
 
-    # ---- shape ---------------------------------------------------------------------------------------------------------
+    # ---- shape
+    # ---------------------------------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -131,7 +135,8 @@ class Tree:
         """Return the names of the tests that occur in the tree, in column order."""
         return [self.columns[t] for t in np.unique(self.nodes.test[self.nodes.test >= 0])]
 
-    # ---- use -----------------------------------------------------------------------------------------------------------
+    # ---- use
+    # -----------------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the answer for each case."""
@@ -148,8 +153,8 @@ class Tree:
         ----------
         X : table of cases
         case_prices : array of shape (cases, tests), optional
-            Prices that depend on the case: they take the place of the marginal prices of the tests, in column order. Common prices of
-            groups stay as they are.
+            Prices that depend on the case: they take the place of the marginal prices of the tests, in column order.
+            Common prices of groups stay as they are.
         """
         return self._route(X, prices=True, case_prices=case_prices)[1]
 
@@ -159,8 +164,31 @@ class Tree:
         return prices + self.errors_of(answers, y)
 
     def errors_of(self, answers: npt.NDArray[np.int32], y: Any) -> npt.NDArray[np.float64]:
-        """Return the error cost of each answer (an index into `answers`), given the truth."""
-        return self.error_costs[class_index(self.classes, y, len(answers)), answers]
+        """Return the error cost of each answer (an index into `answers`), given the truth.
+
+        A class that no training case had is an error like any other, where the error costs know it (a fold may lack
+        one).
+        """
+        labels, place = distinct_labels(y, len(answers))
+        costs: npt.NDArray[np.float64] = self._error_rows(labels)[place, answers]
+        return costs
+
+    def _error_rows(self, labels: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the costs of all answers to these truths."""
+        position = {c: i for i, c in enumerate(self.classes)}
+        unseen = [label for label in labels if label not in position]
+        if not unseen:
+            return self.error_costs[[position[label] for label in labels]]
+        kinds = {isinstance(label, str) for label in self.classes}
+        for label in unseen:
+            if isinstance(label, str) not in kinds:  # texts for numbers: these are other labels, not rare classes
+                known = ", ".join(map(repr, self.classes))
+                raise ValueError(f"y holds the class {label!r}, which the tree does not know; it knows {known}")
+        k = len(self.classes)
+        _, matrix = self.costs.error_matrix([*self.classes, *unseen])
+        position |= {label: k + i for i, label in enumerate(unseen)}
+        answers = [*range(k), *range(k + len(unseen), matrix.shape[1])]
+        return matrix[np.ix_([position[label] for label in labels], answers)]
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do now for a case of which `known` is known.
@@ -191,36 +219,59 @@ class Tree:
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
         columns = X if isinstance(X, Columns) else self._read(X)
-        return self.route_table(self.schema.encode(columns), columns.n_cases, answers, prices, shares, case_prices, n_threads)
+        return self.route_table(
+            self.schema.encode(columns), columns.n_cases, answers, prices, shares, case_prices, n_threads
+        )
 
     def route_table(
-        self, table: Any, n_cases: int, answers: bool, prices: bool, shares: bool, case_prices: Any = None, n_threads: int = 1
+        self,
+        table: Any,
+        n_cases: int,
+        answers: bool,
+        prices: bool,
+        shares: bool,
+        case_prices: Any = None,
+        n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
         """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
         if case_prices is not None:
             case_prices = np.ascontiguousarray(case_prices, dtype=np.float64)
             if case_prices.shape != (n_cases, len(self.columns)):
-                raise ValueError(f"case_prices has the shape {case_prices.shape}, expected {(n_cases, len(self.columns))}: one price per case and test")
-            if not (np.isfinite(case_prices) & (case_prices >= 0)).all():
-                raise ValueError("case_prices holds a price that is negative or not finite")
+                expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
+                raise ValueError(f"case_prices has the shape {case_prices.shape}, {expected}")
+            for row, test in np.argwhere(~(np.isfinite(case_prices) & (case_prices >= 0)))[:1]:
+                culprit = f"row {row}, test {self.columns[test]!r}: {case_prices[row, test]}"
+                raise ValueError(f"case_prices holds a price that is negative or not finite ({culprit})")
         least = self.answer == "least-cost"
         result: tuple[Any, Any, Any] = _core.route(
-            self._core_tree, table, self._money.core_pricing, self._money.core_errors, least, answers, prices, shares, n_threads, case_prices
+            self._core_tree,
+            table,
+            self._money.core_pricing,
+            self._money.core_errors,
+            least,
+            answers,
+            prices,
+            shares,
+            n_threads,
+            case_prices,
         )
         return result
 
     def _read(self, X: Any) -> Columns:
-        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+        if is_frame(X, named=True):
             absent = [name for name in self.columns if name not in set(X.columns)]
             if absent:
-                raise ValueError(f"X lacks the column{'s' if len(absent) > 1 else ''} {', '.join(map(repr, absent))} that the tree knows")
+                plural = "s" if len(absent) > 1 else ""
+                raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))} that the tree knows")
             return read_columns(X[list(self.columns)])
         columns = read_columns(X)
         if len(columns.arrays) != len(self.columns):
-            raise ValueError(f"X has {len(columns.arrays)} columns, but the tree knows {len(self.columns)}: {', '.join(self.columns)}")
+            known = f"the tree knows {len(self.columns)}: {', '.join(self.columns)}"
+            raise ValueError(f"X has {len(columns.arrays)} columns, but {known}")
         return columns
 
-    # ---- show and keep -------------------------------------------------------------------------------------------------
+    # ---- show and keep
+    # -------------------------------------------------------------------------------------------------
 
     def to_text(self) -> str:
         """Return the tree as indented text, with the price of each test where it stands."""
@@ -249,13 +300,7 @@ class Tree:
         ValueError
             Naming the node, column or class that is wrong.
         """
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"this is not JSON: {error}") from None
-        except RecursionError:
-            raise ValueError("this is not a tree: the JSON is nested too deeply") from None
-        return cls(*parse_tree(content))
+        return cls(*parse_tree(read_json(text)))
 
 
 def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
@@ -267,14 +312,18 @@ def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def class_index(classes: Sequence[Any], y: Any, n_cases: int) -> npt.NDArray[np.intp]:
-    """Return the position of every true class among `classes`."""
+def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.intp]]:
+    """Return the different classes of y, and for every case which one of them it has."""
     y = np.asarray(y)
     if y.ndim != 1 or len(y) != n_cases:
         raise ValueError(f"y has the shape {y.shape}, expected ({n_cases},): one class per case")
-    distinct, inverse = np.unique(y, return_inverse=True)
-    position = {c: i for i, c in enumerate(classes)}
-    for label in distinct.tolist():
-        if label not in position:
-            raise ValueError(f"y holds the class {label!r}, which the tree does not know; it knows {', '.join(map(repr, classes))}")
-    return np.array([position[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
+    if y.dtype != object:
+        distinct, inverse = np.unique(y, return_inverse=True)
+        return distinct.tolist(), inverse
+    position: dict[Any, int] = {}
+    place = np.empty(n_cases, dtype=np.intp)
+    for row, label in enumerate(y.tolist()):
+        if is_missing(label):
+            raise ValueError(f"y has no class in row {row}: {label!r}")
+        place[row] = position.setdefault(label, len(position))
+    return list(position), place

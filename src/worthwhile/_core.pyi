@@ -1,0 +1,89 @@
+"""Types of the compiled core (core/bindings.cpp)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int32]
+_Routes = tuple[_Ints | None, _Floats | None, _Floats | None]
+
+class Table:
+    def __init__(self, n_cases: int, has_missing: bool) -> None: ...
+    def add_numeric(self, values: _Floats) -> None: ...
+    def add_nominal(self, codes: _Ints, n_values: int, levels: list[list[int]]) -> None: ...
+
+class Pricing:
+    def __init__(
+        self,
+        marginal: _Floats,
+        group: _Ints,
+        common: _Floats,
+        delayed: npt.NDArray[np.uint8],
+        closure_start: _Ints,
+        closure_tests: _Ints,
+    ) -> None: ...
+
+class Errors:
+    def __init__(self, matrix: _Floats) -> None: ...
+
+class Policy:
+    def __init__(
+        self,
+        *,
+        criterion: str,
+        omega: float,
+        min_cases: float,
+        min_share: float,
+        max_depth: int,
+        release8: bool,
+        context: bool,
+        lookahead: int,
+        least_cost: bool,
+        prune: str,
+        confidence: float,
+        raise_subtrees: bool,
+        n_threads: int,
+    ) -> None: ...
+
+class Tree:
+    def __init__(self, n_classes: int, **arrays: Any) -> None: ...
+    test: _Ints
+    threshold: _Floats
+    first_child: _Ints
+    n_children: _Ints
+    map_start: _Ints
+    map_size: _Ints
+    maps: _Ints
+    answer: _Ints
+    weights: _Floats
+    def shares(self) -> _Floats: ...
+
+def criteria() -> list[str]: ...
+def grow(
+    table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy
+) -> Tree: ...
+def route(
+    tree: Tree,
+    table: Table,
+    pricing: Pricing,
+    errors: Errors,
+    least_cost: bool,
+    answers: bool,
+    prices: bool,
+    shares: bool,
+    n_threads: int,
+    case_prices: _Floats | None,
+) -> _Routes: ...
+def route_lazily(
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+    cases: Table,
+) -> _Routes: ...
+def upper_errors(cases: float, errors: float, cf: float) -> float: ...
+def leaf_cost(errors: Errors, weights: _Floats, answer: int, cf: float) -> float: ...

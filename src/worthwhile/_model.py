@@ -1,0 +1,89 @@
+"""Reading learners from files: the other half of `TreeClassifier.save`. Files are data: nothing in them is executed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from worthwhile import greedy
+from worthwhile._base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
+from worthwhile._files import read_text
+from worthwhile._parameters import check_parameters
+from worthwhile._treefile import Reader, costs_from_json, parse_tree, read_json
+from worthwhile.tree import Tree, label_array
+
+__all__ = ["load"]
+
+# Only what stands here can be named in a file.
+LEARNERS: Mapping[str, type[TreeClassifier]] = {name: getattr(greedy, name) for name in greedy.__all__}
+
+
+def load(path: str | os.PathLike[str]) -> TreeClassifier:
+    """Read a learner that `save` wrote. Everything is checked, nothing is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        A JSON file.
+
+    Returns
+    -------
+    TreeClassifier
+        A fitted learner of the class that was saved.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        Naming the file and what is wrong in it.
+
+    Examples
+    --------
+    >>> import tempfile, worthwhile as ww
+    >>> clf = ww.EG2Classifier(costs=ww.Costs(tests={"x0": 3.0}, errors=10), min_cases=1)
+    >>> clf = clf.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(f"{folder}/model.json")
+    ...     ww.load(f"{folder}/model.json").total_costs([[1], [4]], [0, 0]).tolist()
+    [3.0, 13.0]
+    """
+    place = Path(path)
+    text = read_text(place)
+    try:
+        return _from_model(read_json(text))
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+
+
+def _from_model(content: Any) -> TreeClassifier:
+    reader = Reader(content, "the model")
+    if reader.take("format", str) != MODEL_FORMAT:
+        raise ValueError(f"is not a saved learner: 'format' must be {MODEL_FORMAT!r}, got {content['format']!r}")
+    if reader.take("version", int) != MODEL_VERSION:
+        known = f"this release reads version {MODEL_VERSION}"
+        raise ValueError(f"version {content['version']} of the model format is unknown; {known}")
+    clf = _make_learner(reader.take("learner", str), reader.take("params", dict))
+    clf.tree_ = Tree(*parse_tree(reader.take("tree", dict)))
+    clf.classes_ = label_array(clf.tree_.classes)
+    clf.n_features_in_ = len(clf.tree_.columns)
+    if reader.take("named_columns", bool, False):
+        clf.feature_names_in_ = np.array(clf.tree_.columns, dtype=object)
+    reader.finish()
+    return clf
+
+
+def _make_learner(name: str, params: Mapping[str, Any]) -> TreeClassifier:
+    learner = LEARNERS.get(name)
+    if learner is None:
+        raise ValueError(f"names the unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+    valid = learner._parameter_names()
+    for key in params:
+        if key not in valid:
+            raise ValueError(f"{name} has no parameter {key!r}; it has {', '.join(valid)}")
+    costs = params.get("costs")
+    clf = learner(**{**params, "costs": None if costs is None else costs_from_json(costs)})
+    check_parameters(name, vars(clf))
+    return clf
