@@ -4,10 +4,10 @@ Usage::
 
     WORTHWHILE_DATA=folder python benchmarks/j48.py [--out docs/results/j48.md] [--sets iris,vote]
 
-Needs Java and Weka 3 (Debian: ``apt install weka default-jre``). Both learners see the same ten stratified folds. Each fold is
-written as two ARFF files that declare exactly the nominal values and classes of the training part, since that is what our learner
-knows of; a value of the test part that was not seen in training is written as missing, which is how our learner treats it, and a
-test case of a class that was not seen in training is an error of both.
+Needs Java and Weka 3 (Debian: ``apt install weka default-jre``). Both learners see the same ten stratified folds. Each
+fold is written as two ARFF files that declare exactly the nominal values and classes of the training part, since that
+is what our learner knows of; a value of the test part that was not seen in training is written as missing, which is how
+our learner treats it, and a test case of a class that was not seen in training is an error of both.
 """
 
 from __future__ import annotations
@@ -43,13 +43,75 @@ FOLDS, SEED = 10, 1
 ACCURACY_BOUND, SIZE_BOUND = 0.5, 10.0  # points; percent
 
 # Every classification set of the collection with at most 20,000 cases, one variant of each.
+# fmt: off
 SETS = (
-    *("abalone", "annealing", "breast_cancer", "breast_wisconsin", "bupa", "car", "credit_approval_crx", "dna_statlog"),
-    *("echocardiogram", "german_credit", "glass", "heart", "heart_statlog", "hepatitis", "horse_colic", "hypothyroid"),
-    *("ionosphere", "iris", "letter", "lymphography", "monks1_train", "monks2_train", "monks3_train", "mushroom", "nursery"),
-    *("optdigits", "pima", "satimage", "sick_euthyroid", "solar_flare1", "sonar", "soybean_large", "splice", "tae"),
-    *("thyroid_ann_train", "tic_tac_toe", "titanic", "vote", "vowel", "waveform40", "wdbc", "wine"),
+    "abalone", "allhypo_weka", "annealing", "breast_cancer", "breast_wisconsin", "bupa", "car", "credit_approval_crx",
+    "dna_statlog", "echocardiogram", "german_credit", "glass", "heart", "heart_statlog", "hepatitis", "horse_colic",
+    "hypothyroid", "ionosphere", "iris", "letter", "lymphography", "monks1_train", "monks2_train", "monks3_train",
+    "mushroom", "nursery", "optdigits", "pima", "satimage", "sick_euthyroid", "solar_flare1", "sonar",
+    "soybean_large", "splice", "tae", "thyroid_ann_train", "tic_tac_toe", "titanic", "vote", "vowel", "waveform40",
+    "wdbc", "wine",
 )
+# fmt: on
+
+# Why sets differ, found by putting J48's rules, alone and together, into a copy of our core. What is said of a set is
+# what it took until both learners had trees of the same size and the same answers to all test cases in all ten folds.
+CAUSES = (
+    "**deviate**: for a confidence of 0.25 we interpolate in Quinlan's table of normal deviates, as "
+    "C4.5 does, and get 0.6925. J48 computes the exact quantile, 0.6745. Where two estimates of "
+    "errors are almost equal, one learner prunes and the other does not.",
+    "**equals**: pruning tries to replace a node by its largest branch. Where two branches hold "
+    "equally many cases, we take the first, J48 and C4.5 the last.",
+    "**middle**: a threshold is the largest value of the column that is not above the middle of two "
+    "neighbours. Where a value lies exactly in the middle, the binary rounding of the middle decides "
+    "for us; J48 compares with a slack of 1e-6 and takes the value.",
+    "**spacing**: J48 does not cut between values that are 1e-5 or less apart. It then also counts "
+    "fewer cuts tried, so that the release-8 correction takes less from the gain of such a column.",
+)
+EXPLAINED = {
+    "abalone": (
+        "deviate, equals, middle",
+        "8 folds differ, in 10 of 4,177 answers. Lengths are multiples of 0.005 and weights of "
+        "0.0005, so that many middles are values of the column; our threshold is then one value lower"
+        " than J48's where the middle was rounded down.",
+    ),
+    "annealing": ("deviate", "1 fold differs, no answer does."),
+    "breast_wisconsin": ("deviate", "3 folds differ, no answer does."),
+    "bupa": ("deviate", "1 fold differs, no answer does."),
+    "car": ("deviate", "1 fold differs, in one answer."),
+    "credit_approval_crx": (
+        "equals",
+        "1 fold differs: J48 keeps tests of A1 and A8 below A14 ≤ 280 where we have a leaf. Four "
+        "answers differ; two of ours are right and two of J48's.",
+    ),
+    "dna_statlog": ("deviate", "1 fold differs, in one answer."),
+    "german_credit": (
+        "deviate, equals",
+        "3 folds differ, in eight answers; five of ours are right and three of J48's.",
+    ),
+    "glass": (
+        "spacing, deviate, middle",
+        "6 folds differ, in eight answers. The refractive index RI has five decimals, many of its "
+        "values lie 1e-5 apart. With RI multiplied by 1,000 for both learners, 2 folds differ, and "
+        "none once the other two causes are removed.",
+    ),
+    "heart": ("deviate, equals", "3 folds differ, in one answer."),
+    "heart_statlog": (
+        "deviate",
+        "1 fold differs: J48 replaces a test of thal by its branch thal ≤ 3, we keep the test. Two "
+        "test cases with thal > 3 get another answer, which is wrong: that is the whole difference of"
+        " accuracy.",
+    ),
+    "letter": ("deviate", "10 folds differ, in 10 of 20,000 answers."),
+    "optdigits": ("deviate", "5 folds differ, in two answers."),
+    "pima": ("deviate, equals", "2 folds differ, no answer does."),
+    "satimage": ("deviate", "6 folds differ, in three answers."),
+    "splice": ("deviate", "1 fold differs, no answer does."),
+    "tae": ("equals", "1 fold differs, no answer does."),
+    "thyroid_ann_train": ("deviate", "1 fold differs, no answer does."),
+    "tic_tac_toe": ("equals", "1 fold differs, in one answer."),
+    "waveform40": ("deviate", "3 folds differ, no answer does."),
+}
 
 
 @dataclass(frozen=True)
@@ -169,7 +231,7 @@ def compare(name: str, other: Callable[[Fold], Score]) -> Row:
     return Row(name, n, (right[0], right[1]), (nodes[0], nodes[1]))
 
 
-# ---- the report ---------------------------------------------------------------------------------------------------------
+# ---- the report -----------------------------------------------------------------------------------------------------
 
 
 def memory() -> str:
@@ -183,14 +245,19 @@ def commit() -> str:
     git = shutil.which("git")
     if git is None:
         return "unknown"
-    run = lambda *a: subprocess.run([git, *a], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()  # noqa: E731
-    changed = run("status", "--porcelain", "--", "core", "src")
-    return (run("rev-parse", "--short", "HEAD") or "unknown") + (" with uncommitted changes" if changed else "")
+
+    def ask(*words: str) -> str:
+        return subprocess.run([git, *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+    changed = ask("status", "--porcelain", "--", "core", "src")
+    return (ask("rev-parse", "--short", "HEAD") or "unknown") + (" with uncommitted changes" if changed else "")
 
 
 def weka_version(java: str, jar: Path) -> str:
     """Return the versions of Weka and Java."""
-    weka = subprocess.run([java, "-cp", str(jar), "weka.core.Version"], capture_output=True, text=True, check=False).stdout
+    weka = subprocess.run(
+        [java, "-cp", str(jar), "weka.core.Version"], capture_output=True, text=True, check=False
+    ).stdout
     machine = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     return f"Weka {weka.split()[0] if weka else 'unknown'}, {machine.splitlines()[0] if machine else 'Java unknown'}"
 
@@ -209,13 +276,14 @@ def report(rows: list[Row], java: str, jar: Path, command: str) -> str:
     lines = [
         "# C4.5 against Weka's J48",
         "",
-        f"`C45Classifier(release8=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified folds",
-        f"(shuffled, seed {SEED}) of {len(rows)} data sets. Accuracy is the percentage of right answers over all folds, tree size the mean",
-        "number of nodes, leaves included. Difference = ours − J48's; ratio = ours / J48's.",
+        f"`C45Classifier(release8=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified",
+        f"folds (shuffled, seed {SEED}) of {len(rows)} data sets. Accuracy is the percentage of right answers over all",
+        "folds, tree size the mean number of nodes, leaves included. Difference = ours − J48's; ratio = ours / J48's.",
         "",
         f"- date: {datetime.date.today().isoformat()}, commit {commit()}",
         f"- machine: {os.cpu_count()} cores, {memory()}; {platform.system()} {platform.machine()}",
-        f"- versions: worthwhile {ww.__version__}, Python {platform.python_version()}, {packages}; {weka_version(java, jar)}",
+        f"- versions: worthwhile {ww.__version__}, Python {platform.python_version()}, {packages}",
+        f"- peer: {weka_version(java, jar)}",
         f"- command: `{command}`",
         "",
         "## Over all sets",
@@ -235,6 +303,31 @@ def report(rows: list[Row], java: str, jar: Path, command: str) -> str:
         ),
         f"| **mean** | | {accuracy[0]:.2f} | {accuracy[1]:.2f} | {accuracy[0] - accuracy[1]:+.2f}"
         f" | {nodes[0]:.1f} | {nodes[1]:.1f} | {ratios.mean():.2f} |",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def explanation(rows: list[Row]) -> str:
+    """Say where the differences come from."""
+    differing = [name for name in EXPLAINED if name in {row.name for row in rows}]
+    lines = [
+        "## Differences explained",
+        "",
+        "Four differences of design account for every difference in these folds. Each was put, alone and with the",
+        "others, into a copy of our core; with those named for a set, both learners have trees of the same size and",
+        "the same answers to all test cases in all ten folds (glass: once RI is multiplied by 1,000). Sets that are",
+        "not named agree in size and in all answers as they are.",
+        "",
+        *(f"- {text}" for text in CAUSES),
+        "",
+        "Three others were tried and explain nothing here: 0.67·(N − e) against J48's N − e for leaves that are almost",
+        "all errors, J48's slack of 1e-6 between gains and gain ratios, and nominal tests without gain, which J48",
+        "counts in the average gain.",
+        "",
+        "| set | causes | what differs |",
+        "|---|---|---|",
+        *(f"| {name} | {EXPLAINED[name][0]} | {EXPLAINED[name][1]} |" for name in differing),
         "",
     ]
     return "\n".join(lines)
@@ -263,9 +356,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in given.sets.split(","):
             row = compare(name, lambda fold: j48(java, jar, Path(folder), fold))
-            print(f"{name}: accuracy {row.difference:+.2f} points, size {row.nodes[0]:.1f} / {row.nodes[1]:.1f}", file=sys.stderr)
+            print(
+                f"{name}: accuracy {row.difference:+.2f} points, size {row.nodes[0]:.1f} / {row.nodes[1]:.1f}",
+                file=sys.stderr,
+            )
             rows.append(row)
-    text = report(rows, java, jar, " ".join(["python", "benchmarks/j48.py", *sys.argv[1:]]))
+    command = " ".join(["WORTHWHILE_DATA=folder python benchmarks/j48.py", *sys.argv[1:]])
+    text = report(rows, java, jar, command) + "\n" + explanation(rows)
     if given.out is None:
         print(text)
     else:

@@ -124,8 +124,8 @@ private:
     int largest_child(int node) const {
         int best = tree_.first_child[node];
         for (int b = 1; b < tree_.n_children[node]; ++b)
-            if (tree_.weight(tree_.first_child[node] + b) > tree_.weight(best) + 1e-9) best = tree_.first_child[node] + b;
-        return best;
+            if (tree_.weight(tree_.first_child[node] + b) >= tree_.weight(best) - 1e-9) best = tree_.first_child[node] + b;
+        return best;  // the last of equals, as in C4.5
     }
 
     // Estimated errors of a subtree if these cases came to it, as it stands.

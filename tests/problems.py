@@ -178,4 +178,4 @@ def hand_written_trees(draw, problem, max_depth=4):
         node.children = [write(depth - 1) for _ in range(n_branches)]
         return node
 
-    return write(draw(st.integers(0, max_depth)))
+    return write(int(rng.integers(0, max_depth + 1)))

@@ -592,10 +592,10 @@ def recounted(problem, node, cases):
 
 
 def heaviest(children):
-    """The child of largest weight, the first of equals."""
+    """The child of largest weight, the last of equals."""
     best = children[0]
     for child in children[1:]:
-        if child.weight > best.weight + SLACK:
+        if child.weight >= best.weight - SLACK:
             best = child
     return best
 

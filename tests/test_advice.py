@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from handmade import small, tree, turney
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from handmade import small, tree, turney
 
 
 def test_turneys_worked_example_step_by_step():

@@ -111,7 +111,7 @@ def test_routes_of_fresh_cases(problem, policy, data):
     assert_same_routes(routes, expected_routes(problem, policy, node, cases, case_prices))
 
 
-@compare(300)
+@compare(600)
 @given(problem=problems(), policy=policies(), data=st.data())
 def test_routes_in_hand_written_trees(problem, policy, data):
     cases = data.draw(fresh_cases(problem))

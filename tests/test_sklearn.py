@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from learners import LEARNERS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -10,6 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import worthwhile as ww
+from learners import LEARNERS
 
 
 @parametrize_with_checks([learner() for learner in LEARNERS])

@@ -1,4 +1,4 @@
-"""A tree prices cases by the rules of docs/design.md, "What a test costs", and answers by those of "What a tree answers"."""
+"""A tree prices and answers by the rules of docs/design.md, "What a test costs" and "What a tree answers"."""
 
 import copy
 import pickle
@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from handmade import small, tree, turney
 
 import worthwhile as ww
+from handmade import small, tree, turney
 
 CASE = {"alpha": 6, "delta": 3, "epsilon": 2}
 

@@ -1,5 +1,7 @@
 """The JSON of trees and learners: what is written is read back, and what is wrong is refused by name."""
 
+# ruff: noqa: E501 - one broken tree per line is easier to read
+
 import copy
 import json
 import re
@@ -7,12 +9,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from handmade import small, tree, turney
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners import LEARNERS
 
 import worthwhile as ww
+from handmade import small, tree, turney
+from learners import LEARNERS
 from worthwhile import _model
 
 HEART = ww.datasets.load("heart")
@@ -333,10 +335,7 @@ def test_mutated_files_load_or_are_refused(model, data):
         if not isinstance(content, dict):
             break
     try:
-        if whole:
-            known = _model._from_model(content).tree_
-        else:
-            known = tree(content)
+        known = _model._from_model(content).tree_ if whole else tree(content)
     except ValueError:
         return
     width = len(known.columns)

@@ -160,7 +160,7 @@ def is_frame(X: Any, named: bool = False) -> bool:
 
 def _to_array(X: Any) -> npt.NDArray[Any]:
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     # A nested list may mix texts and numbers; numpy would turn all of it into text.
     array = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and isinstance(X, (list, tuple)):

@@ -25,7 +25,10 @@ def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple
     def valid(value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
         return math.isfinite(number) and (low < number if above else low <= number) and number <= high
 
     bounds = f"above {low:g}" if above else f"of at least {low:g}"

@@ -18,6 +18,8 @@ __all__ = ["main"]
 # ones have their own.
 CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
+STOPPED = 130
+
 app = typer.Typer(
     help="Learn which tests are worth their price.",
     add_completion=False,
@@ -152,13 +154,14 @@ def run(arguments: list[str]) -> int:
     0
     """
     try:
-        return int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
+        code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
+        message = "stopped" if code == STOPPED else ""  # typer may have caught Ctrl-C itself
     except CommandError as error:
-        message = error.format_message()  # type: ignore[attr-defined]
+        code, message = 2, error.format_message()  # type: ignore[attr-defined]
     except (typer.Abort, KeyboardInterrupt):
-        typer.echo("worthwhile: stopped", err=True)
-        return 130
+        code, message = STOPPED, "stopped"
     except (ValueError, OSError) as error:
-        message = str(error)
-    typer.echo(f"worthwhile: {' '.join(message.split())}", err=True)
-    return 2
+        code, message = 2, str(error)
+    if message:
+        typer.echo(f"worthwhile: {' '.join(message.split())}", err=True)
+    return code

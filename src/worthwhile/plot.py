@@ -118,4 +118,4 @@ def _draw_node(ax: Any, tree: Tree, node: int, price: NodePrice | None, x: float
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 24 else text[:22] + " …"
+    return text if len(text) <= 24 else text[:22].rstrip() + " …"

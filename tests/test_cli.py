@@ -1,0 +1,178 @@
+"""The command line: exit codes, files, one line on stderr."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import worthwhile
+from worthwhile import cli, datasets
+
+
+def run(capsys, *arguments):
+    code = cli.run([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_demo_shows_the_costs_and_writes_two_files(capsys, tmp_path):
+    folder = tmp_path / "a" / "demo"
+    code, out, err = run(capsys, "demo", "--out", folder)
+    assert (code, err) == (0, "")
+    assert sorted(p.name for p in folder.iterdir()) == ["report.html", "tree.png"]
+    assert (folder / "tree.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+    for words in ("303 patients", "the tree (EG2)", "all tests, then C4.5", "no test, always", "101 held-out", "└─"):
+        assert words in out
+    assert str(folder / "report.html") in out.replace("\n", "")
+
+
+def test_quiet_prints_nothing_and_seeds_are_kept(capsys, tmp_path):
+    pages = []
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert run(capsys, "demo", "--quiet", "--out", tmp_path / folder, "--seed", seed) == (0, "", "")
+        pages.append((tmp_path / folder / "report.html").read_text())
+    assert pages[0] == pages[1] != pages[2]
+
+
+def test_a_demo_without_pandas(capsys, tmp_path, monkeypatch):
+    plain = datasets.load("heart", as_frame=False)
+    run(capsys, "demo", "-q", "--out", tmp_path / "a")
+    monkeypatch.setattr(datasets, "load", lambda name: plain)
+    assert run(capsys, "demo", "-q", "--out", tmp_path / "b")[0] == 0
+    assert (tmp_path / "a" / "report.html").read_text() == (tmp_path / "b" / "report.html").read_text()
+
+
+def test_the_tree_is_cheaper_than_all_tests_and_than_none():
+    rows, _ = cli._demo_rows(datasets.load("heart"), seed=0)
+    tree, everything, nothing = (report for _, report in rows)
+    assert tree.total_cost < everything.total_cost
+    assert tree.total_cost < nothing.total_cost
+    assert everything.test_cost == pytest.approx(datasets.load("heart").costs.total_price())
+    assert nothing.test_cost == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "--seed", "-1"], "--seed"),
+        (["demo", "--seed", "x"], "invalid value for '--seed'"),
+        (["demo", "--colour"], "No such option"),
+        (["demo", "--out"], "requires an argument"),
+        (["dream"], "No such command"),
+        (["--colour"], "No such option"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2(capsys, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("worthwhile: ")
+    assert err.count("\n") == 1
+    assert words.lower().replace(" ", "") in err.lower().replace(" ", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_that_cannot_be_are_one_line_and_code_2(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    cases = {
+        tmp_path / "file": "is a file, not a folder",
+        tmp_path / "file" / "below": "the folder cannot be made: Not a directory",
+        Path("/proc/none/demo"): "the folder cannot be made",
+    }
+    for folder, words in cases.items():
+        code, out, err = run(capsys, "demo", "--out", folder)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"worthwhile: {folder}: {words}")
+        assert err.count("\n") == 1
+    (tmp_path / "taken" / "tree.png").mkdir(parents=True)
+    code, _, err = run(capsys, "demo", "--out", tmp_path / "taken")
+    assert (code, err) == (2, f"worthwhile: {tmp_path / 'taken' / 'tree.png'}: is a folder, not a file\n")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, EOFError])
+def test_ctrl_c_is_130(capsys, monkeypatch, tmp_path, error):
+    def interrupted(*_args, **_keywords):
+        raise error
+
+    monkeypatch.setattr(cli, "_demo_rows", interrupted)
+    code, out, err = run(capsys, "demo", "--out", tmp_path / "demo")
+    assert (code, out) == (130, "")
+    assert err.strip() == "worthwhile: stopped"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_and_version(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert "demo" in out
+    code, out, _ = run(capsys, "demo", "--help")
+    assert code == 0
+    assert "Example" in out
+    assert "worthwhile demo --out my-demo --seed 3" in " ".join(out.split())
+    for option in ("--seed", "--quiet", "--out"):
+        assert option in out
+    assert run(capsys, "--version") == (0, f"worthwhile {worthwhile.__version__}\n", "")
+    code, out, _ = run(capsys)
+    assert code == 2
+    assert "Usage" in out
+
+
+def test_every_command_has_help_with_an_example_seed_and_quiet(capsys):
+    for command in cli.app.registered_commands:
+        name = command.name or command.callback.__name__
+        _, out, _ = run(capsys, name, "--help")
+        assert "Example" in out
+        assert "--seed" in out
+        assert "--quiet" in out
+
+
+def start(*arguments, **keywords):
+    program = "from worthwhile.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **keywords,
+    )
+
+
+def test_as_a_process_on_a_poor_terminal(tmp_path):
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb", "DISPLAY": "", "MPLBACKEND": "TkAgg"}
+    with start("demo", "--out", tmp_path / "demo", env=environment) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert b"the tree (EG2)" in out
+    assert sorted(p.name for p in (tmp_path / "demo").iterdir()) == ["report.html", "tree.png"]
+
+
+def test_as_a_process_that_is_stopped(tmp_path):
+    program = (
+        "from worthwhile import cli\n"
+        "import time\n"
+        "def slow(*a):\n    print('ready', flush=True)\n    time.sleep(60)\n"
+        "cli._demo_rows = slow\ncli.main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "demo", "--out", str(tmp_path / "demo")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_goes_away(tmp_path):
+    with start("demo", "--out", tmp_path / "demo") as process:
+        process.stdout.close()
+        err = process.stderr.read()
+        process.wait(timeout=60)
+    assert b"Traceback" not in err
