@@ -222,6 +222,8 @@ auto field(std::vector<T> Tree::* member) {
 
 NB_MODULE(_core, m) {
     using namespace worthwhile;
+    // A tree that is still held when the interpreter ends (by a cached traceback, say) is no concern of the user's.
+    nb::set_leak_warnings(false);
     m.doc() = "The compiled core of worthwhile: growing, pruning and walking priced trees.";
 
     nb::class_<OwnedTable>(m, "Table")

@@ -1,5 +1,6 @@
 """The command line: exit codes, files, one line on stderr."""
 
+import io
 import os
 import signal
 import subprocess
@@ -129,6 +130,16 @@ def test_every_command_has_help_with_an_example_seed_and_quiet(capsys):
         assert "Example" in out
         assert "--seed" in out
         assert "--quiet" in out
+
+
+def test_the_entry_point_exits_with_the_code(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["worthwhile", "--version"])
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"worthwhile {worthwhile.__version__}\n"
+    assert sys.stderr.errors == "replace"
 
 
 def start(*arguments, **keywords):

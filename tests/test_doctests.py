@@ -11,7 +11,10 @@ import pytest
 import worthwhile
 
 matplotlib.use("Agg")
-MODULES = ["worthwhile", *(f"worthwhile.{m.name}" for m in pkgutil.iter_modules(worthwhile.__path__) if m.name != "_core")]
+MODULES = [
+    "worthwhile",
+    *(f"worthwhile.{m.name}" for m in pkgutil.iter_modules(worthwhile.__path__) if m.name != "_core"),
+]
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

@@ -124,8 +124,14 @@ def _has_arrow():
 
 
 @pytest.mark.parametrize(
-    "carrier", [lambda X: X.astype(str), lambda X: X.astype("S"), lambda X: X.astype(object), lambda X: pd.DataFrame(X, dtype="string")]
-)  # fmt: skip
+    "carrier",
+    [
+        lambda X: X.astype(str),
+        lambda X: X.astype("S"),
+        lambda X: X.astype(object),
+        lambda X: pd.DataFrame(X, dtype="string"),
+    ],
+)
 def test_texts_in_every_carrier(carrier):
     texts = np.array(COLOURS)[PLAIN.astype(int) % 3]
     clf = ww.C45Classifier(min_cases=1, prune="none").fit(carrier(texts), PLAIN_Y)
@@ -381,8 +387,20 @@ def test_columns_without_any_value():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(3, "3"), (3.0, "3"), (np.float32(0.5), "0.5"), (np.int8(3), "3"), (-0.0, "0"), (True, "True"), (np.True_, "True"), (b"a", "a"), (np.str_("a"), "a"), (1e300, str(int(1e300))), (np.inf, "inf")],
-)  # fmt: skip
+    [
+        (3, "3"),
+        (3.0, "3"),
+        (np.float32(0.5), "0.5"),
+        (np.int8(3), "3"),
+        (-0.0, "0"),
+        (True, "True"),
+        (np.True_, "True"),
+        (b"a", "a"),
+        (np.str_("a"), "a"),
+        (1e300, str(int(1e300))),
+        (np.inf, "inf"),
+    ],
+)
 def test_texts_of_values(value, text):
     assert value_text(value) == text
 

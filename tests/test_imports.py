@@ -42,11 +42,6 @@ ORDER = [
     "cli",
 ]
 
-# Imports inside functions that break the order on purpose, each with its reason.
-ALLOWED = {
-    ("costs", "_costfile"): "reading and writing: only those who use files pay for the parsers",
-}
-
 
 def imports(path):
     """The modules of this package that a file imports when it runs; what only type checkers see does not count."""
@@ -82,8 +77,7 @@ def test_arrows_run_upward_only(module):
     for other in set(imports(PACKAGE / f"{module}.py")) - {"__version__"}:
         assert other in ORDER, f"{module} imports {other}"
         assert other != "cli", f"{module} imports the command line"
-        if (module, other) not in ALLOWED:
-            assert ORDER.index(other) < ORDER.index(module), f"{module} imports {other}, which stands below it"
+        assert ORDER.index(other) < ORDER.index(module), f"{module} imports {other}, which stands below it"
 
 
 def python(program):

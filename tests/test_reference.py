@@ -494,7 +494,8 @@ def test_cost_pruning_counts_what_was_paid_on_the_way():
     part = ref.divide_at(problem, tree, cases)[0]
     assert ref.subtree_price(problem, tree.children[0], part) == pytest.approx(16 * 7)
     assert ref.subtree_price(problem, tree.children[0], part, [tree]) == pytest.approx(16 * 3)
-    problem.delayed = [True, False, False]  # then test 1 is ordered together with test 0, but has to be worth its own price
+    # Then test 1 is ordered together with test 0, but has to be worth its own price.
+    problem.delayed = [True, False, False]
     assert ref.subtree_price(problem, tree, cases) == pytest.approx(32 * 9)
     assert ref.subtree_price(problem, tree.children[0], part, [tree]) == pytest.approx(16 * 3)
 

@@ -43,8 +43,16 @@ def test_a_reject_leaf_is_neither_right_nor_wrong():
 
 @pytest.mark.parametrize(
     ("threshold", "text"),
-    [(38, "38"), (1234567, "1234567"), (123456.75, "123456.75"), (0.1, "0.1"), (1 / 3, "0.33333333"), (-2.5e20, "-2.5e+20"), (1e-7, "1e-07")],
-)  # fmt: skip
+    [
+        (38, "38"),
+        (1234567, "1234567"),
+        (123456.75, "123456.75"),
+        (0.1, "0.1"),
+        (1 / 3, "0.33333333"),
+        (-2.5e20, "-2.5e+20"),
+        (1e-7, "1e-07"),
+    ],
+)
 def test_thresholds_as_people_write_them(threshold, text):
     nodes = [{"test": "x", "threshold": threshold, "children": [1, 2]}, {"answer": "no"}, {"answer": "yes"}]
     assert f"├─ ≤ {text}: no" in tree(small(nodes=nodes)).to_text()

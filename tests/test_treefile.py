@@ -279,6 +279,17 @@ def test_files_that_are_no_models(tmp_path):
             ww.load(tmp_path / "m.json")
 
 
+def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):
+    (tmp_path / "m.json").write_text("{}")
+
+    def broken(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", broken)
+    with pytest.raises(ValueError, match=r"m.json: cannot be read: Permission denied"):
+        ww.load(tmp_path / "m.json")
+
+
 def test_what_cannot_be_written_is_refused(tmp_path):
     clf = ww.C45Classifier().fit([[0], [1]] * 4, [0, 1] * 4)
     with pytest.raises(FileNotFoundError, match=r"none/m.json: cannot be written: No such file"):

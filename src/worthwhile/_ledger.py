@@ -38,7 +38,3 @@ class PriceList:
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:
         """Say whether ordering `test` now means waiting for a result."""
         return any(self._delayed[t] for t in self._closure[test] - paid)
-
-    def group_of(self, test: int) -> int:
-        """Return the index of the group of a test, -1 for none."""
-        return int(self._group[test])

@@ -106,7 +106,6 @@ class Tree:
         return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, tests {tests})"
 
     # ---- shape
-    # ---------------------------------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -136,7 +135,6 @@ class Tree:
         return [self.columns[t] for t in np.unique(self.nodes.test[self.nodes.test >= 0])]
 
     # ---- use
-    # -----------------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the answer for each case."""
@@ -271,7 +269,6 @@ class Tree:
         return columns
 
     # ---- show and keep
-    # -------------------------------------------------------------------------------------------------
 
     def to_text(self) -> str:
         """Return the tree as indented text, with the price of each test where it stands."""
