@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import importlib.metadata
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,31 +15,44 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def provenance() -> str:
-    """Return the lines that say where the figures come from."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT, check=False).stdout.strip()
-    changed = subprocess.run(["git", "status", "--porcelain", "--", "src", "core"], capture_output=True, text=True, cwd=ROOT, check=False).stdout
+def provenance(*more: str) -> str:
+    """Return the lines that say where the figures come from; `more`: versions of other programs that took part."""
+    commit = _git("rev-parse", "--short", "HEAD") or "unknown"
+    changed = " with uncommitted changes" if _git("status", "--porcelain", "--", "src", "core") else ""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    script = Path(sys.argv[0]).resolve().relative_to(ROOT)
-    command = " ".join(["python", str(script), *map(shlex.quote, sys.argv[1:])])
     versions = ", ".join(f"{name} {_version(name)}" for name in ("worthwhile", "scikit-learn", "numpy"))
     return "\n".join(
         [
             f"- date: {datetime.date.today().isoformat()}",
-            f"- commit: {commit}{' with uncommitted changes' if changed else ''}",
-            f"- machine: {os.cpu_count()} cores ({_processor()}), {memory:.0f} GB, Python {platform.python_version()}, {versions}",
-            f"- command: `{command}`",
+            f"- commit: {commit}{changed}",
+            f"- machine: {os.cpu_count()} cores ({_processor()}), {memory:.0f} GiB, {platform.system()}",
+            f"- versions: {', '.join([f'Python {platform.python_version()}', versions, *more])}",
+            f"- command: `{_command()}`",
         ]
     )
 
 
-def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
+def _git(*words: str) -> str:
+    """Return what git answers, nothing if it cannot."""
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    return subprocess.run([git, *words], capture_output=True, text=True, cwd=ROOT, check=False).stdout.strip()
 
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "from source"
+
+def _command() -> str:
+    """Return how to run the script again from the root of the repository. Where the data lie is everybody's own."""
+    data = ["WORTHWHILE_DATA=folder"] if os.environ.get("WORTHWHILE_DATA") else []
+    script = Path(sys.argv[0]).resolve().relative_to(ROOT)
+    return " ".join([*data, "python", str(script), *map(shlex.quote, sys.argv[1:])])
+
+
+def _version(package: str) -> str:
+    if package == "worthwhile":
+        import worthwhile  # it may be run from its sources, of which the installed packages know nothing
+
+        return worthwhile.__version__
+    return importlib.metadata.version(package)
 
 
 def _processor() -> str:

@@ -245,7 +245,8 @@ private:
     bool knows_all_values(int node) const {
         if (tree_.map_start[node] < 0) return true;
         const int32_t* map = tree_.maps.data() + tree_.map_start[node];
-        return tree_.map_size[node] >= table_.columns[tree_.test[node]].n_values && std::none_of(map, map + tree_.map_size[node], [](int32_t b) { return b < 0; });
+        return tree_.map_size[node] >= table_.columns[tree_.test[node]].n_values &&
+               std::none_of(map, map + tree_.map_size[node], [](int32_t b) { return b < 0; });
     }
 
     // What a delayed order charges for at once.

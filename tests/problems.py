@@ -79,7 +79,7 @@ SEEDS = st.integers(0, 2**62)
 
 
 def random_problem(rng, max_rows, max_columns):
-    """A problem with all that can be in one; half of them with all of it at once: missing, delayed, required, grouped."""
+    """A problem with all that can be in one; half of them have missing values, delays and requirements at once."""
     tangled = rng.random() < 0.5
     n = int(rng.integers((max_rows + 1) // 2, max_rows + 1))
     k = int(rng.choice([1, 2, 3, 4], p=[0.04, 0.4, 0.3, 0.26]))

@@ -642,7 +642,7 @@ def leaf_cost(problem, policy, weights, answer):
 
 
 def paid_on(problem, path, case_values):
-    """The tests that a case has had on the path on which it came, with what they require; not what orders there committed to."""
+    """The tests that a case has had on its path, with what they require; not what orders there committed to."""
     paid = set()
     for node in path:
         if branch_taken(node, case_values) is not None:

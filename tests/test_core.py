@@ -73,8 +73,8 @@ def priced_at(problem, factor):
 @compare(200)
 @given(problem=problems(), policy=policies(prunings=["cost"]))
 def test_cost_pruning_changes_its_mind_at_the_same_price(problem, policy):
-    # At most prices all is cut off or nothing is, and a wrong price would not be noticed. So go to where the tree changes:
-    # the criterion does not look at prices, the largest tree stands at price 0, and what is tried ever halves the interval.
+    # At most prices all is cut off or nothing is, and a wrong price goes unnoticed. So go to where the tree changes,
+    # by halving: the criterion does not look at prices, and the largest tree stands at price 0.
     policy = replace(policy, criterion="gain-ratio")
     low, high, whole = 0.0, 8.0, ref.grow(priced_at(problem, 0.0), policy)
     for _ in range(14):
@@ -243,8 +243,8 @@ def test_arrays_of_other_types_are_copied_and_kept():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_cases_and_classes_that_need_words_of_64_bits(weighted):
-    # A list entry holds row, class and one more bit: over 2**20 cases of over 2**10 classes need more than 32 bits. Only
-    # the last four classes occur, so the tree is that of a problem with four.
+    # A list entry holds row, class and one more bit: over 2**20 cases of over 2**10 classes need more than 32 bits.
+    # Only the last four classes occur, so the tree is that of a problem with four.
     n, k = 2**20 + 5000, 1025
     rng = np.random.default_rng(10)
     columns = [rng.integers(0, 1000, n).astype(float), rng.integers(0, 3, n), rng.normal(size=n)]
