@@ -53,8 +53,9 @@ SETS = (
 )
 # fmt: on
 
-# Why sets differ, found by putting J48's rules, alone and together, into a copy of our core. What is said of a set is
-# what it took until both learners had trees of the same size and the same answers to all test cases in all ten folds.
+# Why sets differ, found by putting J48's rules into a copy of our core (spacing: by multiplying the column). What is
+# said of a set is what it took until both learners had trees of the same size and the same answers to all test cases in
+# all ten folds.
 CAUSES = (
     "**deviate**: for a confidence of 0.25 we interpolate in Quinlan's table of normal deviates, as "
     "C4.5 does, and get 0.6925. J48 computes the exact quantile, 0.6745. Where two estimates of "
@@ -282,10 +283,10 @@ def explanation(rows: list[Row]) -> str:
     lines = [
         "## Differences explained",
         "",
-        "Three differences of design account for every difference in these folds. Each was put, alone and with the",
-        "others, into a copy of our core; with those named for a set, both learners have trees of the same size and",
-        "the same answers to all test cases in all ten folds (glass: once RI is multiplied by 1,000). Sets that are",
-        "not named agree in size and in all answers as they are.",
+        "Three differences of design account for every difference in these folds. J48's deviate and middle were put,",
+        "alone and together, into a copy of our core; spacing was taken away by multiplying glass's RI by 1,000. With",
+        "the causes named for a set removed, both learners have trees of the same size and the same answers to all",
+        "test cases in all ten folds. Sets that are not named agree in size and in all answers as they are.",
         "",
         *(f"- {text}" for text in CAUSES),
         "",

@@ -193,10 +193,12 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["costs.json", "costs", "costs.toml.bak"])
 def test_unknown_suffixes_name_the_valid_ones(name: str, tmp_path: Path) -> None:
-    for act in (Costs.read, Costs().write):
+    writable = [suffix for suffix, known in _costfile.FORMATS.items() if known.write is not None]
+    for act, suffixes in ((Costs.read, list(_costfile.FORMATS)), (Costs().write, writable)):
         with pytest.raises(ValueError, match="unknown suffix") as caught:
             act(tmp_path / name)
-        assert all(f"'{suffix}'" in str(caught.value) for suffix in _costfile.FORMATS)
+        named = [suffix for suffix in _costfile.FORMATS if f"'{suffix}'" in str(caught.value)]
+        assert named == suffixes
 
 
 # --- unreadable files -----------------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ def test_prices_for_free_columns_and_none() -> None:
         (Costs(tests={"chl": 1.0}), ["age", "chol"], ["'chl'", "did you mean 'chol'"]),
         (Costs(tests={"TSH": 1.0}), ["age", "tsh"], ["'TSH'", "did you mean 'tsh'"]),
         (Costs(tests={"weight": 1.0}), ["age", "chol"], ["'weight'", "valid: 'age', 'chol'"]),
-        (Costs(tests={"weight": 1.0}), [], ["'weight'", "valid: none"]),
+        (Costs(tests={"weight": 1.0}), [], ["'weight'", "there are none"]),
         (heart(), ["age", "chol", "fbs", "fti", "t4u"], ["'tt4'", "required by 'fti'", "'t4u'"]),
         (Costs(tests=dict.fromkeys("abcdef", 1.0)), ["b"], ["'a'", "'c'", "'d'", "and 2 more"]),
         (Costs(), ["age", "sex", "age"], ["same name", "'age'"]),
@@ -440,7 +440,7 @@ def test_a_cycle_is_shown_in_the_direction_of_requires() -> None:
         ({"blood": NAN}, ["'blood'", "finite"]),
         ({"blood": "2"}, ["'blood'", "number"]),
         ({"": 2}, ["''", "no name for a group"]),
-        ({}, ["'blood'", "unknown group", "valid: none"]),
+        ({}, ["'blood'", "unknown group", "there are none"]),
         (None, ["'blood'", "unknown group"]),
     ],
 )

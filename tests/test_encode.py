@@ -298,7 +298,9 @@ def test_what_is_no_table_is_refused(X, error):
         (None, "requires y to be passed"),
         ([0, 1], "X has 3 cases, but y has 2 classes"),
         ([0.5, 1.5, 2.5], "Unknown label type: continuous"),
-        ([0, np.nan, 1], "contains NaN or infinity"),
+        (np.array([0, np.nan, 1]), "contains NaN or infinity in row 1"),
+        ([0, np.nan, 1], "contains NaN or None in row 1"),
+        (["a", np.nan, "b"], "contains NaN or None in row 1"),
         (["a", None, "b"], "contains NaN or None in row 1"),
         (pd.Series(["a", pd.NA, "b"], dtype="string"), "contains NaN or None in row 1"),
         (pd.Series([0, 1, pd.NA], dtype="Int64"), "contains NaN or None in row 2"),
@@ -423,4 +425,5 @@ def test_some_cases_of_columns():
         assert [a.tolist() for a in some.arrays] == [a[[3, 1]].tolist() for a in columns.arrays]
         copied = columns.copy()
         assert isinstance(copied, Columns)
-        assert not any(np.shares_memory(a, b) for a, b in zip(copied.arrays, columns.arrays, strict=True))
+        for one, other in zip(copied.arrays, columns.arrays, strict=True):
+            assert not np.shares_memory(getattr(one, "codes", one), getattr(other, "codes", other))

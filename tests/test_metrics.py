@@ -139,3 +139,14 @@ def test_results_that_do_not_differ_or_differ_always_alike():
 def test_results_that_cannot_be_compared(results, message):
     with pytest.raises(ValueError, match=message):
         metrics.compare(results)
+
+
+def test_a_reject_answer_is_no_error():
+    errors = {"well": {"sick": 10, "unknown": 1}, "sick": {"well": 20, "unknown": 1}}
+    X, y = [[1], [1], [2], [2]], ["well", "sick", "well", "well"]
+    clf = ww.C45Classifier(costs=ww.Costs(errors=errors), answer="least-cost", min_cases=1, prune="none").fit(X, y)
+    report = metrics.cost_report(clf, X, y)
+    assert clf.predict(X).tolist() == ["unknown", "unknown", "well", "well"]
+    assert (report.error_rate, report.reject_rate, report.error_cost) == (0.0, 0.5, 0.5)
+    assert "(0.0% wrong, 50.0% rejected)" in str(report)
+    assert metrics.high_cost_errors(clf, X, y) == 0

@@ -30,8 +30,8 @@ def test_every_node_and_branch_is_there():
     ax = tree(turney()).plot()
     words = [text.get_text() for text in ax.texts]
     assert len(words) == 11 + 10
-    assert "alpha\n5.00" in words
-    assert "delta\n25.00\n(orders 2 more)" in words
+    assert "alpha\nprice 5.00" in words
+    assert "delta\nprice 25.00\n(orders 2 more)" in words
     assert words.count("beta\npaid") == 1
     assert words.count("≤ 3") == 1
     assert "0 or 1 or 3 or 4 or 5 …" in words

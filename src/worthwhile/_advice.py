@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile._encode import value_text
+from worthwhile._encode import is_missing, value_text
 
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
@@ -119,6 +119,15 @@ class _Walk:
             commits = {int(self.tree.nodes.test[n]) for n in below} - {-1}
         return self.prices.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
 
+    def available(self) -> list[int]:
+        """Return the tests whose value is known."""
+        return [
+            test for test, value in self.case.items() if not (math.isnan(value) or (value < 0 and self._nominal(test)))
+        ]
+
+    def _nominal(self, test: int) -> bool:
+        return self.tree.schema.values[test] is not None
+
     def waiting(self) -> _Place | None:
         """Return the first place where a test is to be done, None if there is none."""
         return next((place for place in self.standing if self.tree.nodes.test[place.node] >= 0), None)
@@ -156,6 +165,9 @@ def subtree(tree: Tree, node: int) -> Iterator[int]:
 def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
     """Return what to do now for a case; see `Tree.next_test`."""
     walk = _Walk(tree, known)
+    walk.charged |= walk.prices.closure(
+        walk.available()
+    )  # also what the tree did not ask for: it is known, so it was had
     spent = walk.prices.price(walk.charged)
     probabilities = {label: float(share) for label, share in zip(tree.classes, walk.shares(), strict=True)}
     place = walk.waiting()
@@ -183,12 +195,15 @@ def explain(tree: Tree, case: Mapping[str, Any]) -> str:
 
 def _step_text(tree: Tree, case: Mapping[str, Any], step: _Step) -> str:
     name = tree.columns[step.test]
+    value = value_text(case[name])
     if step.branch < 0:
-        return f"{name}: cannot be had, nothing charged; the case goes down all branches in proportion"
+        why = "cannot be had" if is_missing(case[name]) else f"= {value} is a value that the tree does not know"
+        return f"{name}: {why}, nothing charged; the case goes down all branches in proportion"
     price = "already paid" if step.paid_before and not step.price else f"{step.price:.2f}"
-    if step.commits:
+    if step.commits and not step.paid_before:
         price += f", with {', '.join(tree.columns[t] for t in step.commits)} ordered at once"
-    return f"{name} = {value_text(case[name])} ({condition(tree, step.node, step.branch)}): {price}"
+    branch = condition(tree, step.node, step.branch)
+    return f"{name} = {value}{f' ({branch})' if branch != value else ''}: {price}"
 
 
 def condition(tree: Tree, node: int, branch: int) -> str:

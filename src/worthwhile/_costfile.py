@@ -56,10 +56,12 @@ def read(path: str | os.PathLike[str]) -> Description:
 def write(costs: Costs, path: str | os.PathLike[str]) -> None:
     """Write costs in the format that the suffix names; through a temporary file: nothing half-written stays behind."""
     place = Path(path)
-    writer = _format_of(place).write
+    known = FORMATS.get(place.suffix.lower())
+    writer = None if known is None else known.write
     if writer is None:
+        why = f"unknown suffix {show(place.suffix)}" if known is None else "files in Turney's format can only be read"
         valid = listing(suffix for suffix, known in FORMATS.items() if known.write is not None)
-        raise ValueError(f"{place}: files in Turney's format can only be read; valid suffixes for writing: {valid}")
+        raise ValueError(f"{place}: {why}; valid suffixes for writing: {valid}")
     try:
         content = writer(costs).encode("utf-8")
     except UnicodeEncodeError as error:
@@ -199,6 +201,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def _csv_header(cells: list[str], where: str) -> list[str]:
     columns = [cell.strip().lower() for cell in cells]
     for position, column in enumerate(columns):
+        if ";" in column:
+            raise ValueError(f"{where}: the columns are separated by semicolons; separate them by commas")
         if column not in _CSV_COLUMNS:
             raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_COLUMNS)}")
         if column in columns[:position]:

@@ -74,13 +74,47 @@ def is_missing(value: Any) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A column of texts: each text once, and which one every case has (-1: none). Cases are many, texts are few."""
+
+    texts: list[str]
+    codes: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: Iterable[Any], codes: npt.NDArray[Any] | None = None) -> Factor:
+        """Make a factor of any values: one per case, or one per code (-1: missing)."""
+        position: dict[str, int] = {}
+        own = [-1 if is_missing(v) else position.setdefault(value_text(v), len(position)) for v in values]
+        found = np.array([*own, -1], dtype=np.int32)  # the last one is for the code -1
+        return cls(list(position), found[:-1] if codes is None else found[codes])
+
+    def __getitem__(self, rows: npt.NDArray[np.intp]) -> Factor:
+        return Factor(self.texts, self.codes[rows])
+
+    def copy(self) -> Factor:
+        """Return a factor that does not share memory with this one."""
+        return Factor(list(self.texts), self.codes.copy())
+
+    def translated(self, codes: Mapping[str, int]) -> npt.NDArray[np.int32]:
+        """Return the code of every case in another coding of the texts; -1 where it has none."""
+        return np.array([*(codes.get(text, -1) for text in self.texts), -1], dtype=np.int32)[self.codes]
+
+    def tolist(self) -> list[str | None]:
+        """Return the text of every case."""
+        return [None if code < 0 else self.texts[code] for code in self.codes]
+
+
+Column = npt.NDArray[np.float64] | Factor
+
+
+@dataclass(frozen=True, eq=False)
 class Columns:
-    """User input, taken apart: one array per column, float64 for numbers, object for everything else."""
+    """User input, taken apart: one array of numbers or one factor per column."""
 
     names: tuple[str, ...]
     n_cases: int
-    arrays: list[npt.NDArray[Any]]
+    arrays: Sequence[Column]
     matrix: npt.NDArray[np.float64] | None = None  # the same numbers in one piece, where the input was one
 
     @functools.cached_property
@@ -89,7 +123,7 @@ class Columns:
         with np.errstate(all="ignore"):  # a sum that overflows only means a second look
             if self.matrix is not None:
                 return bool(np.isfinite(self.matrix.sum()))
-            return all(a.dtype != object and np.isfinite(a.sum()) for a in self.arrays)
+            return all(not isinstance(a, Factor) and np.isfinite(a.sum()) for a in self.arrays)
 
     def copy(self) -> Columns:
         """Return columns that do not share memory with the input."""
@@ -137,8 +171,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> Columns:
         matrix = X
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
         found = _names_for(X.shape[1], names)
-        arrays = [_read_objects(X[:, j], numbers_allowed=X.dtype.kind == "O") for j in range(X.shape[1])]
-        return Columns(found, X.shape[0], arrays)
+        return Columns(found, X.shape[0], [_read_objects(X[:, j]) for j in range(X.shape[1])])
     else:
         matrix = check_array(X, dtype=np.float64, ensure_all_finite=False)
     return _from_matrix(matrix, _names_for(matrix.shape[1], names))
@@ -161,6 +194,8 @@ def is_frame(X: Any, named: bool = False) -> bool:
 def _to_array(X: Any) -> npt.NDArray[Any]:
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], Mapping):
+        raise TypeError("X is a list of mappings; make a frame of it first, e.g. pandas.DataFrame(X)")
     # A nested list may mix texts and numbers; numpy would turn all of it into text.
     array = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and isinstance(X, (list, tuple)):
@@ -191,6 +226,8 @@ def _read_frame(X: Any, names: Sequence[str] | None) -> Columns:
     own = list(X.columns)
     nameless = all(not isinstance(name, str) for name in own)
     found = _names_for(len(own), names) if nameless else _unique_names(own)
+    if names is not None and found != tuple(names):
+        raise ValueError(f"columns={list(names)} is given, but X has columns of its own: {', '.join(found)}")
     is_polars = type(X).__module__.split(".")[0] == "polars"
     read = _read_polars if is_polars else _read_pandas
     series = (X[name] for name in own) if is_polars else (X.iloc[:, j] for j in range(len(own)))
@@ -202,36 +239,34 @@ def _unfit_column(name: str, dtype: Any) -> ValueError:
     return ValueError(f"column {name!r} {kind}; convert it to numbers or texts first")
 
 
-def _read_pandas(series: Any, name: str) -> npt.NDArray[Any]:
+def _read_pandas(series: Any, name: str) -> Column:
     dtype = series.dtype
     if str(dtype) == "category":
-        return _read_objects(series.astype(object).to_numpy())
+        return Factor.of(series.cat.categories, series.cat.codes.to_numpy())
     kind = getattr(dtype, "kind", "O")
     if kind in "iuf":
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in "ObUS" or str(dtype).startswith(("string", "str", "bool")):
-        return _read_objects(series.astype(object).to_numpy())
+        return Factor.of(series.astype(object).to_numpy())
     raise _unfit_column(name, dtype)
 
 
-def _read_polars(series: Any, name: str) -> npt.NDArray[Any]:
+def _read_polars(series: Any, name: str) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
         return np.asarray(series.cast(float).to_numpy(), dtype=np.float64)
     if str(dtype).startswith(("String", "Categorical", "Enum", "Boolean", "Object", "Null")):
-        return _read_objects(np.array(series.to_list(), dtype=object))
+        return Factor.of(series.to_list())
     raise _unfit_column(name, dtype)
 
 
-def _read_objects(values: npt.NDArray[Any], numbers_allowed: bool = False) -> npt.NDArray[Any]:
-    """Texts with None for missing; or floats, where `numbers_allowed` and every value is a number."""
-    if numbers_allowed and all(
+def _read_objects(values: npt.NDArray[Any]) -> Column:
+    """A column of an array of mixed contents: numbers, where every value is one, otherwise texts."""
+    if values.dtype == object and all(
         (isinstance(v, numbers.Real) and not isinstance(v, bool)) or is_missing(v) for v in values
     ):
         return np.array([np.nan if is_missing(v) else float(v) for v in values])
-    texts = np.empty(len(values), dtype=object)
-    texts[:] = [None if is_missing(v) else value_text(v) for v in values]
-    return texts
+    return Factor.of(values)
 
 
 @dataclass(frozen=True)
@@ -254,8 +289,8 @@ class Schema:
         forced = _nominal_positions(columns.names, nominal)
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
-            if array.dtype == object:
-                values.append(_sorted_values(set(array.tolist()) - {None}))
+            if isinstance(array, Factor):
+                values.append(_sorted_values({array.texts[code] for code in np.unique(array.codes) if code >= 0}))
             elif j in forced:
                 values.append(_sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
             else:
@@ -298,27 +333,26 @@ class Schema:
                 table.add_nominal(array, len(values), [list(range(len(values))), *((levels or {}).get(name) or [])])
         return table
 
-    def _numbers(self, j: int, array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        if array.dtype != object:
+    def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
+        if not isinstance(array, Factor):
             return array
-        numbers_ = np.empty(len(array))
-        for i, v in enumerate(array):
+        found = [np.nan] * (len(array.texts) + 1)  # the last one is for the code -1
+        for code in np.unique(array.codes[array.codes >= 0]):
             try:
-                numbers_[i] = np.nan if v is None else float(v)
+                found[code] = float(array.texts[code])
             except ValueError:
+                row = int(np.flatnonzero(array.codes == code)[0])
                 raise ValueError(
-                    f"column {self.names[j]!r} was numeric when the tree was learned, but row {i} holds {v!r}"
+                    f"column {self.names[j]!r} was numeric when the tree was learned,"
+                    f" but row {row} holds {array.texts[code]!r}"
                 ) from None
-        return numbers_
+        return np.array(found)[array.codes]
 
     @staticmethod
-    def _codes(values: tuple[str, ...], array: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        code = value_codes(values)
-        if array.dtype != object:
-            distinct, inverse = np.unique(array, return_inverse=True)
-            codes = [-1 if np.isnan(v) else code.get(value_text(v), -1) for v in distinct]
-            return np.array(codes, dtype=np.int32)[inverse]
-        return np.array([code.get(v, -1) for v in array], dtype=np.int32)
+    def _codes(values: tuple[str, ...], array: Column) -> npt.NDArray[np.int32]:
+        if not isinstance(array, Factor):
+            array = Factor.of(*np.unique(array, return_inverse=True))
+        return array.translated(value_codes(values))
 
     def read_case(self, known: Mapping[str, Any]) -> dict[int, float]:
         """Return what a mapping says of one case: column -> number or value code, NaN or -1 where it cannot be had."""
@@ -396,16 +430,20 @@ def read_classes(y: Any, n_cases: int, estimator: str) -> tuple[npt.NDArray[Any]
 
 
 def _plain_classes(y: Any) -> Any:
-    """Unpack pandas' own types: scikit-learn would make floats of whole numbers and truth values."""
-    if getattr(y, "ndim", 0) != 1 or not hasattr(y, "tolist") or isinstance(getattr(y, "dtype", None), np.dtype):
+    """Unpack lists and pandas' own types: texts would swallow a NaN, whole numbers and truth values become floats."""
+    if isinstance(y, (list, tuple)) and not any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
+        labels = list(y)
+    elif getattr(y, "ndim", 0) == 1 and hasattr(y, "tolist") and not isinstance(getattr(y, "dtype", None), np.dtype):
+        labels = y.tolist()
+    else:
         return y
-    labels = y.tolist()
     return np.array(labels, dtype=object if any(map(is_missing, labels)) else None)
 
 
 def _checked_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity; every case needs a class.")
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"Input y contains NaN or infinity in row {row}; every case needs a class.")
     if y.dtype == object:
         for row, label in enumerate(y):
             if is_missing(label):

@@ -47,6 +47,8 @@ def listing(names: Iterable[Any], most: int = 8) -> str:
 def suggest(name: str, valid: Iterable[str]) -> str:
     """Say which valid names are closest to a wrong one, or else which ones there are."""
     by_lower = {text.lower(): text for text in valid}
+    if not by_lower:
+        return "there are none"
     close = difflib.get_close_matches(name.lower(), by_lower, n=3)
     return (
         f"did you mean {listing(by_lower[text] for text in close)}?"

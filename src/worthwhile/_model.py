@@ -13,6 +13,7 @@ from worthwhile import greedy
 from worthwhile._base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
 from worthwhile._files import read_text
 from worthwhile._parameters import check_parameters
+from worthwhile._treefile import FORMAT as TREE_FORMAT
 from worthwhile._treefile import Reader, costs_from_json, parse_tree, read_json
 from worthwhile.tree import Tree, label_array
 
@@ -61,7 +62,8 @@ def load(path: str | os.PathLike[str]) -> TreeClassifier:
 def _from_model(content: Any) -> TreeClassifier:
     reader = Reader(content, "the model")
     if reader.take("format", str) != MODEL_FORMAT:
-        raise ValueError(f"is not a saved learner: 'format' must be {MODEL_FORMAT!r}, got {content['format']!r}")
+        hint = "; a tree is read by Tree.from_json" if content["format"] == TREE_FORMAT else ""
+        raise ValueError(f"is not a saved learner: 'format' must be {MODEL_FORMAT!r}, got {content['format']!r}{hint}")
     if reader.take("version", int) != MODEL_VERSION:
         known = f"this release reads version {MODEL_VERSION}"
         raise ValueError(f"version {content['version']} of the model format is unknown; {known}")

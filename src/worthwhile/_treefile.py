@@ -184,7 +184,7 @@ def read_json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique_fields)
     except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error}") from None
+        raise ValueError(f"the text is not JSON: {error}") from None
     except RecursionError:
         raise ValueError("is not a tree: the JSON is nested too deeply") from None
 

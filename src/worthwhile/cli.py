@@ -82,13 +82,14 @@ def demo(
 
 def _demo_rows(heart: Any, seed: int) -> tuple[list[tuple[str, Any]], Any]:
     """Learn on two thirds and return the ways to decide with their costs on the rest, the tree's first."""
+    from sklearn.model_selection import train_test_split
+
     from worthwhile.greedy import C45Classifier, EG2Classifier
     from worthwhile.metrics import CostReport, cost_report
 
-    order = np.random.default_rng(seed).permutation(len(heart.y))
-    train, test = np.split(order, [len(order) * 2 // 3])
-    X_train, X_test = (heart.X.iloc[rows] if hasattr(heart.X, "iloc") else heart.X[rows] for rows in (train, test))
-    y_train, y_test = heart.y[train], heart.y[test]
+    X_train, X_test, y_train, y_test = train_test_split(
+        heart.X, heart.y, test_size=1 / 3, stratify=heart.y, random_state=seed
+    )
     known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
     eg2 = EG2Classifier(prune="cost", **known).fit(X_train, y_train)
     own = cost_report(eg2, X_test, y_test)
@@ -96,7 +97,7 @@ def _demo_rows(heart: Any, seed: int) -> tuple[list[tuple[str, Any]], Any]:
     everything = cost_report(C45Classifier(**known).fit(X_train, y_train), X_test, y_test)
     price = heart.costs.total_price()
     everything = CostReport(
-        len(test), price, everything.error_cost, price + everything.error_cost, everything.error_rate, None
+        len(y_test), price, everything.error_cost, price + everything.error_cost, everything.error_rate
     )
 
     labels, counts = np.unique(y_train, return_counts=True)
@@ -104,7 +105,7 @@ def _demo_rows(heart: Any, seed: int) -> tuple[list[tuple[str, Any]], Any]:
     cheapest = answers[int((counts @ errors).argmin())]
     truth = np.searchsorted(labels, y_test)
     cost = float(errors[truth, answers.index(cheapest)].mean())
-    nothing = CostReport(len(test), 0.0, cost, cost, float((y_test != cheapest).mean()), None)
+    nothing = CostReport(len(y_test), 0.0, cost, cost, float((y_test != cheapest).mean()))
     rows = [("the tree (EG2)", own), ("all tests, then C4.5", everything), (f"no test, always “{cheapest}”", nothing)]
     return rows, eg2.tree_
 

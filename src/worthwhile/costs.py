@@ -366,7 +366,8 @@ class Costs:
         parts = []
         for name in missing[:3]:
             role = "priced" if name in self._tests else f"required by {show(needs[name])}"
-            parts.append(f"{show(name)} ({role}; {suggest(name, known)})")
+            hint = "in TOML, errors = … stands above [tests]" if name == "errors" else suggest(name, known)
+            parts.append(f"{show(name)} ({role}; {hint})")
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         raise CostsError(f"the costs name tests that are no columns: {', '.join(parts)}{more}", ("test", missing[0]))
 

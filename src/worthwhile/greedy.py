@@ -23,7 +23,7 @@ NO_LIMIT = 2**30
 
 _PARAMETERS = """costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
-    prune : {"pessimistic", "cost", "none"}
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic" (DTMC: "none")
         C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
     confidence : float, default 0.25
         Confidence level of the pessimistic error estimate; smaller prunes more.
@@ -38,10 +38,10 @@ _PARAMETERS = """costs : Costs, optional
         Longest way from the root to a leaf (at most 4096).
     release8 : bool, default False
         C4.5's later correction: a numeric test pays log2(number of cuts tried) / cases out of its gain.
-    context : bool
+    context : bool, default False (DTMC: True)
         Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
         list.
-    answer : {"majority", "least-cost"}
+    answer : {"majority", "least-cost"}, default "majority" (DTMC: "least-cost")
         Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
     nominal : list of column names or positions, optional
         Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.

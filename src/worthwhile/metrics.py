@@ -61,6 +61,8 @@ def normalized_cost(est: Any, X: Any, y: Any, standard_cost: float) -> float:
 def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     """Return the number of errors that cost more than the cheapest error does (Ting 1998).
 
+    A reject answer such as "unknown" is no error.
+
     Examples
     --------
     >>> import worthwhile as ww
@@ -73,10 +75,17 @@ def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     tree = est if isinstance(est, Tree) else est._frame()
     # Not the difference of total and test costs: that would be blurred by rounding.
     costs = tree.errors_of(est._route(X, answers=True)[0], y)
-    wrong = tree.error_costs[:, : len(tree.classes)][~np.eye(len(tree.classes), dtype=bool)]
-    least = wrong.min() if wrong.size else 0.0
-    mistaken = np.asarray(est.predict(X)) != np.asarray(y)
-    return int((mistaken & (costs > least)).sum())
+    errors = tree.error_costs[:, : len(tree.classes)][~np.eye(len(tree.classes), dtype=bool)]
+    least = errors.min() if errors.size else 0.0
+    wrong, _ = _wrong_and_rejected(est, tree, X, y)
+    return int((wrong & (costs > least)).sum())
+
+
+def _wrong_and_rejected(est: Any, tree: Tree, X: Any, y: Any) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Say for each case whether the answer is a wrong class, and whether it is no class at all."""
+    answers = est._route(X, answers=True)[0]
+    rejected = answers >= len(tree.classes)
+    return ~rejected & (tree._answer_labels[answers] != np.asarray(y)), rejected
 
 
 def _innermost(est: Any, X: Any) -> tuple[Any, Any]:
@@ -115,13 +124,15 @@ class CostReport:
     error_cost: float
     total_cost: float
     error_rate: float
-    normalized: float | None
+    normalized: float | None = None
+    reject_rate: float = 0.0
 
     def __str__(self) -> str:
+        rejected = f", {self.reject_rate:.1%} rejected" if self.reject_rate else ""
         lines = [
             f"cases       {self.n_cases:>10}",
             f"test cost   {self.test_cost:>10.2f} per case",
-            f"error cost  {self.error_cost:>10.2f} per case ({self.error_rate:.1%} wrong)",
+            f"error cost  {self.error_cost:>10.2f} per case ({self.error_rate:.1%} wrong{rejected})",
             f"total cost  {self.total_cost:>10.2f} per case",
         ]
         if self.normalized is not None:
@@ -151,7 +162,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     """
     est, X = _innermost(est, X)
     tests, totals = est.test_costs(X), est.total_costs(X, y)
-    wrong = np.asarray(est.predict(X)) != np.asarray(y)
+    wrong, rejected = _wrong_and_rejected(est, est if isinstance(est, Tree) else est._frame(), X, y)
     normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
     return CostReport(
         len(tests),
@@ -160,6 +171,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
         float(totals.mean()),
         float(wrong.mean()),
         normalized,
+        float(rejected.mean()),
     )
 
 

@@ -106,9 +106,11 @@ def _draw_node(ax: Any, tree: Tree, node: int, price: NodePrice | None, x: float
     share = f"{weights[node].sum() / weights[0].sum():.0%} of cases" if weights[0].any() else ""
     if price is None:
         answer = int(tree.nodes.answer[node])
-        lines, colour = [_shortened(str(tree.answers[answer])), share], _COLOURS[answer % len(_COLOURS)]
+        here = weights[node].sum()
+        right = f"{weights[node][answer] / here:.0%} right" if here > 0 and answer < len(tree.classes) else ""
+        lines, colour = [_shortened(str(tree.answers[answer])), share, right], _COLOURS[answer % len(_COLOURS)]
     else:
-        money = "paid" if price.paid else f"{price.price:.2f}"
+        money = "paid" if price.paid else f"price {price.price:.2f}"
         lines, colour = [_shortened(tree.columns[tree.nodes.test[node]]), money, share], "white"
         if price.commits:
             lines[1] += f"\n(orders {len(price.commits)} more)"

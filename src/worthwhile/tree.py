@@ -103,7 +103,10 @@ class Tree:
 
     def __repr__(self) -> str:
         tests = ", ".join(self.tests_used()) or "none"
-        return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, tests {tests})"
+        shape = (
+            f"{self.n_nodes} node{'s'[: self.n_nodes > 1]}, {self.n_leaves} lea{'ves' if self.n_leaves > 1 else 'f'}"
+        )
+        return f"Tree({shape}, depth {self.depth}, tests {tests})"
 
     # ---- shape
 
@@ -194,7 +197,8 @@ class Tree:
         Parameters
         ----------
         known : mapping of test to value
-            A test that is not in it has not been asked yet; None (or NaN) means that the test cannot be had.
+            A test that is not in it has not been asked yet; None (or NaN) means that the test cannot be had. What is
+            known counts as paid for, also where the tree would not have asked for it.
 
         Returns
         -------
