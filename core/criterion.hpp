@@ -1,5 +1,5 @@
-// How a greedy learner scores a candidate split: one function and one row of the table per criterion. Everything else that
-// knows the names (parameter checks, documentation, tests) is derived from this table.
+// How a greedy learner scores a candidate split: one function and one row of the table per criterion. A learner names
+// its row; the tests run over all rows.
 #pragma once
 
 #include <cmath>

@@ -30,14 +30,15 @@ public:
     Tree grow(Control& control, const Guide* guide) override {
         start(guide);
         while (!tasks_.empty()) {
-            control.poll();
             const Task task = tasks_.back();
             tasks_.pop_back();
             ranges_.assign(task_ranges_.end() - lists_.size(), task_ranges_.end());
             task_ranges_.resize(task_ranges_.size() - lists_.size());
-            expand(task, guide);
-            SharedBlock& shared = blocks_[task.block];
-            if (--shared.users == 0) shared.block.reset();
+            expand(task, guide, control);
+            if (--blocks_[task.block].users == 0) {
+                blocks_[task.block].block.reset();
+                free_blocks_.push_back(task.block);
+            }
         }
         return std::move(tree_);
     }
@@ -51,6 +52,7 @@ private:
         std::copy(root_.class_weights.begin(), root_.class_weights.end(), tree_.class_weights(0));
         parent_.assign(1, -1);
         blocks_.clear();
+        free_blocks_.clear();
         tasks_.clear();
         task_ranges_.clear();
         if (judge_.terminal(root_.class_weights.data(), 0)) return;
@@ -81,12 +83,12 @@ private:
     }
 
     // Splits a node, or leaves it a leaf, and sets the children to work that are worth splitting.
-    void expand(const Task& task, const Guide* guide) {
+    void expand(const Task& task, const Guide* guide, Control& control) {
         // A copy, because the node table moves when children are added.
         node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + k_);
         const View<Word> view{blocks_[task.block].block.get(), ranges_.data(), node_weights_.data(), tree_.weight(task.node)};
         const TestSet paid = policy_.context ? paid_on_path(task.node) : TestSet(pricing_.n_tests());
-        const Candidate best = judge_.best(view, paid, task.depth);
+        const Candidate best = judge_.best(view, paid, task.depth, control);
         if (!best.valid) return;
 
         const Split& split = best.split;
@@ -133,26 +135,32 @@ private:
     }
 
     void divide(const Task& task, const View<Word>& view, const Split& split, int first, bool visit_all) {
-        if (split.complete) lists_.divide_in_place(view, split, wanted_, child_ranges_);
+        std::vector<NodeLists<Word>> own;
+        if (split.complete)
+            lists_.divide_in_place(view, split, wanted_, child_ranges_);
+        else
+            own = lists_.make_children(view, split, wanted_);
         for (int b = 0; b < static_cast<int>(wanted_.size()); ++b) {
             if (!wanted_[b]) continue;
             Task child{first + b, task.depth + 1, task.block, visit_all};
             if (split.complete) {
                 push_task(child, child_ranges_.data() + static_cast<std::size_t>(b) * lists_.size());
             } else {
-                NodeLists<Word> own = lists_.make_child(view, split, b);
-                child.block = keep(std::move(own.block));
-                push_task(child, own.ranges.data());
+                child.block = keep(std::move(own[b].block));
+                push_task(child, own[b].ranges.data());
             }
         }
     }
 
     int keep(std::unique_ptr<Block<Word>> block) {
-        std::size_t slot = 0;
-        while (slot < blocks_.size() && blocks_[slot].block) ++slot;
-        if (slot == blocks_.size()) blocks_.emplace_back();
+        if (free_blocks_.empty()) {
+            free_blocks_.push_back(static_cast<int>(blocks_.size()));
+            blocks_.emplace_back();
+        }
+        const int slot = free_blocks_.back();
+        free_blocks_.pop_back();
         blocks_[slot].block = std::move(block);
-        return static_cast<int>(slot);
+        return slot;
     }
 
     const Training& data_;
@@ -170,6 +178,7 @@ private:
     std::vector<Task> tasks_;
     std::vector<Range> task_ranges_;  // of all tasks, one after the other
     std::vector<SharedBlock> blocks_;
+    std::vector<int> free_blocks_;
     std::vector<Range> ranges_, child_ranges_;
     std::vector<double> node_weights_, child_weights_;
     std::vector<uint8_t> wanted_;  // by branch: it will be split further

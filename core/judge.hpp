@@ -46,7 +46,10 @@ public:
     }
 
     // The best split of a node at this depth, or a candidate that is not valid. `paid`: the tests on the path.
-    Candidate best(const View<Word>& view, const TestSet& paid, int depth) { return best(view, paid, depth, policy_.lookahead); }
+    Candidate best(const View<Word>& view, const TestSet& paid, int depth, Control& control) {
+        control_ = &control;
+        return best(view, paid, depth, policy_.lookahead);
+    }
 
 private:
     struct Slot {
@@ -84,8 +87,7 @@ private:
         if (!c.valid) return;
         TestSet paid_then = paid;
         pricing_.charge(c.split.column, paid_then);
-        for (int b = 0; b < c.split.branches(data_.table); ++b) {
-            const NodeLists<Word> child = lists_.make_child(view, c.split, b);
+        for (const NodeLists<Word>& child : lists_.make_children(view, c.split)) {
             const View<Word> below = child.view();
             if (terminal(below.class_weights, depth + 1)) continue;
             const Candidate next = best(below, paid_then, depth + 1, ahead - 1);
@@ -115,6 +117,7 @@ private:
         lists_.load_weights(view);
         std::vector<Candidate> found(slots_.size());
         parallel_for(static_cast<int>(slots_.size()), lists_.threads_for(view), [&](int slot, int thread) {
+            if (thread == 0) control_->poll();  // only the calling thread may ask
             Candidate& c = found[slot];
             c.split.column = slots_[slot].column;
             c.split.level = slots_[slot].level;
@@ -213,7 +216,7 @@ private:
         c.valid = c.evidence.drop > 1e-9 * (known.weight * errors_.largest + spent) / weight;
     }
 
-    double error_cost(const double* weights) const { return errors_.of(weights, errors_.best_answer(weights, policy_.answer)); }
+    double error_cost(const double* weights) const { return errors_.of_best(weights, policy_.answer); }
 
     double sum(const double* weights) const {
         double total = 0;
@@ -241,6 +244,7 @@ private:
     const ErrorCosts& errors_;
     const GrowPolicy& policy_;
     const int k_;
+    Control* control_ = nullptr;
     const XLogTable xlog_;
     double training_weight_ = 0;
     std::vector<double> list_price_;

@@ -184,35 +184,54 @@ public:
         return share;
     }
 
-    // One branch in memory of its own, with the divided cases at their share of the weight.
-    NodeLists<Word> make_child(const View<Word>& view, const Split& split, int b) const {
+    // The branches in memory of their own, with the divided cases at their share of the weight. Branches that are not wanted stay
+    // without lists; none given: all are wanted.
+    std::vector<NodeLists<Word>> make_children(const View<Word>& view, const Split& split, const std::vector<uint8_t>& wanted = {}) const {
+        const int n_branches = split.branches(data_.table);
         std::vector<double> all_weights;
         const std::vector<double> share = divide_weights(view, split, all_weights);
-        NodeLists<Word> child;
-        const auto weights = all_weights.begin() + static_cast<std::ptrdiff_t>(b) * k_;
-        child.class_weights.assign(weights, weights + k_);
-        child.ranges.resize(size_);
-        child.block = std::make_unique<Block<Word>>();
-        std::size_t entries = 0;
-        for (int l = 0; l < size_; ++l) entries += view.ranges[l].size();
-        child.block->words.reset(new Word[entries]);
-        std::size_t at = 0;
-        for (int l = 0; l < size_; ++l) {
-            const Range from = view.ranges[l];
-            child.ranges[l].begin = at;
-            Word boundary = 0;
-            for (std::size_t i = from.begin; i < from.end; ++i) {
-                const Word w = view.block->words[i];
-                boundary |= w & 1;
-                const int goes_to = split.branch_of(data_.table, packing_.row(w));
-                if (goes_to != b && !(goes_to < 0 && share[b] > 0)) continue;
-                child.block->words[at++] = static_cast<Word>((w & ~Word{1}) | boundary);
-                boundary = 0;
-                if (l == rows_list_ && weighted_) child.block->weights.push_back(view.block->weights[i] * (goes_to < 0 ? share[b] : 1.0));
-            }
-            child.ranges[l].end = at;
+        std::vector<NodeLists<Word>> children(n_branches);
+        std::vector<int> takes_missing;
+        for (int b = 0; b < n_branches; ++b) {
+            const auto weights = all_weights.begin() + static_cast<std::ptrdiff_t>(b) * k_;
+            children[b].class_weights.assign(weights, weights + k_);
+            children[b].ranges.resize(size_);
+            if (!wanted.empty() && !wanted[b]) continue;
+            children[b].block = std::make_unique<Block<Word>>();
+            if (share[b] > 0) takes_missing.push_back(b);
         }
-        return child;
+        // Every entry with the branches that it goes to; called twice, to count and to write.
+        const auto each_entry = [&](auto visit) {
+            for (int l = 0; l < size_; ++l)
+                for (std::size_t i = view.ranges[l].begin; i < view.ranges[l].end; ++i) {
+                    const int b = split.branch_of(data_.table, packing_.row(view.block->words[i]));
+                    if (b < 0)
+                        for (int to : takes_missing) visit(l, i, to, share[to]);
+                    else if (children[b].block)
+                        visit(l, i, b, 1.0);
+                }
+        };
+        std::vector<std::size_t> at(n_branches, 0);
+        each_entry([&](int, std::size_t, int b, double) { ++at[b]; });
+        for (int b = 0; b < n_branches; ++b)
+            if (children[b].block) children[b].block->words.reset(new Word[std::exchange(at[b], 0)]);
+        // An entry starts a new value if a boundary was passed since the branch's last one; `passed` counts within a list.
+        std::vector<std::size_t> seen(n_branches, 0);
+        std::size_t passed = 0, counted = 0;
+        int list = -1;
+        each_entry([&](int l, std::size_t i, int b, double part) {
+            if (l != list) {
+                list = l;
+                counted = view.ranges[l].begin;
+                for (int to = 0; to < n_branches; ++to) children[to].ranges[l] = {at[to], at[to]};
+            }
+            for (; counted <= i; ++counted) passed += view.block->words[counted] & 1;
+            NodeLists<Word>& child = children[b];
+            child.block->words[at[b]++] = static_cast<Word>((view.block->words[i] & ~Word{1}) | Word{std::exchange(seen[b], passed) != passed});
+            child.ranges[l].end = at[b];
+            if (l == rows_list_ && weighted_) child.block->weights.push_back(view.block->weights[i] * part);
+        });
+        return children;
     }
 
     // Sorts the lists of a node by branch, where they lie. Only branches that are wanted get a range in `child_ranges` that counts.

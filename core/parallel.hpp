@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,14 +25,21 @@ void parallel_for(int n_units, int n_threads, Work work) {
         try {
             for (int i; (i = next.fetch_add(1)) < n_units;) work(i, thread);
         } catch (...) {
+            next = n_units;  // the others finish the unit at hand and stop
             const std::lock_guard lock(guard);
             error = std::current_exception();
         }
     };
-    std::vector<std::thread> threads;
-    for (int t = 1; t < n_threads; ++t) threads.emplace_back(run, t);
-    run(0);
-    for (std::thread& t : threads) t.join();
+    {
+        std::vector<std::jthread> threads;
+        threads.reserve(n_threads);
+        try {
+            for (int t = 1; t < n_threads; ++t) threads.emplace_back(run, t);
+        } catch (const std::system_error&) {
+            // No more threads to be had: those that run, and this one, do all the work.
+        }
+        run(0);
+    }
     if (error) std::rethrow_exception(error);
 }
 

@@ -23,8 +23,7 @@ inline uint64_t sort_key(double v) {
     return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
 }
 
-// Stable radix sort by 8 digits of 8 bits; digits that are the same everywhere are skipped. For 1,000,000 random doubles it
-// takes a third of std::sort's time, and for 500 it does not allocate.
+// Stable radix sort by 8 digits of 8 bits; digits that are the same everywhere are skipped.
 inline void radix_sort(std::vector<SortEntry>& entries, std::vector<SortEntry>& buffer) {
     std::array<std::array<uint32_t, 256>, 8> count{};
     for (const SortEntry& e : entries)

@@ -2,31 +2,25 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "parallel.hpp"
 
 namespace worthwhile {
 
-void charge_subtree(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, TestSet& charged) {
-    tree.each_inner_below(node, [&](int at) {
-        const int test = tree.test[at];
-        if (tree.branch(at, table.columns[test], row) >= 0) pricing.charge(test, charged);
-    });
-}
-
-void charge_walk(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, const TestSet& paid,
-                 TestSet& charged) {
+void charge_walk(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, const SubtreeTests& subtrees,
+                 const TestSet& paid, TestSet& charged) {
     TestSet mine = paid;  // what this walk has paid; walks down sibling branches do not see each other's payments
     while (!tree.leaf(node)) {
         const int test = tree.test[node], branch = tree.branch(node, table.columns[test], row);
         if (branch < 0) {
             const std::vector<double> share = tree.shares(node);
             for (int b = 0; b < tree.n_children[node]; ++b)
-                if (share[b] > 0) charge_walk(tree, tree.first_child[node] + b, table, row, pricing, mine, charged);
+                if (share[b] > 0) charge_walk(tree, tree.first_child[node] + b, table, row, pricing, subtrees, mine, charged);
             break;
         }
         if (!mine.has(test)) {
-            if (pricing.orders_delayed(test, mine)) charge_subtree(tree, node, table, row, pricing, mine);
+            if (pricing.orders_delayed(test, mine)) subtrees.charge(tree, node, table, row, pricing, mine);
             pricing.charge(test, mine);
         }
         node = tree.first_child[node] + branch;
@@ -41,9 +35,10 @@ std::vector<double> node_shares(const Tree& tree) {
     for (int node = 0; node < tree.size(); ++node) {
         double* mine = shares.data() + static_cast<std::size_t>(node) * k;
         if (tree.weight(node) > 0) source[node] = node;
+        const double weight = source[node] >= 0 ? tree.weight(source[node]) : 0;
         for (int c = 0; c < k; ++c) {
-            if (source[node] >= 0)
-                mine[c] = tree.class_weights(source[node])[c] / tree.weight(source[node]);
+            if (weight > 0)
+                mine[c] = tree.class_weights(source[node])[c] / weight;
             else
                 mine[c] = tree.answer[node] < k ? tree.answer[node] == c : 1.0 / k;
         }
@@ -65,7 +60,7 @@ class Router {
 public:
     Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
            const RouteRequest& request)
-        : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(node_shares(tree)) {
+        : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request) {
         prepare_fast_walk();
         if (request.prices) price_leaves();
     }
@@ -139,6 +134,12 @@ private:
         for (std::size_t j = 0; j < kAtOnce; ++j) finish(missing[j] ? -1 : at[j], row + j, out);
     }
 
+    // Class shares of all nodes, made when they are first wanted: most calls only want answers, and have no missing value.
+    const double* shares() const {
+        std::call_once(shares_made_, [&] { shares_ = node_shares(tree_); });
+        return shares_.data();
+    }
+
     // The next node of the case, or -1 where its value is missing.
     int step(int node, std::size_t row) const {
         const int branch = tree_.branch(node, table_.columns[tree_.test[node]], row);
@@ -149,7 +150,7 @@ private:
         const int k = tree_.n_classes;
         if (leaf >= 0) {
             if (request_.answers) out.answer[row] = tree_.answer[leaf];
-            if (request_.shares) std::copy_n(shares_.begin() + static_cast<std::ptrdiff_t>(leaf) * k, k, out.shares.begin() + static_cast<std::ptrdiff_t>(row) * k);
+            if (request_.shares) std::copy_n(shares() + static_cast<std::size_t>(leaf) * k, k, out.shares.begin() + static_cast<std::ptrdiff_t>(row) * k);
         } else {
             std::vector<double> mix(k, 0.0);
             const int only = spread(0, row, 1.0, mix);
@@ -166,7 +167,7 @@ private:
             if (next < 0) return spread_over_branches(node, row, weight, mix);
             node = next;
         }
-        for (int c = 0; c < tree_.n_classes; ++c) mix[c] += weight * shares_[static_cast<std::size_t>(node) * tree_.n_classes + c];
+        for (int c = 0; c < tree_.n_classes; ++c) mix[c] += weight * shares()[static_cast<std::size_t>(node) * tree_.n_classes + c];
         return node;
     }
 
@@ -184,23 +185,21 @@ private:
     double walk_price(std::size_t row) const {
         const TestSet nothing(pricing_.n_tests());
         TestSet charged(pricing_.n_tests());
-        charge_walk(tree_, 0, table_, row, pricing_, nothing, charged);
+        charge_walk(tree_, 0, table_, row, pricing_, subtrees_, nothing, charged);
         return pricing_.price(charged, nothing, row);
     }
 
     // Every case with all values known pays the same on the way to a leaf: worked out once per leaf.
     bool plain_price(int leaf, std::size_t row) const {
         if (pricing_.case_prices) return false;
-        if (commitment_[leaf] < 0) return true;
-        const Commitment& order = commitments_[commitment_[leaf]];
-        if (order.partial) return false;
-        if (!table_.has_missing) return true;
-        return std::none_of(order.tests.begin(), order.tests.end(), [&](int test) { return table_.columns[test].missing(row); });
+        if (order_[leaf] < 0) return true;
+        return subtrees_.every_value_known() && !(table_.has_missing && subtrees_.lacks(order_[leaf], table_, row));
     }
 
     void price_leaves() {
+        if (std::any_of(pricing_.delayed.begin(), pricing_.delayed.end(), [](uint8_t d) { return d; })) subtrees_ = SubtreeTests(tree_, pricing_.n_tests());
         leaf_price_.assign(tree_.size(), 0.0);
-        commitment_.assign(tree_.size(), -1);
+        order_.assign(tree_.size(), -1);
         struct Visit {
             int node;
             double spent;
@@ -217,43 +216,20 @@ private:
             if (!at.paid.has(test)) {
                 TestSet charged = at.paid;
                 pricing_.charge(test, charged);
-                if (pricing_.orders_delayed(test, at.paid)) commit(at.node, charged);
+                if (pricing_.orders_delayed(test, at.paid)) {
+                    subtrees_.at(at.node).each([&](int t) { pricing_.charge(t, charged); });
+                    order_[at.node] = at.node;
+                }
                 at.spent += pricing_.price(charged, at.paid);
                 at.paid = std::move(charged);
             }
             for (int b = 0; b < tree_.n_children[at.node]; ++b) {
                 const int child = tree_.first_child[at.node] + b;
-                commitment_[child] = commitment_[at.node];
+                order_[child] = order_[at.node];
                 todo.push_back({child, at.spent, at.paid});
             }
         }
     }
-
-    void commit(int node, TestSet& charged) {
-        commitment_[node] = static_cast<int>(commitments_.size());
-        Commitment& order = commitments_.emplace_back();
-        tree_.each_inner_below(node, [&](int at) {
-            order.tests.push_back(tree_.test[at]);
-            order.partial |= !knows_all_values(at);
-            pricing_.charge(tree_.test[at], charged);
-        });
-        std::sort(order.tests.begin(), order.tests.end());
-        order.tests.erase(std::unique(order.tests.begin(), order.tests.end()), order.tests.end());
-    }
-
-    // Whether every value that the table can hold leads somewhere; a hand-written node may leave some out.
-    bool knows_all_values(int node) const {
-        if (tree_.map_start[node] < 0) return true;
-        const int32_t* map = tree_.maps.data() + tree_.map_start[node];
-        return tree_.map_size[node] >= table_.columns[tree_.test[node]].n_values &&
-               std::none_of(map, map + tree_.map_size[node], [](int32_t b) { return b < 0; });
-    }
-
-    // What a delayed order charges for at once.
-    struct Commitment {
-        std::vector<int> tests;
-        bool partial = false;  // some node does not know every value: what is charged depends on the case even where nothing is missing
-    };
 
     const Tree& tree_;
     const Table& table_;
@@ -261,14 +237,15 @@ private:
     const ErrorCosts& errors_;
     const Answer policy_;
     const RouteRequest request_;
-    const std::vector<double> shares_;
+    mutable std::once_flag shares_made_;
+    mutable std::vector<double> shares_;
     std::vector<FastNode> fast_;
     std::ptrdiff_t stride_ = 1;
     const char* row_start_ = nullptr;
     std::ptrdiff_t row_bytes_ = 0;  // 0: the table is not stored row by row, or the rows are too long to fetch
     std::vector<double> leaf_price_;
-    std::vector<int> commitment_;  // by node: which delayed order it stands below, or -1
-    std::vector<Commitment> commitments_;
+    SubtreeTests subtrees_;   // made where a test is delayed
+    std::vector<int> order_;  // by node: the node above it, or itself, that orders a delayed test; -1: none
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "control.hpp"
+#include "orders.hpp"
 #include "pricing.hpp"
 #include "tree.hpp"
 #include "valuation.hpp"
@@ -11,11 +12,8 @@
 namespace worthwhile {
 
 // The tests that `row` is charged for in the subtree at `node`, given what it has paid.
-void charge_walk(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, const TestSet& paid,
-                 TestSet& charged);
-
-// What ordering the delayed test at `node` commits to: every test of the subtree that this case can have.
-void charge_subtree(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, TestSet& charged);
+void charge_walk(const Tree& tree, int node, const Table& table, std::size_t row, const Pricing& pricing, const SubtreeTests& subtrees,
+                 const TestSet& paid, TestSet& charged);
 
 struct Routes {
     std::vector<int32_t> answer;

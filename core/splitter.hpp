@@ -6,6 +6,7 @@
 // scan reads memory in one direction only, and the boundary bit replaces the value itself: 4 bytes per case and test.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -107,29 +108,42 @@ private:
     double sum_ = 0;
 };
 
-// -(error cost of the best answers on either side).
+// -(error cost of the best answers on either side). The cost of every answer is kept up to date, so that a case that moves costs as
+// many steps as there are answers, and not answers x classes.
 class ErrorCost {
 public:
     ErrorCost(const ErrorCosts& errors, Answer policy, const double* totals, int k, std::vector<double>& scratch)
         : errors_(errors), policy_(policy), k_(k) {
-        scratch.assign(2 * static_cast<std::size_t>(k), 0);
+        const int answers = errors.n_answers;
+        scratch.assign(2 * static_cast<std::size_t>(k + answers), 0);
         left_ = scratch.data();
         right_ = left_ + k;
+        left_cost_ = right_ + k;
+        right_cost_ = left_cost_ + answers;
         for (int c = 0; c < k; ++c) right_[c] = totals[c];
+        errors.of_all(totals, right_cost_);
     }
     void move(uint32_t label, double weight) {
         left_[label] += weight;
         right_[label] -= weight;
+        const double* row = errors_.cost.data() + static_cast<std::size_t>(label) * errors_.n_answers;
+        for (int a = 0; a < errors_.n_answers; ++a) {
+            left_cost_[a] += weight * row[a];
+            right_cost_[a] -= weight * row[a];
+        }
     }
-    double value(double, double) const {
-        return -errors_.of(left_, errors_.best_answer(left_, policy_)) - errors_.of(right_, errors_.best_answer(right_, policy_));
-    }
+    double value(double, double) const { return -least(left_, left_cost_) - least(right_, right_cost_); }
 
 private:
+    double least(const double* weights, const double* costs) const {
+        if (policy_ == Answer::least_cost) return *std::min_element(costs, costs + errors_.n_answers);
+        return costs[errors_.best_answer(weights, policy_)];
+    }
+
     const ErrorCosts& errors_;
     Answer policy_;
     int k_;
-    double *left_, *right_;
+    double *left_, *right_, *left_cost_, *right_cost_;
 };
 
 // The best cut with at least `smallest` weight on either side; the first of equals (within `tolerance`).

@@ -13,14 +13,11 @@ int ErrorCosts::best_answer(const double* weights, Answer policy) const {
             if (weights[c] > weights[best] + 1e-9 * total) best = c;
         return best;
     }
-    double least = of(weights, 0);
-    for (int a = 1; a < n_answers; ++a) {
-        const double cost_a = of(weights, a);
-        if (cost_a < least - 1e-9 * total * largest) {
-            least = cost_a;
-            best = a;
-        }
-    }
+    static thread_local std::vector<double> costs;  // asked for every branch of every candidate: no allocation each time
+    costs.resize(n_answers);
+    of_all(weights, costs.data());
+    for (int a = 1; a < n_answers; ++a)
+        if (costs[a] < costs[best] - 1e-9 * total * largest) best = a;
     return best;
 }
 

@@ -20,7 +20,18 @@ struct ErrorCosts {
         for (int c = 0; c < n_classes; ++c) sum += weights[c] * at(c, answer);
         return sum;
     }
+    // The same for every answer at once; row by row of the matrix, which is how it lies in memory.
+    void of_all(const double* weights, double* costs) const {
+        for (int a = 0; a < n_answers; ++a) costs[a] = 0;
+        for (int c = 0; c < n_classes; ++c) {
+            if (weights[c] == 0) continue;
+            const double* row = cost.data() + static_cast<std::size_t>(c) * n_answers;
+            for (int a = 0; a < n_answers; ++a) costs[a] += weights[c] * row[a];
+        }
+    }
     int best_answer(const double* weights, Answer policy) const;
+    // Error cost of the best answer.
+    double of_best(const double* weights, Answer policy) const { return of(weights, best_answer(weights, policy)); }
 };
 
 // C4.5's pessimistic number of errors among `cases` of which `errors` are wrong, confidence cf in (0, 1].

@@ -16,7 +16,9 @@ MODULES = [
     *(f"worthwhile.{m.name}" for m in pkgutil.iter_modules(worthwhile.__path__) if m.name != "_core"),
 ]
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if ">>>" in page.read_text("utf-8")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -7,7 +7,8 @@ import pytest
 
 import worthwhile as ww
 from learners import LEARNERS
-from worthwhile._encode import Columns, Schema, is_missing, read_columns, read_weights, value_text
+from worthwhile._encode import Columns, Schema, read_columns, read_weights, value_text
+from worthwhile._errortable import is_missing
 
 N = 90
 RNG = np.random.default_rng(7)

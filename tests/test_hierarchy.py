@@ -60,3 +60,8 @@ def test_values_of_any_type_and_values_never_seen():
     clf = ww.EG2Classifier(nominal=["code"], hierarchies={"code": isa}).fit(data, y)
     assert clf.score(data, y) == 1
     assert clf.tree_.test_costs(pd.DataFrame({"code": [99]})).tolist() == [0]
+
+
+def test_a_hierarchy_of_other_values_is_refused():
+    with pytest.raises(ValueError, match="hierarchy of 'pet' names none of its values: dog, cat"):
+        levels_for(Schema(("pet",), (("dog", "cat"),)), {"pet": {"zzz": "q"}})

@@ -35,3 +35,10 @@ def test_works_in_searches_and_pipelines(learner):
     assert search.predict(bupa.X).shape == (345,)
     pipe = make_pipeline(FunctionTransformer(), clf).fit(bupa.X, bupa.y)
     np.testing.assert_array_equal(pipe.predict(bupa.X), clf.fit(bupa.X, bupa.y).predict(bupa.X))
+
+
+def test_learners_have_only_parameters_that_do_something():
+    names = {learner.__name__: set(learner().get_params()) for learner in LEARNERS}
+    assert "context" not in names["C45Classifier"]  # it does not look at prices
+    assert "release8" not in names["DTMCClassifier"]  # it does not look at the gain
+    assert all({"costs", "random_state", "n_jobs", "prune", "confidence", "min_cases"} <= own for own in names.values())

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile._encode import is_missing, value_text
+from worthwhile._encode import value_text
+from worthwhile._errortable import is_missing
 
 if TYPE_CHECKING:
     from worthwhile.tree import Tree

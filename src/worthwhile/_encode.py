@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from worthwhile import _core
+from worthwhile._errortable import is_missing
 
 __all__ = ["Columns", "Schema", "read_classes", "read_columns", "read_weights", "value_text"]
 
@@ -57,21 +58,6 @@ def value_codes(values: Sequence[str]) -> dict[str, int]:
     if codes and codes.keys() <= {"False", "True"}:  # a column of truth values: some carriers make numbers of them
         codes |= {digit: codes[truth] for truth, digit in (("False", "0"), ("True", "1")) if truth in codes}
     return codes
-
-
-def is_missing(value: Any) -> bool:
-    """Say whether a single value stands for "not there": None, NaN or pandas.NA.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
-    if value is None:
-        return True
-    if isinstance(value, (float, np.floating)):
-        return math.isnan(value)
-    return type(value).__name__ in ("NAType", "NaTType")
 
 
 @dataclass(frozen=True, eq=False)

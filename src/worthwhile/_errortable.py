@@ -57,6 +57,22 @@ def suggest(name: str, valid: Iterable[str]) -> str:
     )
 
 
+def is_missing(value: Any) -> bool:
+    """Say whether a single value stands for "not there": None, NaN or pandas.NA.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, (float, np.floating)):
+        return math.isnan(value)
+    # pandas' markers are known by their names, since pandas is no dependency
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
 def number(value: Any, what: str, culprit: Culprit) -> float:
     """Check that `value` is a finite number and return it as a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):

@@ -36,6 +36,8 @@ def levels_for(schema: Schema, hierarchies: Mapping[str, Mapping[Any, Any]] | No
             raise ValueError(
                 f"the hierarchy of {name!r} must be a mapping of value to more general value, got {hierarchy!r}"
             )
+        if values and hierarchy and not {value_text(key) for key in hierarchy} & set(values):
+            raise ValueError(f"the hierarchy of {name!r} names none of its values: {', '.join(values)}")
         found[name] = _levels(name, values, {value_text(k): value_text(v) for k, v in hierarchy.items()})
     return found
 

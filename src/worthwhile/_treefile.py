@@ -330,6 +330,7 @@ class _NodeParser:
     def __init__(self, schema: Schema, classes: list[Any], answers: list[Any]) -> None:
         self._schema, self._classes, self._answers = schema, classes, answers
         self._column = {name: j for j, name in enumerate(schema.names)}
+        self._answer_index = {str(label): i for i, label in enumerate(answers)} | {a: i for i, a in enumerate(answers)}
 
     def parse(self, contents: list[Any]) -> Nodes:
         if not contents:
@@ -431,9 +432,9 @@ class _NodeParser:
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
         if given is None:
             return int(weights.argmax()) if weights.any() else -1
-        for index, label in enumerate(self._answers):
-            if label == given or str(label) == str(given):
-                return index
+        index = self._answer_index.get(given, self._answer_index.get(str(given)))
+        if index is not None:
+            return index
         raise ValueError(f"{where} answers {given!r}; the answers are {', '.join(map(str, self._answers))}")
 
     @staticmethod

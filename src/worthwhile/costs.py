@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile._errortable import CostsError, ErrorTable, listing, show, suggest
+from worthwhile._errortable import CostsError, ErrorTable, is_missing, listing, show, suggest
 from worthwhile._pricelist import Test, check_about, check_groups, check_test, find_closures, name_items
 
 __all__ = ["Costs", "Prices", "Test"]
@@ -273,7 +273,7 @@ class Costs:
         if labels.ndim != 1 or labels.size == 0:
             raise CostsError(f"y must be a non-empty list of classes; its shape is {labels.shape}")
         for row, label in enumerate(labels.tolist()):
-            if _is_missing(label):
+            if is_missing(label):
                 raise CostsError(f"y has no class in row {row}: {show(label)}")
         counts = Counter(labels.tolist())
         k = len(counts)
@@ -428,12 +428,6 @@ class Costs:
         from worthwhile import _costfile
 
         _costfile.write(self, path)
-
-
-def _is_missing(label: Any) -> bool:
-    # pandas' markers are known by their names, since pandas is no dependency
-    missing_type = label is None or type(label).__name__ in ("NAType", "NaTType")
-    return missing_type or (isinstance(label, float) and math.isnan(label))
 
 
 def _count(things: Collection[object], word: str) -> str:

@@ -36,11 +36,6 @@ _PARAMETERS = """costs : Costs, optional
         (C4.5). 0: only `min_cases` counts.
     max_depth : int, optional
         Longest way from the root to a leaf (at most 4096).
-    release8 : bool, default False
-        C4.5's later correction: a numeric test pays log2(number of cuts tried) / cases out of its gain.
-    context : bool, default False (DTMC: True)
-        Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
-        list.
     answer : {"majority", "least-cost"}, default "majority" (DTMC: "least-cost")
         Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
     nominal : list of column names or positions, optional
@@ -64,9 +59,20 @@ _PARAMETERS = """costs : Costs, optional
         Their names, if X had names."""
 
 
+_RELEASE8 = """release8 : bool, default False
+        C4.5's later correction: a numeric test pays log2(number of cuts tried) / cases out of its gain.
+    """
+_CONTEXT = """context : bool, default {default}
+        Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
+        list.
+    """
+
+
 def _learner(cls: type[_GreedyClassifier]) -> Any:
     """Make the fields of a class its constructor's keyword arguments, and document the shared ones."""
-    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", _PARAMETERS)
+    release8 = _RELEASE8 if hasattr(cls, "release8") else ""
+    context = _CONTEXT.format(default=cls.context) if hasattr(cls, "context") else ""
+    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", release8 + context + _PARAMETERS)
     return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
@@ -80,9 +86,6 @@ class _GreedyClassifier(TreeClassifier):
     min_cases: float = 2
     min_share: float = 0.1
     max_depth: int | None = None
-    release8: bool = False
-    context: bool = False
-
     _criterion: ClassVar[str]
 
     def _policy(self) -> Any:
@@ -92,8 +95,8 @@ class _GreedyClassifier(TreeClassifier):
             min_cases=float(self.min_cases),
             min_share=float(self.min_share),
             max_depth=NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
-            release8=bool(self.release8),
-            context=bool(self.context),
+            release8=bool(getattr(self, "release8", False)),
+            context=bool(getattr(self, "context", False)),
             lookahead=min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
             least_cost=self.answer == "least-cost",
             prune=self.prune,
@@ -125,6 +128,8 @@ class C45Classifier(_GreedyClassifier):
     True
     """
 
+    release8: bool = False
+
     _criterion = "gain-ratio"
 
 
@@ -154,6 +159,8 @@ class EG2Classifier(_GreedyClassifier):
     np.True_
     """
 
+    release8: bool = False
+    context: bool = False
     omega: float = 1.0
     hierarchies: Mapping[str, Mapping[Any, Any]] | None = None
 
@@ -187,6 +194,8 @@ class IDXClassifier(_GreedyClassifier):
     4
     """
 
+    release8: bool = False
+    context: bool = False
     lookahead: int = 1
 
     _criterion = "gain-per-price"
@@ -218,6 +227,8 @@ class CSID3Classifier(_GreedyClassifier):
     True
     """
 
+    release8: bool = False
+    context: bool = False
     lazy: bool = False
 
     _criterion = "gain-squared-per-price"

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile._advice import Advice, advise, explain
-from worthwhile._encode import Columns, Schema, is_frame, is_missing, read_columns
+from worthwhile._encode import Columns, Schema, is_frame, read_columns
+from worthwhile._errortable import is_missing
 from worthwhile._ledger import PriceList
 from worthwhile._money import Money
 from worthwhile._show import to_dot, to_text
@@ -23,8 +24,6 @@ from worthwhile._treefile import Nodes, parse_tree, read_json, write_tree
 from worthwhile.costs import Costs
 
 __all__ = ["Advice", "Tree"]
-
-ANSWERS = ("majority", "least-cost")
 
 
 class Tree:
