@@ -115,9 +115,11 @@ private:
     // One candidate per test, and one more per further level of a nominal test, in the order in which they are compared.
     std::vector<Candidate> candidates(const View<Word>& view, const TestSet& paid) {
         lists_.load_weights(view);
+        control_->poll();
+        const bool poll_each = data_.table.n_cases > 10'000;  // asking for the time is noticed in small nodes
         std::vector<Candidate> found(slots_.size());
         parallel_for(static_cast<int>(slots_.size()), lists_.threads_for(view), [&](int slot, int thread) {
-            if (thread == 0) control_->poll();  // only the calling thread may ask
+            if (thread == 0 && poll_each) control_->poll();  // only the calling thread may ask
             Candidate& c = found[slot];
             c.split.column = slots_[slot].column;
             c.split.level = slots_[slot].level;

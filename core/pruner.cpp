@@ -145,7 +145,7 @@ private:
 
     // Estimated errors if `branch` took the place of its parent. Only the cases of its siblings are new to it; where no value is
     // missing its own stay where they are, and only the leaves that the others come to are estimated anew: on 50,000 cases of
-    // noise this takes 0.1 of the time of sending all of them down again.
+    // noise, fitting then takes 0.04 of the time that it took when all were sent down again.
     double raised_errors(int node, int branch, const Cases& cases) {
         if (data_.table.has_missing) return estimate(branch, cases);
         const int k = data_.n_classes;

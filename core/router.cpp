@@ -113,7 +113,7 @@ private:
     }
 
     // Eight cases at a time and no branch that depends on the data: while one case waits for memory the others go on, and nothing is
-    // mispredicted. On a tree of 13,000 nodes this takes 0.25 of the time of one case after the other.
+    // mispredicted. On a tree of 13,000 nodes this takes half the time of one case after the other.
     void route_together(std::size_t row, Routes& out) const {
         int at[kAtOnce] = {};
         std::ptrdiff_t offset[kAtOnce];

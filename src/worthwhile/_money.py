@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,9 +30,20 @@ class Money:
     @classmethod
     def of(cls, costs: Costs | None, columns: Sequence[str], classes: Sequence[Any]) -> Money:
         """Work out costs for these columns and classes, refusing what does not fit them."""
-        costs = Costs() if costs is None else costs
-        prices = costs.prices_for(columns)
+        priced = _priced(costs, columns) if costs is not None else _free(tuple(columns))
+        costs, prices, core_pricing = priced
         answers, matrix = costs.error_matrix(classes)
         matrix = np.ascontiguousarray(matrix)
         matrix.flags.writeable = False
-        return cls(costs, prices, tuple(answers), matrix, _core.Pricing(*vars(prices).values()), _core.Errors(matrix))
+        return cls(costs, prices, tuple(answers), matrix, core_pricing, _core.Errors(matrix))
+
+
+def _priced(costs: Costs, columns: Sequence[str]) -> tuple[Costs, Prices, Any]:
+    prices = costs.prices_for(columns)
+    return costs, prices, _core.Pricing(*vars(prices).values())
+
+
+# Without costs there is nothing to work out twice; on small data it would take a tenth of the time of learning.
+@functools.lru_cache(maxsize=16)
+def _free(columns: tuple[str, ...]) -> tuple[Costs, Prices, Any]:
+    return _priced(Costs(), columns)

@@ -23,7 +23,8 @@ def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
 
 def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple[Callable[[Any], bool], str]:
     def valid(value: Any) -> bool:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        # The plain types first: to ask whether something is a Real takes a hundred times longer.
+        if type(value) not in (int, float) and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
             return False
         try:
             number = float(value)
@@ -37,8 +38,8 @@ def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple
 
 def _whole(low: int, *, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
     def valid(value: Any) -> bool:
-        if value is None:
-            return optional
+        if value is None or type(value) is int:
+            return optional if value is None else value >= low
         return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= low
 
     return valid, f"a whole number of at least {low}" + (" or None" if optional else "")
