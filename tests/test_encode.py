@@ -214,7 +214,7 @@ def test_columns_that_cannot_be_are_refused_by_name():
     ):
         fit(dates)
     with pytest.raises(ValueError, match="column 'when' has the dtype Date"):
-        fit(pl.from_pandas(dates).with_columns(pl.col("when").cast(pl.Date)))
+        fit(pl.DataFrame({name: dates[name].to_list() for name in dates}).with_columns(pl.col("when").cast(pl.Date)))
     with pytest.raises(ValueError, match="X has the dtype datetime64"):
         fit(dates[["when"]].to_numpy())
     with pytest.raises(ValueError, match="column 'when' has the dtype timedelta64"):

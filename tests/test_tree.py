@@ -199,7 +199,11 @@ def test_columns_are_found_by_name_or_by_number():
     for carrier in (X, pd.DataFrame(X, columns=["x", "y"]), pd.DataFrame(X)):
         assert known.predict(carrier).tolist() == ["yes", "no"]
     shuffled = pd.DataFrame({"other": ["?", "?"], "y": X[:, 1], "x": X[:, 0]})
-    assert known.predict(shuffled).tolist() == known.predict(pl.from_pandas(shuffled)).tolist() == ["yes", "no"]
+    assert (
+        known.predict(shuffled).tolist()
+        == known.predict(pl.DataFrame(shuffled.to_dict("list"))).tolist()
+        == ["yes", "no"]
+    )
     with pytest.raises(ValueError, match="X lacks the columns 'x', 'y' that the tree knows"):
         known.predict(pd.DataFrame({"z": [1]}))
     with pytest.raises(ValueError, match="X lacks the column 'y'"):
