@@ -187,3 +187,8 @@ def test_a_reader_that_goes_away(tmp_path):
         err = process.stderr.read()
         process.wait(timeout=60)
     assert b"Traceback" not in err
+
+
+def test_the_module_is_the_command():
+    run = subprocess.run([sys.executable, "-m", "worthwhile", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout == f"worthwhile {worthwhile.__version__}\n"

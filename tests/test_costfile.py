@@ -473,3 +473,9 @@ def test_published_thyroid_prices() -> None:
     assert dict(costs.groups) == {"A": 2.10}
     assert costs.total_price() == pytest.approx(16 + 2.10 + 20.68 + 9.31 + 12.41 + 9.31)
     assert {name for name, test in costs.tests.items() if test.delayed} == {"TSH", "T3", "TT4", "T4U"}
+
+
+def test_semicolons_are_named(tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text("kind;name;price\ntest;age;1\n")
+    with pytest.raises(ValueError, match="line 1: the columns are separated by semicolons; separate them by commas"):
+        Costs.read(tmp_path / "costs.csv")

@@ -428,3 +428,22 @@ def test_some_cases_of_columns():
         assert isinstance(copied, Columns)
         for one, other in zip(copied.arrays, columns.arrays, strict=True):
             assert not np.shares_memory(getattr(one, "codes", one), getattr(other, "codes", other))
+
+
+def test_a_list_of_mappings_is_no_table():
+    with pytest.raises(TypeError, match="list of mappings; make a frame of it first"):
+        ww.C45Classifier().fit([{"a": 1}, {"a": 2}], [0, 1])
+
+
+def test_columns_must_agree_with_the_names_of_a_frame():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
+    with pytest.raises(ValueError, match=r"columns=\['a', 'c'\] is given, but X has columns of its own: a, b"):
+        ww.C45Classifier(columns=["a", "c"]).fit(frame, [0, 1])
+
+
+def test_classes_that_are_whole_numbers_keep_type_and_gaps():
+    y = np.array([7, -3, 7, 5, -3, 7], dtype=np.int16)
+    clf = ww.C45Classifier(min_cases=1, prune="none").fit(np.arange(6.0)[:, None], y)
+    assert clf.classes_.tolist() == [-3, 5, 7]
+    assert clf.classes_.dtype == np.int16
+    assert clf.predict(np.arange(6.0)[:, None]).tolist() == y.tolist()
