@@ -27,6 +27,7 @@ th, td { padding: .3rem .9rem; border-bottom: 1px solid #bbb; text-align: right;
 th:first-child, td:first-child { text-align: left; }
 tr.chosen { font-weight: 600; background: #eef6fb; }
 figure { margin: 1rem 0; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
 pre { overflow-x: auto; background: #f5f5f5; padding: 1rem; line-height: 1.35; }
 footer { color: #555; border-top: 1px solid #bbb; margin-top: 2rem; }
 """
@@ -73,7 +74,10 @@ def html_report(title: str, intro: str, rows: Sequence[tuple[str, CostReport]], 
     if not rows:
         raise ValueError("rows is empty; the report wants at least the costs of the tree")
     svg = tree_picture(tree, "svg").decode()
-    svg = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{html.escape(title)}: the tree"', 1)
+    # A wide tree shrinks to the page, as far as its letters stay readable; beyond that it scrolls.
+    narrowest = 0.6 * 72 * figure_size(tree)[0]
+    attributes = f'role="img" aria-label="{html.escape(title)}: the tree" style="min-width: {narrowest:.0f}pt"'
+    svg = svg[svg.index("<svg") :].replace("<svg", f"<svg {attributes}", 1)
     body = "\n".join(_row(name, report, position == 0) for position, (name, report) in enumerate(rows))
     spending = "\n".join(_spending(tree))
     return f"""<!doctype html>
