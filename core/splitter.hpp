@@ -113,7 +113,7 @@ private:
 class ErrorCost {
 public:
     ErrorCost(const ErrorCosts& errors, Answer policy, const double* totals, int k, std::vector<double>& scratch)
-        : errors_(errors), policy_(policy), k_(k) {
+        : errors_(errors), policy_(policy) {
         const int answers = errors.n_answers;
         scratch.assign(2 * static_cast<std::size_t>(k + answers), 0);
         left_ = scratch.data();
@@ -142,7 +142,6 @@ private:
 
     const ErrorCosts& errors_;
     Answer policy_;
-    int k_;
     double *left_, *right_, *left_cost_, *right_cost_;
 };
 
