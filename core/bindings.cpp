@@ -8,9 +8,9 @@
 
 #include <optional>
 
-#include "grower.hpp"
-#include "pruner.hpp"
+#include "learn.hpp"
 #include "router.hpp"
+#include "trials.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -88,14 +88,18 @@ ErrorCosts make_errors(Contiguous2<double> matrix) {
     return errors;
 }
 
-struct Policy {
-    GrowPolicy grow;
-    PrunePolicy prune;
-    std::string pruning;
+Pruning pruning_named(const std::string& name) {
+    if (name == "pessimistic") return Pruning::pessimistic;
+    return name == "cost" ? Pruning::cost : Pruning::none;
+}
+
+struct Policy : LearnPolicy {
+    std::vector<double> biases;
 
     Policy(const std::string& criterion, double omega, double min_cases, double min_share, int max_depth, bool release8, bool context,
-           int lookahead, bool least_cost, const std::string& pruning, double confidence, bool raise_subtrees, int n_threads)
-        : pruning(pruning) {
+           int lookahead, bool least_cost, const std::string& pruning_name, double confidence, bool raise_subtrees,
+           int n_threads, std::optional<Contiguous1<double>> price_biases)
+        : LearnPolicy{{}, {}, pruning_named(pruning_name)} {
         grow.criterion = &criterion_named(criterion);
         grow.omega = omega;
         grow.min_cases = min_cases;
@@ -105,6 +109,10 @@ struct Policy {
         grow.context = context;
         grow.lookahead = lookahead;
         grow.n_threads = n_threads;
+        if (price_biases) {
+            biases = to_vector(*price_biases);
+            grow.biases = biases.data();
+        }
         prune.confidence = confidence;
         prune.raise_subtrees = raise_subtrees;
         prune.answer = grow.answer = least_cost ? Answer::least_cost : Answer::majority;
@@ -131,15 +139,27 @@ const double* weights_or_null(const std::optional<Contiguous1<double>>& weights)
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights, const OwnedPricing& pricing,
           const ErrorCosts& errors, const Policy& policy) {
     const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
-    return run([&](Control& control) {
-        Tree tree = make_grower(data, pricing.pricing, errors, policy.grow, false)->grow(control);
-        if (policy.pruning == "pessimistic") prune_by_errors(tree, data, policy.prune, control);
-        if (policy.pruning == "cost") prune_by_cost(tree, data, pricing.pricing, errors, policy.prune, control);
-        if (policy.pruning != "none") tree = tree.compact();
-        settle_thresholds(tree, table.table);
-        settle_answers(tree, errors, policy.grow.answer);
-        return tree;
-    });
+    return run([&](Control& control) { return learn(data, pricing.pricing, errors, policy, control); });
+}
+
+// The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
+nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
+                                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy,
+                                          Contiguous2<double> biases, Contiguous1<double> omega, Contiguous1<double> confidence,
+                                          Contiguous1<int32_t> max_depth, Contiguous1<int32_t> split, Contiguous2<uint8_t> grows,
+                                          std::optional<Contiguous2<double>> growing_weights,
+                                          std::optional<Contiguous1<double>> judging_weights, int n_threads, double seconds) {
+    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    TrialPlan plan;
+    plan.n_splits = static_cast<int>(grows.shape(0));
+    plan.grows = grows.data();
+    if (growing_weights) plan.growing_weights = growing_weights->data();
+    plan.judging_weights = weights_or_null(judging_weights);
+    plan.n_threads = n_threads;
+    if (seconds < 1e9) plan.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
+    for (std::size_t i = 0; i < biases.shape(0); ++i)
+        plan.trials.push_back({biases.data() + i * biases.shape(1), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
+    return to_numpy(run([&](Control& control) { return run_trials(data, pricing.pricing, errors, policy, plan, control); }));
 }
 
 using RouteArrays = std::tuple<nb::object, nb::object, nb::object>;
@@ -237,9 +257,10 @@ NB_MODULE(_core, m) {
     nb::class_<ErrorCosts>(m, "Errors").def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); },
                                             "matrix"_a);
     nb::class_<Policy>(m, "Policy")
-        .def(nb::init<const std::string&, double, double, double, int, bool, bool, int, bool, const std::string&, double, bool, int>(), nb::kw_only(),
+        .def(nb::init<const std::string&, double, double, double, int, bool, bool, int, bool, const std::string&, double, bool, int,
+                      std::optional<Contiguous1<double>>>(), nb::kw_only(),
              "criterion"_a, "omega"_a, "min_cases"_a, "min_share"_a, "max_depth"_a, "release8"_a, "context"_a, "lookahead"_a, "least_cost"_a,
-             "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a);
+             "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a, "biases"_a.none() = nb::none());
     nb::class_<Tree>(m, "Tree")
         .def("__init__",
              [](Tree* self, int k, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
@@ -269,6 +290,9 @@ NB_MODULE(_core, m) {
         return names;
     }, "The names of the criteria.");
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "Grow and prune one tree.");
+    m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "biases"_a,
+          "omega"_a, "confidence"_a, "max_depth"_a, "split"_a, "grows"_a, "growing_weights"_a.none(), "judging_weights"_a.none(), "n_threads"_a, "seconds"_a,
+          "Grow a tree for every row of biases on one side of its split and return what it costs on the other.");
     m.def("route", &route_cases, "tree"_a, "table"_a, "pricing"_a, "errors"_a, "least_cost"_a, "answers"_a, "prices"_a, "shares"_a, "n_threads"_a,
           "case_prices"_a.none(), "Walk cases down a tree: (answers, prices, class shares), each None if not wanted.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,

@@ -43,6 +43,8 @@ public:
         return std::move(tree_);
     }
 
+    void set_policy(const GrowPolicy& policy) override { policy_ = policy; }
+
 private:
     void start(const Guide* guide) {
         tree_ = Tree{};
@@ -165,7 +167,7 @@ private:
 
     const Training& data_;
     const Pricing& pricing_;
-    const GrowPolicy policy_;
+    GrowPolicy policy_;
     const bool reusable_;
     const int k_;
     CaseLists<Word> lists_;

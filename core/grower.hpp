@@ -24,6 +24,7 @@ struct GrowPolicy {
     int lookahead = 1;
     Answer answer = Answer::majority;
     int n_threads = 1;
+    const double* biases = nullptr;  // by test: what the criterion sees in place of the list price; infinite: never asked
 };
 
 // Grows only what one case will see: the branches it takes, and all of the subtree below a delayed test that it orders.
@@ -37,9 +38,10 @@ class TreeGrower {
 public:
     virtual ~TreeGrower() = default;
     virtual Tree grow(Control& control, const Guide* guide = nullptr) = 0;
+    virtual void set_policy(const GrowPolicy& policy) = 0;  // for the next tree; its number of threads does not count
 };
 
-// `reusable`: grow() will be called more than once; its thresholds are settled already.
+// `reusable`: grow() will be called more than once.
 std::unique_ptr<TreeGrower> make_grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors,
                                         const GrowPolicy& policy, bool reusable);
 

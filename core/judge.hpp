@@ -123,13 +123,23 @@ private:
             Candidate& c = found[slot];
             c.split.column = slots_[slot].column;
             c.split.level = slots_[slot].level;
-            c.evidence.price = policy_.context ? pricing_.price_of(c.split.column, paid) : list_price_[c.split.column];
+            c.evidence.price = seen_price(c.split.column, paid);
+            if (!std::isfinite(c.evidence.price)) return;
             if (lists_.list_of(c.split.column) >= 0)
                 judge_numeric(view, c, scratch_[thread]);
             else
                 judge_nominal(view, c, scratch_[thread]);
         });
         return found;
+    }
+
+    // What the criterion takes for the price of a test. A bias stands for the list price; in context it falls as the price does.
+    double seen_price(int test, const TestSet& paid) const {
+        const double list_price = list_price_[test];
+        const double listed = policy_.biases ? policy_.biases[test] : list_price;
+        if (!policy_.context || !std::isfinite(listed)) return listed;
+        const double here = pricing_.price_of(test, paid);
+        return policy_.biases && list_price > 0 ? listed * here / list_price : policy_.biases ? listed : here;
     }
 
     void judge_numeric(const View<Word>& view, Candidate& c, Scratch& scratch) {

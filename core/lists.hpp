@@ -256,12 +256,23 @@ private:
         entries.reserve(n_);
         for (int c = 0; c < data_.table.n_columns(); ++c) {
             if (list_of_[c] < 0) continue;
-            sort_column(data_.table.columns[c], n_, entries, buffer);
             const std::size_t begin = list_of_[c] * n_;
-            root.ranges[list_of_[c]] = {begin, begin + entries.size()};
             Word* list = root.block->words.get() + begin;
-            for (std::size_t i = 0; i < entries.size(); ++i)
-                list[i] = packing_.template pack<Word>(entries[i].row, data_.classes[entries[i].row], i > 0 && entries[i].key != entries[i - 1].key);
+            std::size_t size = 0;
+            uint64_t before = 0;
+            const auto add = [&](uint64_t key, uint32_t row) {
+                list[size] = packing_.template pack<Word>(row, data_.classes[row], size > 0 && key != before);
+                before = key;
+                ++size;
+            };
+            if (data_.order) {
+                const Column& column = data_.table.columns[c];
+                for (uint32_t row : (*data_.order)[c]) add(sort_key(column.value(row)), row);
+            } else {
+                sort_column(data_.table.columns[c], n_, entries, buffer);
+                for (const SortEntry& e : entries) add(e.key, e.row);
+            }
+            root.ranges[list_of_[c]] = {begin, begin + size};
         }
     }
 

@@ -45,6 +45,8 @@ struct Training {
     const int32_t* classes;
     int n_classes;
     const double* weights;  // nullptr: every case counts once
+    // By column, the rows that have a value, in the order of the values of a numeric column; nullptr: not sorted yet.
+    const std::vector<std::vector<uint32_t>>* order = nullptr;
 
     double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
 };

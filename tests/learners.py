@@ -2,4 +2,11 @@
 
 import worthwhile as ww
 
-LEARNERS = [ww.C45Classifier, ww.EG2Classifier, ww.IDXClassifier, ww.CSID3Classifier, ww.DTMCClassifier]
+LEARNERS = [
+    ww.C45Classifier,
+    ww.EG2Classifier,
+    ww.IDXClassifier,
+    ww.CSID3Classifier,
+    ww.DTMCClassifier,
+    ww.ICETClassifier,
+]

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from worthwhile.datasets import BUNDLED, Dataset, load, names
+from worthwhile._prepare import complete_rows, fill_from_nearest
+from worthwhile.datasets import BUNDLED, TURNEY, Dataset, load, names
 
 FOLDER = os.environ.get("WORTHWHILE_DATA", "")
 needs_folder = pytest.mark.skipif(not FOLDER, reason="WORTHWHILE_DATA does not name a folder of data sets")
@@ -143,6 +144,85 @@ def test_descriptions_give_credit(name: str, credit: str) -> None:
     assert "#" not in description  # nothing of the next section
 
 
+# The problems of Turney (1995)
+
+
+def test_the_five_problems_have_names() -> None:
+    assert TURNEY == ("turney-bupa", "turney-heart", "turney-hepatitis", "turney-pima", "turney-thyroid")
+    assert set(TURNEY).isdisjoint(BUNDLED)
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+@pytest.mark.parametrize("source", ["bupa", "pima"])
+def test_problems_made_from_bundled_data(source: str, as_frame: bool) -> None:
+    """Nothing is missing there, and the zeros of pima stay."""
+    made, whole = load(f"turney-{source}", as_frame=as_frame), load(source, as_frame=as_frame)
+    assert made.name == f"turney-{source}"
+    assert np.array_equal(np.asarray(made.X), np.asarray(whole.X))
+    assert made.y.tolist() == whole.y.tolist()
+    assert made.costs == whole.costs
+    assert made.description.startswith("Prepared as in Turney (1995), Appendix A")
+    assert whole.description in made.description
+
+
+def test_cases_without_a_value_are_left_out() -> None:
+    columns = {"a": np.array([1.0, math.nan, 3.0, 4.0]), "b": ["x", "y", None, "x"]}
+    kept, y = complete_rows(columns, np.array(["p", "q", "r", "s"]))
+    assert (kept["a"].tolist(), kept["b"], y.tolist()) == ([1.0, 4.0], ["x", "x"], ["p", "s"])
+    assert np.array_equal(columns["a"], [1.0, math.nan, 3.0, 4.0], equal_nan=True)
+    assert columns["b"] == ["x", "y", None, "x"]
+
+
+def test_missing_values_are_filled_from_the_nearest_case() -> None:
+    """Worked by hand. `a` runs from 10 to 30, so that 10 is 0, 14 is 0.2, 20 is 0.5 and 30 is 1.
+
+    Distances of case 0 (0, x, missing): to case 1: 0.2 + 1 + 1, case 2: 1 + 0 + 1, case 3: 0.5 + 0 + 1 (c is missing in
+    it), case 4: 1 (a is missing) + 0 + 1. The nearest is 3, but it lacks c; of 2 and 4, equally far, 2 comes first.
+    Case 3 (0.5, x, missing): to 0: 0.5 + 0 + 1 (lacks c), to 1: 0.3 + 1 + 1, to 2: 0.5 + 0 + 1: the nearest that has c.
+    Case 4 (missing, x, 7, scaled 0.5): to 0: 1 + 0 + 1, to 1: 1 + 1 + 0.5, to 2: 1 + 0 + 0.5, to 3: 1 + 0 + 1: case 2.
+    """
+    columns = {
+        "a": np.array([10.0, 14.0, 30.0, 20.0, math.nan]),
+        "b": ["x", "y", "x", "x", "x"],
+        "c": np.array([math.nan, 8.0, 6.0, math.nan, 7.0]),
+    }
+    before = {name: np.array(column) for name, column in columns.items()}
+    filled, y = fill_from_nearest(columns, np.array(list("ppqqq")))
+    assert filled["a"].tolist() == [10, 14, 30, 20, 30]
+    assert filled["b"] == ["x", "y", "x", "x", "x"]
+    assert filled["c"].tolist() == [6, 8, 6, 6, 7]
+    assert y.tolist() == list("ppqqq")
+    for name, column in columns.items():  # what was given is as it was
+        assert np.array_equal(np.array(column), before[name], equal_nan=name != "b")
+
+
+def test_nominal_values_are_filled_too_and_a_constant_column_is_no_trouble() -> None:
+    columns = {"a": np.array([1.0, 9.0, 2.0]), "b": ["x", "y", None], "c": np.array([5.0, 5.0, math.nan])}
+    filled, _ = fill_from_nearest(columns, np.array(["p"] * 3))
+    assert filled["b"] == ["x", "y", "x"]
+    assert filled["c"].tolist() == [5, 5, 5]
+    with pytest.raises(ValueError, match="column 'b' has no value at all"):
+        fill_from_nearest({"a": np.array([1.0, 2.0]), "b": [None, None]}, np.array(["p"] * 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("turney-heart", "heart_cleve_mod"), ("turney-hepatitis", "hepatitis"), ("turney-thyroid", "thyroid_ann_train")],
+)
+def test_a_problem_names_the_file_that_it_needs(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORTHWHILE_DATA", raising=False)
+    needed = (
+        f"'{name}' is made from the file {file}.*; to load it, set .* WORTHWHILE_DATA .* {file}.csv or {file}.csv.gz"
+    )
+    with pytest.raises(ValueError, match=needed):
+        load(name)
+
+
+def test_a_problem_names_the_folder_that_lacks_its_file(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"looked for hepatitis.csv or .* in .* WORTHWHILE_DATA\), found neither"):
+        load("turney-hepatitis")
+
+
 # Frames and arrays
 
 
@@ -185,7 +265,7 @@ def test_a_data_set_cannot_be_changed_by_assignment_and_prints_briefly() -> None
 
 def test_names_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORTHWHILE_DATA", raising=False)
-    assert names() == ["bupa", "heart", "pima"]
+    assert names() == ["bupa", "heart", "pima", "turney-bupa", "turney-pima"]
 
 
 def test_names_with_a_folder(folder: Path) -> None:
@@ -196,7 +276,10 @@ def test_names_with_a_folder(folder: Path) -> None:
     (folder / "list.csv").write_text("name,size\nb,1\n")
     (folder / "empty.csv").write_text("")
     (folder / "broken.csv.gz").write_bytes(b"no archive")
-    assert names() == ["bupa", "heart", "pima", "a", "b"]
+    (folder / "hepatitis.csv").write_text("x,class\n1,a\n")
+    (folder / "turney-bupa.csv").write_text("x,class\n1,a\n")
+    turney = ["turney-bupa", "turney-hepatitis", "turney-pima"]
+    assert names() == ["bupa", "heart", "pima", *turney, "a", "b", "hepatitis"]
 
 
 def test_bundled_names_win_over_the_folder(folder: Path) -> None:
@@ -397,6 +480,47 @@ def test_data_sets_of_the_folder(name: str, shape: tuple[int, int], n_nominal: i
     assert data.X.shape == shape
     assert len(data.nominal) == n_nominal
     assert data.costs.total_price() == pytest.approx(total)
+
+
+@needs_folder
+@pytest.mark.parametrize(
+    ("name", "shape", "n_nominal", "total"),
+    [
+        ("turney-bupa", (345, 5), 0, 7.27 + 3 * 5.17 + 7.76),
+        ("turney-heart", (296, 13), 7, 323.97),
+        ("turney-hepatitis", (155, 19), 13, 14 * 1.00 + 7.27 + 3 * 5.17 + 6.20),
+        ("turney-pima", (768, 8), 0, 6 * 1.00 + 17.61 + 20.68),
+        ("turney-thyroid", (3772, 20), 15, 16 * 1.00 + 22.78 + 9.31 + 12.41 + 9.31),
+    ],
+)
+def test_problems_of_turney(name: str, shape: tuple[int, int], n_nominal: int, total: float) -> None:
+    assert name in names()
+    frame, array = load(name, as_frame=True), load(name, as_frame=False)
+    assert frame.X.shape == array.X.shape == shape
+    assert not frame.X.isna().any(axis=None)
+    assert rows(dataclasses.replace(frame, X=frame.X.astype(object).to_numpy())) == rows(array)
+    assert len(frame.nominal) == n_nominal
+    assert frame.costs.total_price() == pytest.approx(total)
+    assert set(frame.costs.tests) == set(frame.feature_names)
+    commonest = max(Counter(frame.y.tolist()).values()) / len(frame.y)
+    assert frame.costs.standard_cost(frame.y) == pytest.approx(total + 500 * (1 - commonest))
+
+
+@needs_folder
+def test_hepatitis_is_filled_and_the_rest_is_as_it_was() -> None:
+    whole, filled = load("hepatitis"), load("turney-hepatitis")
+    known = whole.X.notna()
+    assert int((~known).sum().sum()) == 167
+    assert whole.X.astype(object).where(known).equals(filled.X.astype(object).where(known))
+    assert filled.y.tolist() == whole.y.tolist()
+    assert "filled from the nearest case" in filled.description
+
+
+@needs_folder
+def test_heart_keeps_the_complete_cases_in_their_order() -> None:
+    complete = [row for row in rows(load("heart_cleve_mod", as_frame=False)) if None not in row]
+    assert rows(load("turney-heart", as_frame=False)) == complete
+    assert "which leaves 296 of 303" in load("turney-heart").description
 
 
 @needs_folder

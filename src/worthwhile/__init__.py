@@ -25,6 +25,7 @@ _HOME = {
     "IDXClassifier": "greedy",
     "CSID3Classifier": "greedy",
     "DTMCClassifier": "greedy",
+    "ICETClassifier": "icet",
     "load": "_model",
 }
 _MODULES = ("datasets", "metrics", "plot")
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # the same once more, for type checkers and editors
     from worthwhile.greedy import DTMCClassifier as DTMCClassifier
     from worthwhile.greedy import EG2Classifier as EG2Classifier
     from worthwhile.greedy import IDXClassifier as IDXClassifier
+    from worthwhile.icet import ICETClassifier as ICETClassifier
     from worthwhile.tree import Advice as Advice
     from worthwhile.tree import Tree as Tree
 

@@ -7,7 +7,7 @@ import json
 import numbers
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,13 +17,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from worthwhile import _core
 from worthwhile._encode import Columns, Schema, is_frame, read_classes, read_columns, read_weights, value_text
 from worthwhile._files import write_text
 from worthwhile._hierarchy import levels_for
 from worthwhile._money import Money
 from worthwhile._parameters import check_parameters
-from worthwhile._treefile import Nodes, costs_to_json, plain, write_tree
+from worthwhile._treefile import costs_to_json, plain, write_tree
 from worthwhile.costs import Costs
 from worthwhile.tree import Advice, Tree
 
@@ -45,13 +44,23 @@ class Training:
     weights: npt.NDArray[np.float64] | None
     money: Money
 
+    def take(self, rows: npt.NDArray[np.intp]) -> Training:
+        """Return the given cases only."""
+        columns = self.columns.take(rows)
+        return replace(
+            self,
+            columns=columns,
+            table=self.schema.encode(columns, complete=True),
+            classes=self.classes[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(ClassifierMixin, BaseEstimator):
-    """What all learners of one tree share; a learner adds its parameters, as fields, and `_policy`."""
+    """What all learners of one tree share; a learner adds its parameters, as fields, and `_learn`."""
 
     costs: Costs | None = None
-    answer: str = "majority"
     nominal: Sequence[str | int] | None = None
     columns: Sequence[str] | None = None
     random_state: Any = None
@@ -99,15 +108,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _learn(self, training: Training) -> None:
-        money = training.money
-        core = _core.grow(
-            training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy()
-        )
-        self.tree_ = Tree(
-            Nodes.from_core(core), training.schema, training.labels.tolist(), answer=self.answer, money=money
-        )
-
-    def _policy(self) -> Any:
         raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")
 
     def _n_threads(self) -> int:
@@ -214,8 +214,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
 def _plain_parameter(name: str, value: Any) -> Any:
     if isinstance(value, Costs):
         return costs_to_json(value)
-    if name == "random_state" and not isinstance(value, numbers.Integral):
-        return None  # a generator's state is not worth keeping: the tree is there
+    if name == "callback" or (name == "random_state" and not isinstance(value, numbers.Integral)):
+        return None  # functions and the states of generators are no data, and the tree is there
     if isinstance(value, Mapping):
         return {value_text(key): _plain_parameter(name, item) for key, item in value.items()}
     if not isinstance(value, str) and isinstance(value, Iterable):

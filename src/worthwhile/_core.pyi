@@ -45,6 +45,7 @@ class Policy:
         confidence: float,
         raise_subtrees: bool,
         n_threads: int,
+        biases: _Floats | None = None,
     ) -> None: ...
 
 class Tree:
@@ -64,6 +65,25 @@ def criteria() -> list[str]: ...
 def grow(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy
 ) -> Tree: ...
+def try_biases(
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+    *,
+    biases: _Floats,
+    omega: _Floats,
+    confidence: _Floats,
+    max_depth: _Ints,
+    split: _Ints,
+    grows: npt.NDArray[np.uint8],
+    growing_weights: _Floats | None,
+    judging_weights: _Floats | None,
+    n_threads: int,
+    seconds: float,
+) -> _Floats: ...
 def route(
     tree: Tree,
     table: Table,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile import greedy
+from worthwhile import greedy, icet
 from worthwhile._base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
 from worthwhile._files import read_text
 from worthwhile._parameters import check_parameters
@@ -20,7 +20,10 @@ from worthwhile.tree import Tree, label_array
 __all__ = ["load"]
 
 # Only what stands here can be named in a file.
-LEARNERS: Mapping[str, type[TreeClassifier]] = {name: getattr(greedy, name) for name in greedy.__all__}
+LEARNERS: Mapping[str, type[TreeClassifier]] = {
+    **{name: getattr(greedy, name) for name in greedy.__all__},
+    "ICETClassifier": icet.ICETClassifier,
+}
 
 
 def load(path: str | os.PathLike[str]) -> TreeClassifier:

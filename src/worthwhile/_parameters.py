@@ -15,14 +15,20 @@ __all__ = ["ANSWERS", "PRUNINGS", "check_parameters"]
 
 PRUNINGS = ("pessimistic", "cost", "none")
 ANSWERS = ("majority", "least-cost")
+VARIANTS = ("refined", "paper")
+SEARCHES = ("real", "binary")
 
 
 def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
     return (lambda value: isinstance(value, str) and value in names), "one of " + ", ".join(map(repr, names))
 
 
-def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple[Callable[[Any], bool], str]:
+def _number(
+    low: float, high: float = math.inf, *, above: bool = False, optional: bool = False
+) -> tuple[Callable[[Any], bool], str]:
     def valid(value: Any) -> bool:
+        if value is None:
+            return optional
         # The plain types first: to ask whether something is a Real takes five times as long.
         if type(value) not in (int, float) and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
             return False
@@ -33,7 +39,8 @@ def _number(low: float, high: float = math.inf, *, above: bool = False) -> tuple
         return math.isfinite(number) and (low < number if above else low <= number) and number <= high
 
     bounds = f"above {low:g}" if above else f"of at least {low:g}"
-    return valid, f"a number {bounds}" + (f" and at most {high:g}" if high < math.inf else "")
+    most = f" and at most {high:g}" if high < math.inf else ""
+    return valid, f"a number {bounds}{most}" + (" or None" if optional else "")
 
 
 def _whole(low: int, *, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
@@ -78,6 +85,15 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: value is None or isinstance(value, Mapping),
         "a mapping of column to {value: more general value}, or None",
     ),
+    "variant": _one_of(*VARIANTS),
+    "search": _one_of(*SEARCHES),
+    "seeded": (_is_truth, "True or False"),
+    "population": _whole(2),
+    "trials": _whole(1),
+    "crossover": _number(0, 1),
+    "mutation": _number(0, 1),
+    "time_limit": _number(0, above=True, optional=True),
+    "callback": (lambda value: value is None or callable(value), "a function or None"),
     "n_jobs": (_is_n_jobs, "a whole number other than 0 (-1: all processors) or None"),
     "random_state": (lambda value: True, "anything"),
 }

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +23,11 @@ __all__ = ["main"]
 CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
 STOPPED = 130
+
+
+class StoppedError(Exception):
+    """Ctrl-C, with something to say about it."""
+
 
 app = typer.Typer(
     help="Learn which tests are worth their price.",
@@ -137,6 +146,98 @@ def _print_demo(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -
     console.print(f"Picture: {out / 'tree.png'}\nReport:  {out / 'report.html'}", markup=False, soft_wrap=True)
 
 
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="A table such as turney-table5, or a paper, turney, for all its tables.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets. Otherwise the variable WORTHWHILE_DATA names it.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough version in a minute or two.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")] = Path("worthwhile-reproduce"),
+    seed: Annotated[int, typer.Option(min=0, help="Which ten random splits of the data.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")] = False,
+) -> None:
+    """Run a published experiment again and set our numbers beside the published ones.
+
+    Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them.
+
+    If it is stopped, the same command goes on where it was.
+
+    Example: worthwhile reproduce turney-table5 --data my-data --quick --out my-results
+    """
+    from worthwhile import experiments
+
+    experiments.find(name)  # a wrong name is told before anything else
+    command = [
+        "worthwhile",
+        "reproduce",
+        name,
+        *(["--quick"] if quick else []),
+        *(["--seed", str(seed)] if seed else []),
+    ]
+    with _progress_bar(quiet) as (tell, progress):
+        try:
+            tables, files = experiments.reproduce(
+                name, out, data=data, quick=quick, seed=seed, jobs=jobs or -1, command=" ".join(command), tell=tell
+            )
+        except KeyboardInterrupt:
+            done, cells = (progress[-1].done, progress[-1].cells) if progress else (0, 0)
+            kept = f"stopped; {done} of {cells} cells were finished and are kept" if cells else "stopped"
+            raise StoppedError(f"{kept}: the same command goes on from there") from None
+    if not quiet:
+        _print_tables(tables, files)
+
+
+@contextmanager
+def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any], None], list[Any]]]:
+    """Give a function that draws how far a run is, on stderr if that is a terminal, and the list of where it was."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    description, fields = TextColumn("{task.description}"), TextColumn("{task.fields[cells]} cells,")
+    left = TextColumn("{task.fields[left]} left")
+    columns = (description, BarColumn(), TaskProgressColumn(), fields, TimeElapsedColumn(), left)
+    last: list[Any] = []
+    start = time.monotonic()
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, cells="0/0", left="-:--:--")
+
+        def tell(now: Any) -> None:
+            last[:] = [now]
+            update: dict[str, Any] = {"cells": f"{now.done}/{now.cells}"}
+            if now.done:
+                # By weight and since the start: what rich makes of the last few cells jumps about.
+                seconds = (time.monotonic() - start) * (now.weight / now.done_weight - 1)
+                update["left"] = str(timedelta(seconds=round(seconds)))
+            bar.update(task, description=now.experiment, completed=now.done_weight, total=now.weight, **update)
+
+        yield tell, last
+
+
+def _print_tables(tables: Sequence[Any], files: Sequence[Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from worthwhile.experiments import OUTSIDE, layout
+
+    console = Console(highlight=False)
+    for table in tables:
+        console.print(table.title, markup=False)
+        for headings, lines in layout(table):
+            shown = Table(show_lines=any("\n" in text for line in lines for text in line))
+            for position, heading in enumerate(headings):
+                shown.add_column(heading, justify="right" if position else "left")
+            for line in lines:
+                shown.add_row(*line)
+            console.print(shown)
+        if any(entry.inside is False for entry in table.entries.values()):
+            console.print(f"{OUTSIDE} outside the published interval")
+        console.print()
+    console.print("Written: " + ", ".join(str(file) for file in files), markup=False, soft_wrap=True)
+
+
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
@@ -159,6 +260,8 @@ def run(arguments: list[str]) -> int:
         message = "stopped" if code == STOPPED else ""  # typer may have caught Ctrl-C itself
     except CommandError as error:
         code, message = 2, error.format_message()  # type: ignore[attr-defined]
+    except StoppedError as error:
+        code, message = STOPPED, str(error)
     except (typer.Abort, KeyboardInterrupt):
         code, message = STOPPED, "stopped"
     except (ValueError, OSError) as error:

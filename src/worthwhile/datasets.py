@@ -1,8 +1,10 @@
 """Data sets with prices: three that come with the package, others from a folder of CSV files.
 
 `load` returns a `Dataset`: the cases, their classes, the price list and a description. ``heart``, ``bupa`` and
-``pima`` are bundled, with the prices of Turney (1995), Appendix A. Every other name is looked up in the folder that the
-environment variable ``WORTHWHILE_DATA`` names, as ``NAME.csv`` or ``NAME.csv.gz``:
+``pima`` are bundled, with the prices of Turney (1995), Appendix A. The names of `TURNEY`, ``turney-bupa`` and so on,
+are the five problems of that paper, prepared as it says; ``turney-bupa`` and ``turney-pima`` are made from bundled
+data, the others from files of the folder. Every other name is looked up in the folder that the environment variable
+``WORTHWHILE_DATA`` names, as ``NAME.csv`` or ``NAME.csv.gz``:
 
 - comma separated, UTF-8, one header row, the class in the last column, which is called ``class``;
 - an empty field or a lone ``?`` is a missing value (in ``annealing``, ``?`` is a value like others);
@@ -29,11 +31,14 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile import _prepare
+from worthwhile._prepare import Column
 from worthwhile.costs import Costs, Test
 
-__all__ = ["Dataset", "load", "names"]
+__all__ = ["TURNEY", "Dataset", "load", "names"]
 
 BUNDLED = ("bupa", "heart", "pima")
+TURNEY = tuple(_prepare.TURNEY)
 FOLDER_VARIABLE = "WORTHWHILE_DATA"
 
 _BUNDLE = Path(__file__).parent / "data"
@@ -129,8 +134,8 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`: a bundled data set, or a file of the folder named by the environment variable
-        ``WORTHWHILE_DATA``. A bundled data set wins over a file of the same name.
+        One of `names()`: a bundled data set, a problem of Turney (1995), or a file of the folder named by the
+        environment variable ``WORTHWHILE_DATA``. The former two win over a file of the same name.
     as_frame : bool or "auto"
         Whether `X` is a pandas frame or a numpy array; "auto": a frame if pandas is installed.
 
@@ -156,29 +161,40 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     ['buff', 'sick', 'sick']
     >>> round(heart.costs.price("chol"), 2), round(heart.costs.price("chol", paid={"fbs"}), 2)
     (7.27, 5.17)
+    >>> bupa = load("turney-bupa")
+    >>> bupa.X.shape, round(bupa.costs.total_price(), 2)
+    ((345, 5), 30.54)
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a data set is a string, got {name!r}")
     if as_frame not in (True, False, "auto"):
         raise ValueError(f'as_frame must be True, False or "auto", got {as_frame!r}')
     pandas = _pandas(as_frame)
-    path = _BUNDLE / f"{name}.csv" if name in BUNDLED else _find(name)
-    facts = _FACTS.get(name, _Facts())
+    preparation = _prepare.TURNEY.get(name)
+    source = preparation.source if preparation else name
+    path = _BUNDLE / f"{source}.csv" if source in BUNDLED else _find(name, source)
+    facts = _FACTS.get(source, _Facts())
     header, columns = _read(path)
     y = np.array(columns.pop())
     kept, nominal = _columns(header, columns, facts)
-    if name in BUNDLED:
-        costs = Costs.read(_BUNDLE / f"{name}.toml")
-        description = _section(name)
+    if preparation:
+        kept, y = preparation.step(kept, y)
+    if source in BUNDLED:
+        costs = Costs.read(_BUNDLE / f"{source}.toml")
+        description = _section(source)
     else:
         costs = _folder_costs(path.parent, facts, list(kept))
         description = _describe(path, y, facts, list(kept), nominal)
+    if preparation:
+        description = f"{preparation.note}\n\n{description}"
     X = _array(kept, nominal) if pandas is None else _frame(kept, nominal, pandas)
     return Dataset(name, X, y, costs, description, nominal, list(kept))
 
 
 def names() -> list[str]:
-    """List the names that `load` knows: the bundled ones, then those of the folder ``WORTHWHILE_DATA``, if it is set.
+    """List what `load` can load: the bundled sets, the problems of `TURNEY`, the files of ``WORTHWHILE_DATA``.
+
+    Problems whose file is not in the folder are left out.
 
     Examples
     --------
@@ -186,12 +202,11 @@ def names() -> list[str]:
     ['bupa', 'heart', 'pima']
     """
     folder = _folder()
-    if folder is None:
-        return list(BUNDLED)
     # Any CSV may lie in the folder; those that end in a column `class` are data sets.
-    files = ((path, suffix) for suffix in _SUFFIXES for path in folder.glob(f"*{suffix}"))
-    found = {path.name.removesuffix(suffix) for path, suffix in files if _ends_in_class(path)}
-    return [*BUNDLED, *sorted(found - set(BUNDLED))]
+    files = ((path, suffix) for suffix in _SUFFIXES for path in folder.glob(f"*{suffix}")) if folder else ()
+    found = {path.name.removesuffix(suffix) for path, suffix in files if _ends_in_class(path)} | set(BUNDLED)
+    made = [name for name, preparation in _prepare.TURNEY.items() if preparation.source in found]
+    return [*BUNDLED, *made, *sorted(found.difference(BUNDLED, TURNEY))]
 
 
 def _pandas(as_frame: bool | Literal["auto"]) -> Any:
@@ -217,18 +232,20 @@ def _folder() -> Path | None:
     return folder
 
 
-def _find(name: str) -> Path:
+def _find(name: str, source: str) -> Path:
     """Return the file of a data set that is not bundled."""
-    known = f"unknown data set {name!r}; bundled are {', '.join(BUNDLED)}"
-    files = " or ".join(name + suffix for suffix in _SUFFIXES)
+    known, wanted = f"unknown data set {name!r}; bundled are {', '.join(BUNDLED)}", "others"
+    if name != source:
+        known, wanted = f"the data set {name!r} is made from the file {source}, which is not bundled", "it"
+    files = " or ".join(source + suffix for suffix in _SUFFIXES)
     folder = _folder()
     if folder is None:
         raise ValueError(
-            f"{known}; to load others, set the environment variable {FOLDER_VARIABLE} to a folder that holds {files}"
+            f"{known}; to load {wanted}, set the environment variable {FOLDER_VARIABLE} to a folder that holds {files}"
         )
-    if Path(name).name == name:  # a name, not a path that leads elsewhere
+    if Path(source).name == source:  # a name, not a path that leads elsewhere
         for suffix in _SUFFIXES:
-            path = folder / (name + suffix)
+            path = folder / (source + suffix)
             if path.is_file():
                 return path
     raise ValueError(f"{known}; looked for {files} in {folder} (environment variable {FOLDER_VARIABLE}), found neither")
@@ -294,15 +311,12 @@ def _read(path: Path) -> tuple[list[str], list[list[str]]]:
     return header, columns
 
 
-_Column = npt.NDArray[np.float64] | list[str | None]
-
-
-def _columns(header: list[str], columns: list[list[str]], facts: _Facts) -> tuple[dict[str, _Column], list[str]]:
+def _columns(header: list[str], columns: list[list[str]], facts: _Facts) -> tuple[dict[str, Column], list[str]]:
     """Return the columns to keep, by name, and which of them are nominal."""
     tests = header[:-1]
     codes = {*facts.codes, *(tests[facts.code_span] if facts.code_span else ())}
     missing = {""} if facts.question_mark_is_value else {"", "?"}
-    kept: dict[str, _Column] = {}
+    kept: dict[str, Column] = {}
     nominal: list[str] = []
     for name, texts in zip(tests, columns, strict=True):
         if name in facts.drop:
@@ -336,16 +350,16 @@ def _number(text: str) -> float:
     return value
 
 
-def _frame(columns: Mapping[str, _Column], nominal: list[str], pandas: Any) -> Any:
+def _frame(columns: Mapping[str, Column], nominal: list[str], pandas: Any) -> Any:
     """Return the columns as a pandas frame."""
 
-    def category(values: _Column) -> Any:
+    def category(values: Column) -> Any:
         return pandas.Categorical(values, categories=sorted({value for value in values if value is not None}))
 
     return pandas.DataFrame({name: category(v) if name in nominal else v for name, v in columns.items()})
 
 
-def _array(columns: Mapping[str, _Column], nominal: list[str]) -> npt.NDArray[Any]:
+def _array(columns: Mapping[str, Column], nominal: list[str]) -> npt.NDArray[Any]:
     """Return the columns as an array: of floats, or of objects if there is a nominal column."""
     if not nominal:
         return np.column_stack([np.asarray(values, dtype=float) for values in columns.values()])

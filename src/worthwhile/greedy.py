@@ -86,7 +86,17 @@ class _GreedyClassifier(TreeClassifier):
     min_cases: float = 2
     min_share: float = 0.1
     max_depth: int | None = None
+    answer: str = "majority"
     _criterion: ClassVar[str]
+
+    def _learn(self, training: Training) -> None:
+        money = training.money
+        core = _core.grow(
+            training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy()
+        )
+        self.tree_ = Tree(
+            Nodes.from_core(core), training.schema, training.labels.tolist(), answer=self.answer, money=money
+        )
 
     def _policy(self) -> Any:
         return _core.Policy(

@@ -1,0 +1,41 @@
+// Trials of biases: a tree is grown on some of the cases, and its total cost is counted on others (docs/design.md, "ICET").
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "learn.hpp"
+
+namespace worthwhile {
+
+// What a search may set; the rest of the policy is common to all trials.
+struct Trial {
+    const double* biases;  // by test
+    double omega;
+    double confidence;
+    int max_depth;
+    int split;  // which of the plan's divisions of the cases
+};
+
+struct TrialPlan {
+    std::vector<Trial> trials;
+    int n_splits = 0;
+    const uint8_t* grows = nullptr;  // n_splits x n_cases: 1, the tree is grown on the case; 0, it is judged by it
+    const double* growing_weights = nullptr;  // n_splits x n_cases; nullptr: those of the data
+    const double* judging_weights = nullptr;  // by case; nullptr: those of the data
+    int n_threads = 1;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+    // The row of an array n_splits x n_cases.
+    template <class T>
+    static const T* row_of(const T* array, int split, const Training& data) {
+        return array + static_cast<std::size_t>(split) * data.table.n_cases;
+    }
+};
+
+// The average total cost of each trial on the cases that judge it; NaN for trials that the deadline came before.
+std::vector<double> run_trials(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
+                               const TrialPlan& plan, Control& control);
+
+}  // namespace worthwhile

@@ -1,0 +1,169 @@
+"""Trials: what biases cost on cases that took no part in growing. The core runs many in one call.
+
+The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial is
+a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile._base import Training
+from worthwhile._biases import TRUSTS, Biases
+from worthwhile._teacher import features_of, out_of_bag_shares
+
+__all__ = ["Folds", "Halves", "Lesson", "stratified_folds"]
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+N_FOLDS = 5
+# Judged by labels alone, luck decides between individuals that differ in a few cases: on 8 splits of four of Turney's
+# problems, apart from those of the reproductions, half a forest's judgement lowers the cost of the winner.
+FOREST_JUDGES = 0.5
+
+
+class Halves:
+    """Every trial on a random half of its own (Turney 1995, section 3.5)."""
+
+    def __init__(self, training: Training, policy: Any, n_threads: int, rng: np.random.Generator) -> None:
+        self._training, self._policy, self._n_threads, self._rng = training, policy, n_threads, rng
+
+    def costs(self, biases: Biases, seconds: float) -> Floats:
+        """Return the average cost of every individual; NaN where the time was too short."""
+        n, money = len(self._training.classes), self._training.money
+        grows = np.zeros((len(biases), n), dtype=np.uint8)
+        for row in grows:
+            row[self._rng.permutation(n)[: (n + 1) // 2]] = 1
+        return _core.try_biases(
+            self._training.table,
+            self._training.classes,
+            self._training.weights,
+            money.core_pricing,
+            money.core_errors,
+            self._policy,
+            biases=biases.prices,
+            omega=biases.omega,
+            confidence=biases.confidence,
+            max_depth=biases.max_depth,
+            split=np.arange(len(biases), dtype=np.int32),
+            grows=grows,
+            growing_weights=None,
+            judging_weights=None,
+            n_threads=self._n_threads,
+            seconds=seconds,
+        )
+
+
+class Lesson:
+    """The cases with labels of several kinds: their own, a forest's, and mixtures.
+
+    A case that is partly of one class and partly of another is two rows of the core's table, each with its share of the
+    weight.
+
+    Parameters
+    ----------
+    training : Training
+    taught : bool
+        Whether a forest is asked at all.
+    seed : int
+        Of the forest.
+    n_threads : int
+    """
+
+    def __init__(self, training: Training, taught: bool, seed: int, n_threads: int) -> None:
+        n, k = len(training.classes), len(training.labels)
+        self.training, self.taught = training, taught
+        self._own = np.zeros((n, k))
+        self._own[np.arange(n), training.classes] = 1.0 if training.weights is None else training.weights
+        self._forest = self._own
+        self.case, self.classes, self.table = np.arange(n), training.classes, training.table
+        if not taught:
+            return
+        shares = out_of_bag_shares(
+            features_of(training.schema, training.columns), training.classes, k, training.weights, seed, n_threads
+        )
+        self._forest = shares * self._own.sum(axis=1, keepdims=True)
+        self.case, label = np.nonzero(self._own + self._forest)
+        self.classes = label.astype(np.int32)
+        self.table = training.schema.encode(training.columns.take(self.case), complete=True)
+
+    @property
+    def trusts(self) -> int:
+        """How many of the `TRUSTS` make a difference."""
+        return len(TRUSTS) if self.taught else 1
+
+    def weights(self, trust: float) -> Floats:
+        """Return the weight of every row if the forest is trusted so far."""
+        mixed: Floats = ((1 - trust) * self._own + trust * self._forest)[self.case, self.classes]
+        return mixed
+
+    def rows(self, trust: float) -> tuple[Any, npt.NDArray[np.int32], Floats | None]:
+        """Return table, classes and weights to grow a tree from: the rows that count."""
+        training = self.training
+        if trust == 0:
+            return training.table, training.classes, training.weights
+        weights = self.weights(trust)
+        counted = np.flatnonzero(weights)
+        table = training.schema.encode(training.columns.take(self.case[counted]), complete=True)
+        return table, self.classes[counted], weights[counted]
+
+
+class Folds:
+    """Cross-validations, the same for every individual."""
+
+    def __init__(self, lesson: Lesson, policy: Any, repeats: int, n_threads: int, rng: np.random.Generator) -> None:
+        self._lesson, self._policy, self._n_threads = lesson, policy, n_threads
+        folds = [stratified_folds(lesson.training.classes, N_FOLDS, rng) for _ in range(repeats)]
+        grows = np.array([fold != f for fold in folds for f in range(N_FOLDS)], dtype=np.uint8)[:, lesson.case]
+        self._n_splits = len(grows)
+        self._grows = np.tile(grows, (lesson.trusts, 1))
+        self._weights = self._judging = None
+        if lesson.taught:
+            self._weights = np.repeat([lesson.weights(trust) for trust in TRUSTS], self._n_splits, axis=0)
+            self._judging = lesson.weights(FOREST_JUDGES)
+
+    def costs(self, biases: Biases, seconds: float) -> Floats:
+        """Return the average cost of every individual; NaN where the time was too short."""
+        each = np.tile(np.arange(self._n_splits, dtype=np.int32), len(biases))
+        many = biases.take(np.repeat(np.arange(len(biases)), self._n_splits))
+        money = self._lesson.training.money
+        costs = _core.try_biases(
+            self._lesson.table,
+            self._lesson.classes,
+            None if self._lesson.taught else self._lesson.training.weights,
+            money.core_pricing,
+            money.core_errors,
+            self._policy,
+            biases=many.prices,
+            omega=many.omega,
+            confidence=many.confidence,
+            max_depth=many.max_depth,
+            split=many.trust * np.int32(self._n_splits) + each,
+            grows=self._grows,
+            growing_weights=self._weights,
+            judging_weights=self._judging,
+            n_threads=self._n_threads,
+            seconds=seconds,
+        )
+        return costs.reshape(len(biases), self._n_splits).mean(axis=1)
+
+
+def stratified_folds(classes: npt.NDArray[np.int32], n_folds: int, rng: np.random.Generator) -> Rows:
+    """Return the fold of every case; the cases of a class are dealt out in turn.
+
+    Examples
+    --------
+    >>> folds = stratified_folds(np.array([0, 0, 0, 0, 1, 1], dtype=np.int32), 2, np.random.default_rng(0))
+    >>> np.bincount(folds[:4]).tolist(), np.bincount(folds[4:]).tolist()
+    ([2, 2], [1, 1])
+    """
+    order = rng.permutation(len(classes))
+    order = order[np.argsort(classes[order], kind="stable")]
+    folds = np.empty(len(classes), dtype=np.intp)
+    folds[order] = np.arange(len(classes)) % n_folds
+    return folds

@@ -1,0 +1,126 @@
+"""The papers' experiments, run again and set beside the published numbers.
+
+`EXPERIMENTS` has one entry per table; `reproduce` runs one, or all of a paper, and writes the pages. The command is
+``worthwhile reproduce NAME``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from worthwhile import datasets
+from worthwhile._files import make_folder
+from worthwhile.experiments._engine import Cell, Experiment, Family, Numbers, Progress, Store, run
+from worthwhile.experiments._page import OUTSIDE, About, Table, layout, write_pages
+from worthwhile.experiments.turney import TABLES as TURNEY
+
+__all__ = [
+    "EXPERIMENTS",
+    "OUTSIDE",
+    "PAPERS",
+    "About",
+    "Cell",
+    "Experiment",
+    "Family",
+    "Numbers",
+    "Progress",
+    "Table",
+    "find",
+    "layout",
+    "names",
+    "reproduce",
+]
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in TURNEY}
+PAPERS: dict[str, list[str]] = {"turney": [experiment.name for experiment in TURNEY]}
+
+
+def names() -> list[str]:
+    """List what can be reproduced: papers, then their tables.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ['turney', 'turney-table5', 'turney-table7']
+    """
+    return [*PAPERS, *EXPERIMENTS]
+
+
+def find(name: str) -> list[Experiment]:
+    """Return the experiments of a name: one, or all of a paper.
+
+    Examples
+    --------
+    >>> [experiment.title for experiment in find("turney-table8")]
+    ['Table 8: no group discounts']
+    """
+    if name not in names():
+        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(names())}")
+    return [EXPERIMENTS[each] for each in PAPERS.get(name, [name])]
+
+
+def reproduce(
+    name: str,
+    out: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    jobs: int | None = None,
+    command: str = "",
+    tell: Callable[[Progress], None] | None = None,
+) -> tuple[list[Table], list[Path]]:
+    """Run an experiment and write its table, its page and its pictures; what was finished before is not run again.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    out : path
+        Folder for the files ``NAME.csv``, ``NAME.md``, pictures, and ``cells-PAPER.csv``, which keeps the finished
+        cells.
+    data : path, optional
+        Folder with the data sets that are not bundled; None: the one that WORTHWHILE_DATA names.
+    quick : bool, default False
+        A small grid and short searches: a rough picture in a minute or two.
+    seed : int, default 0
+        Which random splits.
+    jobs : int, optional
+        Number of processes, -1 for all cores. None: what the active joblib backend says, otherwise one.
+    command : str, optional
+        What the page says about how it was made.
+    tell : function, optional
+        Called with a `Progress` after each cell.
+
+    Returns
+    -------
+    tables : list of Table
+    files : list of Path
+        The files written.
+
+    Examples
+    --------
+    On a cluster, with Dask: ``with joblib.parallel_config("dask"): reproduce("turney-table5", "out")``.
+    """
+    experiments = find(name)
+    folder = _data_folder(data)
+    out = Path(out)
+    make_folder(out)
+    store = Store(out / f"cells-{experiments[0].family.name}.csv", experiments[0].family)
+    results = run(experiments, store, quick=quick, seed=seed, folder=folder, jobs=jobs, tell=tell)
+    tables = [experiment.table(results, quick, seed) for experiment in experiments]
+    seconds = sum(numbers.get("seconds", 0.0) for numbers in results.values())
+    about = About(command=command, quick=quick, cells=len(results), seconds=seconds)
+    return tables, write_pages(name, tables, out, about)
+
+
+def _data_folder(data: str | os.PathLike[str] | None) -> str | None:
+    """Return the folder in full: processes may work elsewhere."""
+    if data is None:
+        text = os.environ.get(datasets.FOLDER_VARIABLE)
+        return str(Path(text).absolute()) if text else None
+    if not Path(data).is_dir():
+        raise ValueError(f"{data}: is not a folder; --data names the folder with the data sets")
+    return str(Path(data).absolute())

@@ -1,0 +1,296 @@
+"""What a reproduction leaves behind: a CSV file, a Markdown page with ours beside the published, and pictures."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from worthwhile import __version__
+from worthwhile._files import write_file, write_text
+
+__all__ = ["About", "Breakdown", "Entry", "Estimate", "Panel", "Picture", "Table", "estimate", "layout", "write_pages"]
+
+NARROW = 2  # with more columns than this, the published number stands below ours instead of beside it
+OUTSIDE = "†"
+CSV_HEADER = ["table", "row", "column", "mean", "interval", "published", "published_interval", "inside"]
+# Okabe and Ito's palette: to be told apart by everybody; markers and dashes do it without colours.
+_COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f")
+_MARKERS = "osD^vPX*"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with the half-width of its 95 % confidence interval (NaN: there is only one value)."""
+
+    mean: float
+    interval: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.1f}" if math.isnan(self.interval) else f"{self.mean:.1f} ± {self.interval:.1f}"
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Return the mean of independent values and its 95 % confidence interval, t · sd / √n.
+
+    Examples
+    --------
+    >>> print(estimate([50.0, 54.0, 58.0]))
+    54.0 ± 9.9
+    """
+    from scipy import stats
+
+    n = len(values)
+    if n < 2:
+        return Estimate(float(np.mean(values)), math.nan)
+    width = float(stats.t.ppf(0.975, n - 1)) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    return Estimate(float(np.mean(values)), width)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Our number, and the published one where there is one; a rough number is not to be compared with it."""
+
+    ours: Estimate
+    published: tuple[float, float] | None = None
+    rough: bool = False
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether ours, rounded as the published one is, lies in the published interval; None: not compared."""
+        if self.published is None or self.rough:
+            return None
+        mean, interval = self.published
+        return abs(round(self.ours.mean) - mean) <= interval
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The same numbers by something else, without published ones to compare."""
+
+    title: str
+    columns: list[str]
+    rows: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over a common x; those of `right` have the scale on the right-hand side."""
+
+    title: str
+    lines: Mapping[str, Sequence[float]]
+    right: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels, two beside each other, with one legend below; `labels` gives a line the same look in every picture."""
+
+    name: str
+    title: str
+    x: Sequence[float]  # on a logarithmic scale
+    x_label: str
+    y_label: str
+    panels: Sequence[Panel]
+    labels: Sequence[str]
+    right_label: str = ""
+    ticks: Sequence[float] = ()  # numbers to show along x; none: all of x
+
+
+@dataclass(frozen=True)
+class Table:
+    """A reproduced table with all that belongs to it."""
+
+    name: str
+    title: str
+    rows: list[str]
+    columns: list[str]
+    entries: dict[tuple[str, str], Entry]
+    protocol: str = ""
+    notes: list[str] = field(default_factory=list)
+    breakdowns: list[Breakdown] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    block: int = 4  # so many columns beside each other
+
+
+@dataclass(frozen=True)
+class About:
+    """How the tables came to be."""
+
+    command: str
+    quick: bool
+    cells: int
+    seconds: float
+
+
+def write_pages(name: str, tables: Sequence[Table], folder: Path, about: About) -> list[Path]:
+    """Write NAME.csv, NAME.md and the pictures of the tables; return their paths."""
+    write_text(folder / f"{name}.csv", _csv(tables))
+    write_text(folder / f"{name}.md", _markdown(name, tables, about))
+    written = [folder / f"{name}.csv", folder / f"{name}.md"]
+    for table in tables:
+        for picture in table.pictures:
+            path = folder / f"{picture.name}.png"
+            write_file(path, _png(picture, about.quick))
+            written.append(path)
+    return written
+
+
+def _csv(tables: Sequence[Table]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for table in tables:
+        for (row, column), entry in table.entries.items():
+            ours, (mean, interval) = entry.ours, entry.published or ("", "")
+            inside = {None: "", True: "yes", False: "no"}[entry.inside]
+            width = "" if math.isnan(ours.interval) else f"{ours.interval:.3f}"
+            writer.writerow(
+                [table.name, row, column, f"{ours.mean:.3f}", width, _plain(mean), _plain(interval), inside]
+            )
+    return text.getvalue()
+
+
+def _plain(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:g}"
+
+
+def layout(table: Table) -> list[tuple[list[str], list[list[str]]]]:
+    """Return a table as texts, ours beside the published: blocks of columns, each with its headings and its lines.
+
+    Numbers of ours that lie outside the published interval have a mark. In a table of more than two columns the
+    published number stands in brackets in a second line.
+    """
+    wide = len(table.columns) > NARROW
+    blocks = []
+    for start in range(0, len(table.columns), table.block):
+        columns = table.columns[start : start + table.block]
+        headings = ["", *columns] if wide else ["", *(text for c in columns for text in (f"{c}: ours", "published"))]
+        blocks.append((headings, [_line(table, row, columns, wide) for row in table.rows]))
+    return blocks
+
+
+def _line(table: Table, row: str, columns: Sequence[str], wide: bool) -> list[str]:
+    line = [row]
+    for column in columns:
+        entry = table.entries[row, column]
+        ours = f"{entry.ours} {OUTSIDE}" if entry.inside is False else str(entry.ours)
+        published = f"{entry.published[0]:g} ± {entry.published[1]:g}" if entry.published else ""
+        line += [f"{ours}\n({published})" if published else ours] if wide else [ours, published]
+    return line
+
+
+def _markdown(name: str, tables: Sequence[Table], about: About) -> str:
+    lines = [f"# {name}", ""]
+    if about.quick:
+        lines += [
+            "**This is the quick version**: few splits, few error costs, short searches. It shows the shape, but its"
+            " numbers are rough and averages over other error costs than the published ones; leave out `--quick` for"
+            " the full protocol.",
+            "",
+        ]
+    day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    command = f"`{about.command}`, " if about.command else ""
+    lines += [
+        f"Made by {command}worthwhile {__version__}, on {day}, on a machine with {os.cpu_count()} cores:"
+        f" {about.cells} cells, {about.seconds / 60:.1f} minutes of learning in all.",
+        "",
+    ]
+    for protocol in dict.fromkeys(table.protocol for table in tables if table.protocol):
+        lines += [protocol, ""]
+    for table in tables:
+        lines += _section(table)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(table: Table) -> list[str]:
+    lines = [f"## {table.title}", ""]
+    for headings, rows in layout(table):
+        lines += [*_pipes(headings, rows), ""]
+    compared = [entry.inside for entry in table.entries.values() if entry.inside is not None]
+    if compared:
+        lines += [
+            f"{sum(compared)} of {len(compared)} of our means lie in the published interval"
+            f" (rounded to whole numbers, as the published ones are).",
+            "",
+        ]
+    if len(table.columns) > NARROW:
+        lines += ["In brackets: the published number.", ""]
+    for note in table.notes:
+        lines += [note, ""]
+    for part in table.breakdowns:
+        numbers = [[label, *(f"{value:.1f}" for value in values)] for label, values in part.rows.items()]
+        lines += [f"{part.title}:", "", *_pipes(["", *part.columns], numbers), ""]
+    for picture in table.pictures:
+        lines += [f"![{picture.title}]({picture.name}.png)", ""]
+    return lines
+
+
+def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    texts = [[cell.replace("\n", "<br>") for cell in row] for row in (headings, *rows)]
+    lines = ["| " + " | ".join(row) + " |" for row in texts]
+    return [lines[0], "|---|" + "---:|" * (len(headings) - 1), *lines[1:]]
+
+
+def _png(picture: Picture, quick: bool) -> bytes:
+    """Draw without pyplot, which may want a screen."""
+    from matplotlib.figure import Figure
+
+    rows = math.ceil(len(picture.panels) / 2)
+    figure = Figure(figsize=(8.5, 2.9 * rows + 1.0), layout="constrained")
+    axes = figure.subplots(rows, 2, squeeze=False).ravel()
+    handles: dict[str, Any] = {}
+    for ax, panel in zip(axes, picture.panels, strict=False):
+        handles |= _draw(ax, picture, panel)
+    for ax in axes[len(picture.panels) :]:
+        ax.axis("off")
+    figure.suptitle(picture.title + (" (quick version)" if quick else ""), fontsize=11)
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)), frameon=False
+    )
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
+    return content.getvalue()
+
+
+def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
+    ax.set_title(panel.title, fontsize=10)
+    ax.set_xscale("log")
+    ax.set_xticks(picture.ticks or picture.x, [f"{tick:g}" for tick in picture.ticks or picture.x])
+    ax.minorticks_off()
+    ax.set_xlabel(picture.x_label, fontsize=8)
+    ax.set_ylabel(picture.y_label, fontsize=8)
+    ax.tick_params(labelsize=8)
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    axes = [(ax, panel.lines)]
+    if panel.right:
+        other = ax.twinx()
+        other.set_ylabel(picture.right_label, fontsize=8)
+        other.tick_params(labelsize=8)
+        axes.append((other, panel.right))
+    handles: dict[str, Any] = {}
+    for where, lines in axes:
+        for label, values in lines.items():
+            n = picture.labels.index(label)
+            (handles[label],) = where.plot(
+                picture.x,
+                values,
+                color=_COLOURS[n % len(_COLOURS)],
+                marker=_MARKERS[n % len(_MARKERS)],
+                markersize=4,
+                linewidth=1.3,
+                linestyle="-" if n < len(_COLOURS) else "--",
+            )
+        highest = max((value for values in lines.values() for value in values), default=0.0)
+        # The paper's scale is 0 to 100; what costs more is shown all the same.
+        where.set_ylim(0, max(100.0 if not panel.right else 1.0, highest * 1.05))
+    return handles

@@ -1,0 +1,244 @@
+"""ICET: a genetic search for the prices that EG2 should be told (Turney 1995).
+
+`variant="paper"` is the published algorithm. `variant="refined"` keeps the search and changes what made it follow luck;
+docs/design.md, "ICET", says precisely what either does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from worthwhile import _core
+from worthwhile._base import Training, TreeClassifier
+from worthwhile._biases import NO_LIMIT, SPACES, TRUSTS, Biases, RefinedSpace
+from worthwhile._evolution import Clock, Step, paper_search, refined_search
+from worthwhile._genesis import Floats
+from worthwhile._treefile import Nodes
+from worthwhile._trials import Folds, Halves, Lesson
+from worthwhile.tree import Tree
+
+__all__ = ["Generation", "ICETClassifier"]
+
+# The refined search looks at no more cases than this, and asks no forest about more: with so many, labels are no longer
+# a matter of luck, and a trial is no longer short. The tree is grown on all of them.
+MOST_SEARCHED = 5_000
+SEARCH_REPEATS, FINAL_REPEATS = 2, 2  # refined: cross-validations of an individual in the search, and in the final
+REFINED_MIN_CASES, PAPER_MIN_CASES = 5.0, 2.0
+
+
+class Generation(NamedTuple):
+    """One entry of the history of a search."""
+
+    trials: int
+    """Individuals tried so far."""
+    best: float
+    """The lowest cost per case that was found so far."""
+    mean: float
+    """The mean cost per case of this generation."""
+    seconds: float
+    """Time since the search began."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ICETClassifier(TreeClassifier):
+    """ICET: EG2 on prices that a genetic search found to lead to the lowest total cost.
+
+    EG2 chooses tests by gain and price and knows nothing of the costs of errors, of groups or of delays. ICET does not
+    tell it the true prices, but biases: numbers that make it grow trees which are cheap on cases that they were not
+    grown from, tests and errors counted together.
+
+    Parameters
+    ----------
+    costs : Costs, optional
+        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    variant : {"refined", "paper"}, default "refined"
+        "paper": the published algorithm; a trial grows one tree on a random half of the cases and counts what it costs
+        on the other, and the luckiest trial wins. "refined": all individuals meet the same folds, the best of them meet
+        again on fresh ones, and "no test at all" is always among these; the search ends when nothing better comes.
+        Trees are pruned by total cost, see prices in context and answer what is cheapest; their depth is part of the
+        search, and with up to 5,000 cases so is how far the labels of a random forest smooth those of the cases.
+    search : {"real", "binary"}, default "real"
+        Whether every test has a bias, or a bit that says whether EG2 may use it at its true price.
+    seeded : bool, default True
+        Whether EG2 on the true prices is in the first generation ("refined": in several tempers, with "no test").
+    population : int, default 50
+        Individuals per generation.
+    trials : int, default 1000
+        Individuals that are tried, at most.
+    crossover : float, default 0.6
+        Share of a generation that exchanges bits between two points.
+    mutation : float, default 0.001
+        Probability that a bit is drawn anew.
+    time_limit : float, optional
+        Seconds after which the search ends with the best individual so far. Ctrl-C does the same; pressed before
+        anything was found, it is passed on.
+    callback : function, optional
+        Called with a `Generation` after each one.
+    nominal : list of column names or positions, optional
+        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the search repeatable.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it. None: one, -1: all processors.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree that was learned.
+    bias_ : dict of str to float
+        What EG2 is told instead of each test's price; infinite: the test is not used. "refined": in units in which the
+        mean price of the tests is 10, so that the currency does not matter.
+    omega_ : float
+        How strongly EG2 minds the biases.
+    confidence_ : float
+        Confidence level of the pruning.
+    max_depth_ : int or None
+        Longest way from the root to a leaf ("refined").
+    trust_ : float
+        Share of the forest's labels in those that the tree was grown from ("refined").
+    fitness_ : float
+        Cost per case of the winner in its trials; infinite if the time was too short for a single one.
+    history_ : list of Generation
+        Best and mean cost, trials and seconds after each generation.
+    stopped_ : {"converged", "trials", "time limit", "interrupted"}
+        Why the search ended. "converged": no better individual in 5 generations ("refined").
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, if X had names.
+
+    References
+    ----------
+    P. D. Turney (1995), Cost-sensitive classification: empirical evaluation of a hybrid genetic decision tree induction
+    algorithm. J. J. Grefenstette (1986), Optimization of control parameters for genetic algorithms (GENESIS).
+
+    Examples
+    --------
+    A good test for 20 and eight poor ones for 1 each. EG2 buys the poor ones first; ICET has learned not to.
+
+    >>> import numpy as np
+    >>> import worthwhile as ww
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 300)
+    >>> poor = np.where(rng.random((300, 8)) < 0.75, y[:, None], 1 - y[:, None])
+    >>> X = np.column_stack([y, poor])
+    >>> costs = ww.Costs(tests={"x0": 20.0} | {f"x{i}": 1.0 for i in range(1, 9)}, errors=500)
+    >>> icet = ww.ICETClassifier(costs=costs, trials=200, random_state=0).fit(X, y)
+    >>> icet.tree_.tests_used()
+    ['x0']
+    >>> eg2 = ww.EG2Classifier(costs=costs).fit(X, y)
+    >>> bool(icet.total_costs(X, y).mean() < eg2.total_costs(X, y).mean())
+    True
+    """
+
+    variant: str = "refined"
+    search: str = "real"
+    seeded: bool = True
+    population: int = 50
+    trials: int = 1000
+    crossover: float = 0.6
+    mutation: float = 0.001
+    time_limit: float | None = None
+    callback: Callable[[Generation], Any] | None = None
+
+    def _learn(self, training: Training) -> None:
+        clock, rng = Clock(self.time_limit), _generator(self.random_state)
+        lesson = Lesson(training, self._asks_forest(training), int(rng.integers(2**31)), self._n_threads())
+        search = self._paper_search if self.variant == "paper" else self._refined_search
+        found = self._follow(search(lesson, clock, rng), clock)
+        self._keep(found, training.columns.names)
+        self._grow(lesson, found.best)
+
+    def _asks_forest(self, training: Training) -> bool:
+        return self.variant == "refined" and len(training.classes) <= MOST_SEARCHED
+
+    def _paper_search(self, lesson: Lesson, clock: Clock, rng: np.random.Generator) -> Iterator[Step]:
+        halves = Halves(lesson.training, self._policy(), self._n_threads(), rng)
+        space = SPACES[self.search](_list_prices(lesson.training))
+        return paper_search(self, space, halves, clock, rng)
+
+    def _refined_search(self, lesson: Lesson, clock: Clock, rng: np.random.Generator) -> Iterator[Step]:
+        """Make the folds and search on them; where there are many cases, on a sample of these."""
+        n = len(lesson.training.classes)
+        if n > MOST_SEARCHED:
+            lesson = Lesson(lesson.training.take(rng.permutation(n)[:MOST_SEARCHED]), False, 0, 1)
+        space = RefinedSpace(_list_prices(lesson.training), self.search == "real", lesson.trusts)
+        search, final = (
+            Folds(lesson, self._policy(), repeats, self._n_threads(), rng)
+            for repeats in (SEARCH_REPEATS, FINAL_REPEATS)
+        )
+        return refined_search(self, space, search, final, clock, rng)
+
+    def _follow(self, steps: Iterator[Step], clock: Clock) -> Step:
+        """Let a search run, note its history, and return where it ended."""
+        self.history_, self.stopped_ = [], "interrupted"
+        reached: list[Step] = []
+        try:
+            for step in steps:
+                reached.append(step)
+                self.history_.append(Generation(step.trials, step.cost, step.mean, clock.seconds()))
+                if self.callback is not None:
+                    self.callback(self.history_[-1])
+            converged = "converged" if reached[-1].trials < self.trials else "trials"
+            self.stopped_ = "time limit" if clock.left() <= 0 else converged
+        except KeyboardInterrupt:
+            if not reached:
+                raise
+        return reached[-1]
+
+    def _keep(self, found: Step, names: tuple[str, ...]) -> None:
+        """Show the winner to the user."""
+        best = found.best
+        self.bias_ = dict(zip(names, best.prices[0].tolist(), strict=True))
+        self.omega_, self.confidence_ = float(best.omega[0]), float(best.confidence[0])
+        self.max_depth_ = None if best.max_depth[0] == NO_LIMIT else int(best.max_depth[0])
+        self.trust_ = TRUSTS[best.trust[0]]
+        self.fitness_ = found.cost
+
+    def _grow(self, lesson: Lesson, best: Biases) -> None:
+        """Grow the tree of the winner on all cases."""
+        training, money = lesson.training, lesson.training.money
+        table, classes, weights = lesson.rows(self.trust_)
+        core = _core.grow(table, classes, weights, money.core_pricing, money.core_errors, self._policy(best))
+        answer = "majority" if self.variant == "paper" else "least-cost"
+        self.tree_ = Tree(Nodes.from_core(core), training.schema, training.labels.tolist(), answer=answer, money=money)
+
+    def _policy(self, best: Biases | None = None) -> Any:
+        """Return what all trials have in common, or the policy of one individual."""
+        paper = self.variant == "paper"
+        return _core.Policy(
+            criterion="icf",
+            omega=1.0 if best is None else float(best.omega[0]),
+            min_cases=PAPER_MIN_CASES if paper else REFINED_MIN_CASES,
+            min_share=0.1,
+            max_depth=NO_LIMIT if best is None else int(best.max_depth[0]),
+            release8=False,
+            context=not paper,
+            lookahead=1,
+            least_cost=not paper,
+            prune="pessimistic" if paper else "cost",
+            confidence=0.25 if best is None else float(best.confidence[0]),
+            raise_subtrees=True,
+            n_threads=self._n_threads(),
+            biases=None if best is None else best.prices[0],
+        )
+
+
+def _list_prices(training: Training) -> Floats:
+    costs = training.money.costs
+    return np.array([costs.price(name) if name in costs.tests else 0.0 for name in training.columns.names])
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
