@@ -46,7 +46,7 @@ std::unique_ptr<TreeGrower> make_grower(const Training& data, const Pricing& pri
                                         const GrowPolicy& policy, bool reusable);
 
 // Moves every threshold down to the largest value of its column that does not exceed it, as C4.5 does.
-void settle_thresholds(Tree& tree, const Table& table);
+void settle_thresholds(Tree& tree, const Training& data);
 
 // Gives every node its answer; an empty one takes its parent's.
 void settle_answers(Tree& tree, const ErrorCosts& errors, Answer policy);

@@ -19,7 +19,7 @@ inline Tree finish(Tree tree, const Training& data, const Pricing& pricing, cons
     if (policy.pruning == Pruning::pessimistic) prune_by_errors(tree, data, policy.prune, control);
     if (policy.pruning == Pruning::cost) prune_by_cost(tree, data, pricing, errors, policy.prune, control);
     if (policy.pruning != Pruning::none) tree = tree.compact();
-    settle_thresholds(tree, data.table);
+    settle_thresholds(tree, data);
     settle_answers(tree, errors, policy.grow.answer);
     return tree;
 }

@@ -183,15 +183,42 @@ Cut best_cut(const Word* list, std::size_t n, double smallest, const double* wei
     return best;
 }
 
+constexpr std::size_t kFewCounts = 64;
+
+// Cases that count once, a few branches and classes. Neighbours count in tables of their own: the processor need not wait for one
+// addition to end before it begins the next, which mostly goes to the same place.
+template <class Word>
+void count_quickly(const Column& column, const Level& level, const Word* rows, std::size_t n, const Packing& packing, int k,
+                   std::vector<double>& counts) {
+    constexpr std::size_t kTables = 4;
+    uint32_t tables[kTables][kFewCounts] = {};
+    const std::size_t nowhere = counts.size();  // where missing values are counted
+    const int32_t* const branch_of = level.branch_of.data();
+    const auto count = [&](std::size_t i, uint32_t* table) {
+        const int32_t code = column.code(packing.row(rows[i]));
+        ++table[code < 0 ? nowhere : static_cast<std::size_t>(branch_of[code]) * k + packing.label(rows[i])];
+    };
+    std::size_t i = 0;
+    for (; i + kTables <= n; i += kTables)
+        for (std::size_t t = 0; t < kTables; ++t) count(i + t, tables[t]);
+    for (; i < n; ++i) count(i, tables[0]);
+    for (std::size_t c = 0; c < counts.size(); ++c)
+        for (const uint32_t* table : tables) counts[c] += table[c];
+}
+
 // Class weights per branch of a nominal test asked at one level. `known` gets the sum over the branches.
 template <class Word>
 void count_branches(const Column& column, const Level& level, const Word* rows, std::size_t n, const double* weight_of,
                     const Packing& packing, int k, std::vector<double>& counts, double* known) {
     counts.assign(static_cast<std::size_t>(level.n_branches) * k, 0.0);
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t row = packing.row(rows[i]);
-        const int32_t code = column.code(row);
-        if (code >= 0) counts[static_cast<std::size_t>(level.branch_of[code]) * k + packing.label(rows[i])] += weight_of ? weight_of[row] : 1.0;
+    if (!weight_of && counts.size() < kFewCounts) {
+        count_quickly(column, level, rows, n, packing, k, counts);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t row = packing.row(rows[i]);
+            const int32_t code = column.code(row);
+            if (code >= 0) counts[static_cast<std::size_t>(level.branch_of[code]) * k + packing.label(rows[i])] += weight_of ? weight_of[row] : 1.0;
+        }
     }
     for (int c = 0; c < k; ++c) known[c] = 0;
     for (int32_t b = 0; b < level.n_branches; ++b)

@@ -36,11 +36,24 @@ private:
     double scale_, last_cell_;
 };
 
+// Where the rows are sorted already, each node asks for itself.
+void settle_by_order(Tree& tree, const Training& data) {
+    for (int node = 0; node < tree.size(); ++node) {
+        if (tree.leaf(node) || tree.map_start[node] >= 0) continue;
+        const Column& column = data.table.columns[tree.test[node]];
+        const std::vector<uint32_t>& rows = (*data.order)[tree.test[node]];
+        const auto after = std::partition_point(rows.begin(), rows.end(), [&](uint32_t row) { return column.value(row) <= tree.threshold[node]; });
+        tree.threshold[node] = column.value(after[-1]);
+    }
+}
+
 }  // namespace
 
 // One pass over each column that has nodes: a value belongs to the first threshold that is not below it, and the largest value at
 // or below a threshold is then a running maximum.
-void settle_thresholds(Tree& tree, const Table& table) {
+void settle_thresholds(Tree& tree, const Training& data) {
+    if (data.order) return settle_by_order(tree, data);
+    const Table& table = data.table;
     std::vector<std::vector<int>> nodes_of(table.columns.size());
     for (int node = 0; node < tree.size(); ++node)
         if (!tree.leaf(node) && tree.map_start[node] < 0) nodes_of[tree.test[node]].push_back(node);

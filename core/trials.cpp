@@ -1,6 +1,7 @@
 #include "trials.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "parallel.hpp"
@@ -12,6 +13,8 @@ namespace worthwhile {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+struct TooLate {};
 
 using Order = std::vector<std::vector<uint32_t>>;
 
@@ -31,56 +34,88 @@ Order sorted_rows(const Table& table) {
 class Part {
 public:
     Part(const Training& whole, const uint8_t* grows, bool growing, const double* weights) : n_classes_(whole.n_classes) {
-        std::vector<uint32_t> place(whole.table.n_cases, kElsewhere);
-        for (std::size_t row = 0; row < whole.table.n_cases; ++row) {
-            if ((grows[row] != 0) != growing || (weights && !(weights[row] > 0))) continue;
-            place[row] = static_cast<uint32_t>(rows_.size());
-            rows_.push_back(row);
-            classes_.push_back(whole.classes[row]);
-            if (weights) weights_.push_back(weights[row]);
-        }
+        choose_rows(whole, grows, growing, weights);
+        classes_ = gathered(whole.classes, 1);
+        if (weights) weights_ = gathered(weights, 1);
         // Cases that count once each take the faster way through the lists.
         if (std::all_of(weights_.begin(), weights_.end(), [](double w) { return w == 1.0; })) weights_.clear();
         table_.n_cases = rows_.size();
         table_.has_missing = whole.table.has_missing;
-        for (const Column& column : whole.table.columns) add(column);
+        table_.columns = whole.table.columns;
+        values_.resize(table_.columns.size());
+        codes_.resize(table_.columns.size());
+        here_.assign(table_.columns.size(), 0);
         if (!growing) return;
+        for (int c = 0; c < table_.n_columns(); ++c) bring(c);
         order_.resize(whole.order->size());
-        for (std::size_t c = 0; c < order_.size(); ++c) {
-            order_[c].reserve((*whole.order)[c].empty() ? 0 : rows_.size());
-            for (uint32_t row : (*whole.order)[c])
-                if (place[row] != kElsewhere) order_[c].push_back(place[row]);
-        }
+        for (std::size_t c = 0; c < order_.size(); ++c) order_[c] = chosen_of((*whole.order)[c]);
     }
     Part(const Part&) = delete;
+
+    // Copies the columns that a tree asks for; those of a part that only judges are copied when they are first needed.
+    void bring_tests_of(const Tree& tree) {
+        for (int test : tree.test)
+            if (test >= 0) bring(test);
+    }
 
     Training data() const { return {table_, classes_.data(), n_classes_, weights_.empty() ? nullptr : weights_.data(), &order_}; }
 
 private:
     static constexpr uint32_t kElsewhere = ~uint32_t{0};
 
-    void add(const Column& column) {
-        Column copy = column;
-        copy.stride = 1;
+    // Which case is taken is a matter of chance that no processor foresees: everything is written, and what is not meant to stay is
+    // written over. With an `if` in their place, copying took a fifth of a trial on 2,515 cases; so it takes an eighth.
+    void choose_rows(const Training& whole, const uint8_t* grows, bool growing, const double* weights) {
+        const std::size_t n = whole.table.n_cases;
+        place_.resize(n);
+        rows_.resize(n + 1);
+        uint32_t count = 0;
+        for (std::size_t row = 0; row < n; ++row) {
+            const bool taken = ((grows[row] != 0) == growing) & (!weights || weights[row] > 0);
+            rows_[count] = static_cast<uint32_t>(row);
+            place_[row] = taken ? count : kElsewhere;
+            count += taken;
+        }
+        rows_.resize(count);
+    }
+
+    // The places, in this part, of those of some rows of the whole table that it has.
+    std::vector<uint32_t> chosen_of(const std::vector<uint32_t>& rows) const {
+        if (rows.empty()) return {};
+        std::vector<uint32_t> chosen(rows_.size() + 1);
+        std::size_t count = 0;
+        for (uint32_t row : rows) {
+            chosen[count] = place_[row];
+            count += place_[row] != kElsewhere;
+        }
+        chosen.resize(count);
+        return chosen;
+    }
+
+    void bring(int c) {
+        if (here_[c]) return;
+        here_[c] = 1;
+        Column& column = table_.columns[c];
         if (column.numeric())
-            copy.values = gather(values_.emplace_back(), column.values, column.stride);
+            column.values = (values_[c] = gathered(column.values, column.stride)).data();
         else
-            copy.codes = gather(codes_.emplace_back(), column.codes, column.stride);
-        table_.columns.push_back(std::move(copy));
+            column.codes = (codes_[c] = gathered(column.codes, column.stride)).data();
+        column.stride = 1;
     }
 
     template <class T>
-    const T* gather(std::vector<T>& into, const T* from, std::ptrdiff_t stride) const {
-        into.resize(rows_.size());
-        for (std::size_t i = 0; i < rows_.size(); ++i) into[i] = from[static_cast<std::ptrdiff_t>(rows_[i]) * stride];
-        return into.data();
+    std::vector<T> gathered(const T* from, std::ptrdiff_t stride) const {
+        std::vector<T> values(rows_.size());
+        for (std::size_t i = 0; i < rows_.size(); ++i) values[i] = from[static_cast<std::ptrdiff_t>(rows_[i]) * stride];
+        return values;
     }
 
     int n_classes_;
-    std::vector<std::size_t> rows_;
+    std::vector<uint32_t> rows_, place_;  // rows of the whole table that are here; by row of the whole table, its place here
     Table table_;
     std::vector<std::vector<double>> values_;
     std::vector<std::vector<int32_t>> codes_;
+    std::vector<uint8_t> here_;  // by column: it is copied; otherwise it still shows all rows of the whole table
     std::vector<int32_t> classes_;
     std::vector<double> weights_;
     Order order_;
@@ -116,6 +151,7 @@ public:
         policy_.prune.confidence = trial.confidence;
         grower_->set_policy(policy_.grow);
         const Tree tree = finish(grower_->grow(control), growing_, pricing_, errors_, policy_, control);
+        judging_part_.bring_tests_of(tree);
         return average_cost(tree, judging_, pricing_, errors_, policy_.grow.answer, control);
     }
 
@@ -123,7 +159,8 @@ private:
     const Pricing& pricing_;
     const ErrorCosts& errors_;
     LearnPolicy policy_;
-    const Part growing_part_, judging_part_;
+    const Part growing_part_;
+    Part judging_part_;
     const Training growing_, judging_;
     std::unique_ptr<TreeGrower> grower_;
 };
@@ -139,15 +176,24 @@ std::vector<double> run_trials(const Training& data, const Pricing& pricing, con
     Training sorted = data;
     sorted.order = &order;
     const auto late = [&] { return Clock::now() >= plan.deadline; };
+    std::atomic<bool> interrupted{false};
     parallel_for(plan.n_splits, plan.n_threads, [&](int split, int thread) {
         if (on_split[split].empty() || late()) return;
-        Control own(late);  // only the calling thread may ask the caller
-        Control& asked = thread == 0 ? control : own;
+        Control both([&] {
+            if (thread == 0) control.poll();  // only the calling thread may ask the caller
+            if (late()) throw TooLate();
+            return interrupted.load();
+        });
         try {
             Bench bench(sorted, pricing, errors, policy, plan, split, on_split[split].size() > 1);
-            for (int i : on_split[split]) costs[i] = bench.cost(plan.trials[i], asked);
+            for (int i : on_split[split]) {
+                if (late()) return;
+                costs[i] = bench.cost(plan.trials[i], both);
+            }
+        } catch (const TooLate&) {  // what is not ready stays unknown
         } catch (const Interrupted&) {
-            if (!late()) throw;
+            interrupted = true;
+            throw;
         }
     });
     return costs;

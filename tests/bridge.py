@@ -62,6 +62,7 @@ def core_policy(policy, n_threads=1):
         max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, release8=policy.release8,
         context=policy.context, lookahead=policy.lookahead, least_cost=policy.answer == "least-cost",
         prune=policy.prune, confidence=policy.confidence, raise_subtrees=policy.raise_subtrees, n_threads=n_threads,
+        biases=None if policy.biases is None else np.array(policy.biases, dtype=np.float64),
     )  # fmt: skip
 
 
@@ -77,6 +78,22 @@ def core_grow(problem, policy, n_threads=1, has_missing=None):
     """The core's tree for a problem."""
     settings = core_pricing(problem), core_errors(problem), core_policy(policy, n_threads)
     return _core.grow(*core_training(problem, has_missing), *settings)
+
+
+def core_trials(problem, policies, split, grows, growing_weights=None, judging_weights=None, n_threads=1, seconds=1e9):
+    """The core's costs of trials: policies that differ in what a search may set, each on one of the splits."""
+    table, classes, weights = core_training(problem)
+    free = {"omega": 1.0, "confidence": 0.25, "max_depth": None, "biases": None}
+    assert all(replace(policy, **free) == replace(policies[0], **free) for policy in policies)
+    return _core.try_biases(
+        table, classes, weights, core_pricing(problem), core_errors(problem), core_policy(policies[0]),
+        biases=np.array([policy.biases for policy in policies], dtype=np.float64),
+        omega=np.array([policy.omega for policy in policies]),
+        confidence=np.array([policy.confidence for policy in policies]),
+        max_depth=np.array([NO_LIMIT if p.max_depth is None else p.max_depth for p in policies], dtype=np.int32),
+        split=np.array(split, dtype=np.int32), grows=np.array(grows, dtype=np.uint8),
+        growing_weights=growing_weights, judging_weights=judging_weights, n_threads=n_threads, seconds=seconds,
+    )  # fmt: skip
 
 
 def core_route(problem, policy, tree, columns, case_prices=None, n_threads=1, has_missing=None):

@@ -2,11 +2,14 @@
 
 import worthwhile as ww
 
-LEARNERS = [
-    ww.C45Classifier,
-    ww.EG2Classifier,
-    ww.IDXClassifier,
-    ww.CSID3Classifier,
-    ww.DTMCClassifier,
-    ww.ICETClassifier,
-]
+GREEDY = [ww.C45Classifier, ww.EG2Classifier, ww.IDXClassifier, ww.CSID3Classifier, ww.DTMCClassifier]
+SEARCHES = [ww.ICETClassifier]
+LEARNERS = [*GREEDY, *SEARCHES]
+
+SHORT = {"trials": 60, "population": 10, "random_state": 0}
+
+
+def make(learner, **parameters):
+    """A learner with those of some parameters that it has; a search is short and repeatable."""
+    chosen = (SHORT if learner in SEARCHES else {}) | parameters
+    return learner(**{name: value for name, value in chosen.items() if name in learner._parameter_names()})

@@ -8,7 +8,7 @@ between nodes, nothing is sorted once, nothing is cached.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +78,7 @@ class Policy:
     prune: str = "pessimistic"
     raise_subtrees: bool = True
     confidence: float = 0.25
+    biases: list[float] | None = None  # by column: in place of the list prices; infinite = never asked
 
     def __post_init__(self):
         for name, valid in (("criterion", CRITERIA), ("prune", PRUNINGS), ("answer", ANSWERS)):
@@ -377,13 +378,24 @@ def numeric_candidates(problem, policy, cases, column, test_price):
     return [] if best is None else [best]
 
 
+def seen_price(problem, policy, column, paid):
+    """C: the price in context, or a bias, which falls with the price as context makes it fall."""
+    here = price_in_context(problem, column, paid)
+    if policy.biases is None:
+        return here
+    listed = price_in_context(problem, column)
+    return policy.biases[column] * here / listed if listed > 0 else policy.biases[column]
+
+
 def candidates(problem, policy, cases, path=()):
     """All candidate splits of a node, in column order, whatever their gain."""
     paid = set().union(*(closure(problem, t) for t in path)) if policy.context else set()
     found = []
     for column, n_values in enumerate(problem.n_values):
+        if policy.biases is not None and math.isinf(policy.biases[column]):
+            continue
         of_column = nominal_candidates if n_values else numeric_candidates
-        found += of_column(problem, policy, cases, column, price_in_context(problem, column, paid))
+        found += of_column(problem, policy, cases, column, seen_price(problem, policy, column, paid))
     return found
 
 
@@ -511,12 +523,16 @@ def all_cases(problem):
     return Cases(rows, problem.weights[rows])
 
 
-def without_weightless(problem):
-    """The problem without its cases of weight 0, whose values must not become thresholds either."""
-    rows = all_cases(problem).rows
+def some_cases(problem, rows):
+    """The problem with some of its cases only."""
     settings = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
     settings |= {"columns": [column[rows] for column in problem.columns]}
     return Problem(**(settings | {"y": problem.y[rows], "weights": problem.weights[rows]}))
+
+
+def without_weightless(problem):
+    """The problem without its cases of weight 0, whose values must not become thresholds either."""
+    return some_cases(problem, all_cases(problem).rows)
 
 
 def grow(problem, policy):
@@ -674,3 +690,25 @@ def prune_by_cost(problem, policy, node, cases, path=()):
     as_one = leaf_cost(problem, policy, node.weights, node.answer)
     tie = TIE * (node.weight * largest_error(problem) + prices)
     return as_leaf(node) if as_one <= errors + prices + tie else node
+
+
+# -- trials -----------------------------------------------------------------------------------------------------------
+
+
+def average_cost(problem, policy, node):
+    """What the cases of a problem cost on average: tests and errors; 0 if there is none."""
+    total = 0.0
+    for row in range(len(problem.y)):
+        case = problem.case(row)
+        spent = price(problem, charged_tests(problem, node, case))
+        error = problem.errors[problem.y[row], classify(problem, policy, node, case)[0]]
+        total += problem.weights[row] * (spent + error)
+    return total / problem.weights.sum() if problem.weights.sum() > 0 else 0.0
+
+
+def trial(problem, policy, grows, growing_weights=None, judging_weights=None):
+    """What a tree grown from the cases in `grows` costs the others."""
+    growing = problem if growing_weights is None else replace(problem, weights=growing_weights)
+    judging = problem if judging_weights is None else replace(problem, weights=judging_weights)
+    node = grow(some_cases(growing, np.flatnonzero(grows)), policy)
+    return average_cost(some_cases(judging, np.flatnonzero(~grows)), policy, node)

@@ -9,15 +9,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import worthwhile as ww
-from learners import LEARNERS
+from learners import LEARNERS, make
 from worthwhile._base import TreeClassifier
 
 BUPA = ww.datasets.load("bupa", as_frame=False)
 
 
 def learn(learner, **parameters):
-    clf = learner(costs=BUPA.costs.with_errors(500), columns=BUPA.feature_names, prune="cost", **parameters)
-    return clf.fit(BUPA.X, BUPA.y)
+    costs = BUPA.costs.with_errors(500)
+    return make(learner, costs=costs, columns=BUPA.feature_names, prune="cost", **parameters).fit(BUPA.X, BUPA.y)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

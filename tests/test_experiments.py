@@ -189,7 +189,7 @@ def test_tables_share_cells():
     everything = {
         cell for name in experiments.PAPERS["turney"] for cell in experiments.EXPERIMENTS[name].cells(False, 0)
     }
-    assert len({cell for cell in everything if cell.learner == "icet"}) == 350 * (2 + 2 + 2 + 3 + 1 + 1) + 2 * 300
+    assert len({cell for cell in everything if cell.learner == "icet"}) == 350 * (2 + 1 + 1 + 3 + 1 + 1) + 300
 
 
 def test_quick_searches_are_not_taken_for_full_ones():

@@ -9,10 +9,16 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import worthwhile as ww
-from learners import LEARNERS
+from learners import GREEDY, LEARNERS, SEARCHES, make
 
 
-@parametrize_with_checks([learner() for learner in LEARNERS])
+def expected_to_fail(estimator):
+    """Folds are dealt by cases: one of weight 2 is in one fold, two of weight 1 may be in two."""
+    why = "the search divides the cases at random, whatever they weigh"
+    return {"check_sample_weight_equivalence_on_dense_data": why} if type(estimator) in SEARCHES else {}
+
+
+@parametrize_with_checks([learner() for learner in LEARNERS], expected_failed_checks=expected_to_fail)
 def test_common_checks(estimator, check):
     check(estimator)
 
@@ -26,11 +32,12 @@ def test_the_list_of_learners_is_complete():
 def test_works_in_searches_and_pipelines(learner):
     bupa = ww.datasets.load("bupa", as_frame=False)
     names = bupa.feature_names
-    clf = learner(costs=bupa.costs, columns=names)
+    clf = make(learner, costs=bupa.costs, columns=names)
     assert clone(clf).get_params()["costs"] == bupa.costs
     scores = cross_val_score(clf, bupa.X, bupa.y, scoring=ww.metrics.cost_scorer, cv=3)
     assert (scores < 0).all()
-    search = GridSearchCV(clf, {"min_cases": [2, 20]}, scoring=ww.metrics.cost_scorer, cv=3).fit(bupa.X, bupa.y)
+    grid = {"min_cases": [2, 20]} if learner in GREEDY else {"search": ["real", "binary"]}
+    search = GridSearchCV(clf, grid, scoring=ww.metrics.cost_scorer, cv=3).fit(bupa.X, bupa.y)
     assert search.best_score_ >= scores.mean() - 1e-9
     assert search.predict(bupa.X).shape == (345,)
     pipe = make_pipeline(FunctionTransformer(), clf).fit(bupa.X, bupa.y)
@@ -41,4 +48,8 @@ def test_learners_have_only_parameters_that_do_something():
     names = {learner.__name__: set(learner().get_params()) for learner in LEARNERS}
     assert "context" not in names["C45Classifier"]  # it does not look at prices
     assert "release8" not in names["DTMCClassifier"]  # it does not look at the gain
-    assert all({"costs", "random_state", "n_jobs", "prune", "confidence", "min_cases"} <= own for own in names.values())
+    assert all({"costs", "nominal", "columns", "random_state", "n_jobs"} <= own for own in names.values())
+    choices = {"prune", "confidence", "min_cases", "answer"}
+    assert all(choices <= names[learner.__name__] for learner in GREEDY)
+    assert not choices & names["ICETClassifier"]  # it finds the confidence, and its variant says the rest
+    assert all({"time_limit", "callback"} <= names[learner.__name__] for learner in SEARCHES)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import worthwhile as ww
 from handmade import small, tree, turney
-from learners import LEARNERS
+from learners import LEARNERS, make
 from worthwhile import _model
 
 HEART = ww.datasets.load("heart")
@@ -22,7 +22,7 @@ HEART = ww.datasets.load("heart")
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_learner_comes_back_from_its_file(learner, tmp_path):
-    clf = learner(costs=HEART.costs, prune="cost", random_state=np.random.RandomState(0)).fit(HEART.X, HEART.y)
+    clf = make(learner, costs=HEART.costs, prune="cost", random_state=np.random.RandomState(0)).fit(HEART.X, HEART.y)
     clf.save(tmp_path / "model.json")
     back = ww.load(str(tmp_path / "model.json"))
     assert type(back) is learner
@@ -244,7 +244,7 @@ def model(tmp_path_factory):
         ),
         ({"learner": ["os.system"]}, "'learner' of the model must be a text"),
         ({"learner": ...}, "the model lacks 'learner'"),
-        ({"params": {"depth": 3}}, "EG2Classifier has no parameter 'depth'; it has costs, answer"),
+        ({"params": {"depth": 3}}, "EG2Classifier has no parameter 'depth'; it has costs, nominal"),
         ({"params": {"lookahead": 3}}, "EG2Classifier has no parameter 'lookahead'"),
         ({"params": {"omega": -3}}, "omega=-3 of EG2Classifier is not valid; it must be a number of at least 0"),
         ({"params": {"costs": []}}, "costs must be an object, got []"),

@@ -175,16 +175,35 @@ class RefinedSpace:
         """Return "no test at all", then EG2 on the true prices in several tempers."""
         tempers = product(TEMPERS, (1.0, 0.5), reversed(range(self._n_trusts)))
         return [
-            self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, 1, 0),
+            self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, NO_LIMIT, (self._n_trusts - 1) // 2),
             *(self._individual(True, omega, confidence, depth, trust) for (confidence, depth), omega, trust in tempers),
         ]
 
-    def _individual(self, included: bool, omega: float, confidence: float, depth: int, trust: int) -> Bits:
+    def neighbours(self, individual: Bits) -> Bits:
+        """Return those that differ in one test (removed, or brought back at its price), in depth, or in trust."""
+        tests = individual[: self._test_bits * len(self._prices)].reshape(len(self._prices), self._test_bits)
+        found = []
+        for place, available in enumerate(np.isfinite(self.decode(individual[None, :]).prices[0])):
+            changed = tests.copy()
+            changed[place] = self._test(not available)
+            found.append(np.concatenate([changed.ravel(), individual[tests.size :]]))
+        for start, n_bits in (
+            (tests.size + 2 * SHARE_BITS, DEPTH_BITS),
+            (self.length - self._trust_bits, self._trust_bits),
+        ):
+            for code in range(1 << n_bits):
+                found.append(individual.copy())
+                found[-1][start : start + n_bits] = to_gray(code, n_bits)
+        return np.array(found)
+
+    def _test(self, available: bool) -> Bits:
         kept, removed = (FACTOR_ONE, FACTOR_REMOVES) if self._test_bits > 1 else (1, 0)
-        test = to_gray(kept if included else removed, self._test_bits)
+        return to_gray(kept if available else removed, self._test_bits)
+
+    def _individual(self, included: bool, omega: float, confidence: float, depth: int, trust: int) -> Bits:
         return np.concatenate(
             [
-                *[test] * len(self._prices),
+                *[self._test(included)] * len(self._prices),
                 *_omega_and_confidence_code(omega, confidence),
                 to_gray(DEPTHS.index(depth), DEPTH_BITS),
                 to_gray(TRUST_OF_CODE.index(trust), self._trust_bits),

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from worthwhile._biases import Biases, Space
+from worthwhile._biases import Biases, RefinedSpace, Space
 from worthwhile._genesis import Bits, Floats, Genesis
 
 __all__ = ["Clock", "Step", "paper_search", "refined_search"]
@@ -84,51 +84,94 @@ def paper_search(settings: Any, space: Space, trials: Trials, clock: Clock, rng:
 
 
 def refined_search(
-    settings: Any, space: Space, search: Trials, final: Trials, clock: Clock, rng: np.random.Generator
+    settings: Any, space: RefinedSpace, search: Trials, final: Trials, clock: Clock, rng: np.random.Generator
 ) -> Iterator[Step]:
     """Search until nothing better comes, then let the best compete once more on folds that none of them was chosen by.
+
+    Evolution ends after some generations without a better individual. What it leaves undone, single steps finish: from
+    the best individual, and from "no test at all", which adds one test after the other.
 
     Parameters
     ----------
     settings : object
         As for `paper_search`.
-    space : Space
-        The first of its seeds takes part in the final, whatever it costs in the search.
+    space : RefinedSpace
+        The first of its seeds, no test at all, takes part in the final whatever it costs in the search.
     search, final : Trials
         Of the search, and of the final.
     clock : Clock
     rng : numpy Generator
     """
-    genesis = _first_generation(settings, space, rng)
-    fallback = space.seeds()[0]
-    best, least, stale = space.decode(fallback[None, :]), math.inf, 0
-    tried: dict[bytes, float] = {}  # the same individual costs the same on the same folds: once is enough
-    while len(tried) < settings.trials and stale < PATIENCE:
-        _try_new(genesis.bits, space, search, clock, tried, settings.trials)
-        costs = np.array([tried.get(bits.tobytes(), math.nan) for bits in genesis.bits])
-        stale += 1
-        if tried and (found := min(tried.values())) < least:
-            best, least, stale = _decoded(space, [min(tried, key=tried.__getitem__)]), found, 0
-        yield Step(best, least, len(tried), _mean(costs[~np.isnan(costs)]))
-        if np.isnan(costs).any():
-            break
-        genesis.advance(costs)
-    finalists = _finalists(space, fallback, tried)
+    no_test = space.seeds()[0]
+    book = _Book(space, search, clock, settings.trials, no_test)
+    yield from book.evolve(_first_generation(settings, space, rng))
+    yield from book.climb(book.best)
+    yield from book.climb(no_test)
+    finalists = _decoded(space, book.finalists(no_test))
     costs = final.costs(finalists, clock.left())
     if not np.isnan(costs).any():
         winner = int(costs.argmin())
-        yield Step(finalists.take([winner]), float(costs[winner]), len(tried), float(costs.mean()))
+        yield Step(finalists.take([winner]), float(costs[winner]), len(book.tried), float(costs.mean()))
 
 
-def _try_new(
-    generation: Bits, space: Space, search: Trials, clock: Clock, tried: dict[bytes, float], most: int
-) -> None:
-    """Try the individuals that have not been tried before, as far as time and trials last."""
-    new = {bits.tobytes(): bits for bits in generation if bits.tobytes() not in tried}
-    keys = list(new)[: most - len(tried)]
-    if keys:
-        costs = search.costs(_decoded(space, keys), clock.left())
-        tried |= {key: float(cost) for key, cost in zip(keys, costs, strict=True) if not np.isnan(cost)}
+class _Book:
+    """What was tried and what it cost. The same individual costs the same on the same folds: it is tried once."""
+
+    def __init__(self, space: RefinedSpace, search: Trials, clock: Clock, most: int, first: Bits) -> None:
+        self._space, self._search, self._clock, self._most = space, search, clock, most
+        self.tried: dict[bytes, float] = {}
+        self.best, self._least = first, math.inf
+
+    def evolve(self, genesis: Genesis) -> Iterator[Step]:
+        """Follow the generations until nothing better has come for a while, or time or trials are over."""
+        stale = 0
+        while stale < PATIENCE:
+            before = self._least
+            costs = self._look(genesis.bits)
+            stale = 0 if self._least < before else stale + 1
+            yield self._step(costs)
+            if np.isnan(costs).any():
+                return
+            genesis.advance(costs)
+
+    def climb(self, start: Bits) -> Iterator[Step]:
+        """Go to the best neighbour as long as it is better."""
+        here = self.tried.get(start.tobytes(), math.inf)
+        while not self._over():
+            around = self._space.neighbours(start)
+            costs = self._look(around)
+            yield self._step(costs)
+            if np.isnan(costs).any() or not costs.min() < here:
+                return
+            start, here = around[costs.argmin()], float(costs.min())
+
+    def finalists(self, always: Bits) -> list[bytes]:
+        """Return the best individuals, and of those that cost the same the one with the fewest tests."""
+        keys = list(self.tried)
+        tests = np.isfinite(_decoded(self._space, keys).prices).sum(axis=1) if keys else []
+        ranked = sorted((float(f"{self.tried[key]:.9e}"), int(n), key) for key, n in zip(keys, tests, strict=True))
+        best = {cost: key for cost, _, key in reversed(ranked)}
+        return list(dict.fromkeys([always.tobytes(), *(best[cost] for cost in sorted(best)[:FINALISTS])]))
+
+    def _over(self) -> bool:
+        return len(self.tried) >= self._most or self._clock.left() <= 0
+
+    def _look(self, generation: Bits) -> Floats:
+        """Return what individuals cost, trying those that are new as far as time and trials last; NaN: unknown."""
+        new = {bits.tobytes(): None for bits in generation if bits.tobytes() not in self.tried}
+        keys = list(new)[: self._most - len(self.tried)]
+        if keys:
+            costs = self._search.costs(_decoded(self._space, keys), self._clock.left())
+            self.tried |= {key: float(cost) for key, cost in zip(keys, costs, strict=True) if not np.isnan(cost)}
+        found = np.array([self.tried.get(bits.tobytes(), math.nan) for bits in generation])
+        if not np.isnan(found).all() and np.nanmin(found) < self._least:
+            self.best, self._least = generation[np.nanargmin(found)].copy(), float(np.nanmin(found))
+        return found
+
+    def _step(self, costs: Floats) -> Step:
+        return Step(
+            self._space.decode(self.best[None, :]), self._least, len(self.tried), _mean(costs[~np.isnan(costs)])
+        )
 
 
 def _first_generation(settings: Any, space: Space, rng: np.random.Generator) -> Genesis:
@@ -145,15 +188,3 @@ def _mean(costs: Floats) -> float:
 
 def _decoded(space: Space, keys: list[bytes]) -> Biases:
     return space.decode(np.array([np.frombuffer(key, dtype=np.uint8) for key in keys]))
-
-
-def _finalists(space: Space, always: Bits, tried: dict[bytes, float]) -> Biases:
-    """Return the best individuals of the search; those that cost the same are most likely the same tree."""
-    keys = {always.tobytes(): None}
-    seen: set[float] = set()
-    for key in sorted(tried, key=tried.__getitem__):
-        cost = round(tried[key], 9)
-        if len(keys) <= FINALISTS and cost not in seen:
-            seen.add(cost)
-            keys[key] = None
-    return _decoded(space, list(keys))

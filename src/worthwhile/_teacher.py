@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import RandomForestClassifier
 
 from worthwhile._encode import Columns, Schema
 
@@ -19,24 +18,35 @@ N_TREES = 60
 LEAST_LEAF = 3
 SLIGHT = 0.02  # shares below this are left out: they would only make the table longer
 
+MOST_VALUES = 50  # a column per value: identifiers would make a table of gigabytes
+HUGE = 1e30  # the forest computes in single precision
+
 Floats = npt.NDArray[np.float64]
 
 
 def features_of(schema: Schema, columns: Columns) -> Floats:
-    """Return the cases as scikit-learn wants them: numbers, and one column per nominal value."""
-    parts: list[Floats] = []
+    """Return the cases as scikit-learn wants them: numbers, and one column per nominal value.
+
+    Nominal columns of very many values are taken for numbers, in the order of their values.
+    """
+    parts: list[Floats] = [np.empty((columns.n_cases, 0))]
     for j, (values, array) in enumerate(zip(schema.values, columns.arrays, strict=True)):
         if values is None:
             parts.append(schema._numbers(j, array)[:, None])
-        else:
-            parts.append((schema._codes(values, array)[:, None] == np.arange(len(values))).astype(np.float64))
-    return np.hstack(parts)
+            continue
+        codes = schema._codes(values, array)[:, None]
+        if len(values) <= MOST_VALUES:
+            codes = codes == np.arange(len(values))
+        parts.append(codes.astype(np.float64))
+    return np.clip(np.hstack(parts), -HUGE, HUGE)
 
 
 def out_of_bag_shares(
     features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int, n_jobs: int
 ) -> Floats:
     """Return for every case the class shares that the trees give that did not learn from it."""
+    from sklearn.ensemble import RandomForestClassifier  # slow to import, and only this learner needs it
+
     forest = RandomForestClassifier(N_TREES, min_samples_leaf=LEAST_LEAF, random_state=seed, n_jobs=n_jobs)
     forest.fit(features, classes, weights)
     n = len(classes)

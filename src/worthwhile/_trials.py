@@ -1,7 +1,7 @@
 """Trials: what biases cost on cases that took no part in growing. The core runs many in one call.
 
-The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial is
-a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
+The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial
+is a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Rows = npt.NDArray[np.intp]
 N_FOLDS = 5
 # Judged by labels alone, luck decides between individuals that differ in a few cases: on 8 splits of four of Turney's
 # problems, apart from those of the reproductions, half a forest's judgement lowers the cost of the winner.
-FOREST_JUDGES = 0.5
+# Where the forest hardly ever errs, labels are no matter of luck, and its doubts would only blur them.
+MOST_JUDGED, JUDGED_PER_ERROR = 0.5, 3.0
 
 
 class Halves:
@@ -80,7 +81,7 @@ class Lesson:
         self.training, self.taught = training, taught
         self._own = np.zeros((n, k))
         self._own[np.arange(n), training.classes] = 1.0 if training.weights is None else training.weights
-        self._forest = self._own
+        self._forest, self.forest_errs = self._own, 0.0
         self.case, self.classes, self.table = np.arange(n), training.classes, training.table
         if not taught:
             return
@@ -88,6 +89,8 @@ class Lesson:
             features_of(training.schema, training.columns), training.classes, k, training.weights, seed, n_threads
         )
         self._forest = shares * self._own.sum(axis=1, keepdims=True)
+        right = shares.argmax(axis=1) == training.classes
+        self.forest_errs = float(1 - np.average(right, weights=training.weights))
         self.case, label = np.nonzero(self._own + self._forest)
         self.classes = label.astype(np.int32)
         self.table = training.schema.encode(training.columns.take(self.case), complete=True)
@@ -125,7 +128,7 @@ class Folds:
         self._weights = self._judging = None
         if lesson.taught:
             self._weights = np.repeat([lesson.weights(trust) for trust in TRUSTS], self._n_splits, axis=0)
-            self._judging = lesson.weights(FOREST_JUDGES)
+            self._judging = lesson.weights(min(MOST_JUDGED, JUDGED_PER_ERROR * lesson.forest_errs))
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the average cost of every individual; NaN where the time was too short."""

@@ -27,7 +27,8 @@ __all__ = ["Generation", "ICETClassifier"]
 # The refined search looks at no more cases than this, and asks no forest about more: with so many, labels are no longer
 # a matter of luck, and a trial is no longer short. The tree is grown on all of them.
 MOST_SEARCHED = 5_000
-SEARCH_REPEATS, FINAL_REPEATS = 2, 2  # refined: cross-validations of an individual in the search, and in the final
+# Cross-validations of an individual in the refined search, and again in its final; with more cases, one each.
+REPEATS, FEW_CASES = 2, 1_000
 REFINED_MIN_CASES, PAPER_MIN_CASES = 5.0, 2.0
 
 
@@ -76,7 +77,7 @@ class ICETClassifier(TreeClassifier):
         Probability that a bit is drawn anew.
     time_limit : float, optional
         Seconds after which the search ends with the best individual so far. Ctrl-C does the same; pressed before
-        anything was found, it is passed on.
+        anything was found, it is passed on. ("refined": the forest comes first, and is not cut short.)
     callback : function, optional
         Called with a `Generation` after each one.
     nominal : list of column names or positions, optional
@@ -132,7 +133,7 @@ class ICETClassifier(TreeClassifier):
     >>> poor = np.where(rng.random((300, 8)) < 0.75, y[:, None], 1 - y[:, None])
     >>> X = np.column_stack([y, poor])
     >>> costs = ww.Costs(tests={"x0": 20.0} | {f"x{i}": 1.0 for i in range(1, 9)}, errors=500)
-    >>> icet = ww.ICETClassifier(costs=costs, trials=200, random_state=0).fit(X, y)
+    >>> icet = ww.ICETClassifier(costs=costs, random_state=0).fit(X, y)
     >>> icet.tree_.tests_used()
     ['x0']
     >>> eg2 = ww.EG2Classifier(costs=costs).fit(X, y)
@@ -159,7 +160,8 @@ class ICETClassifier(TreeClassifier):
         self._grow(lesson, found.best)
 
     def _asks_forest(self, training: Training) -> bool:
-        return self.variant == "refined" and len(training.classes) <= MOST_SEARCHED
+        has_values = any(values is None or values for values in training.schema.values)
+        return self.variant == "refined" and len(training.classes) <= MOST_SEARCHED and has_values
 
     def _paper_search(self, lesson: Lesson, clock: Clock, rng: np.random.Generator) -> Iterator[Step]:
         halves = Halves(lesson.training, self._policy(), self._n_threads(), rng)
@@ -172,10 +174,8 @@ class ICETClassifier(TreeClassifier):
         if n > MOST_SEARCHED:
             lesson = Lesson(lesson.training.take(rng.permutation(n)[:MOST_SEARCHED]), False, 0, 1)
         space = RefinedSpace(_list_prices(lesson.training), self.search == "real", lesson.trusts)
-        search, final = (
-            Folds(lesson, self._policy(), repeats, self._n_threads(), rng)
-            for repeats in (SEARCH_REPEATS, FINAL_REPEATS)
-        )
+        repeats = REPEATS if n <= FEW_CASES else 1
+        search, final = (Folds(lesson, self._policy(), repeats, self._n_threads(), rng) for _ in range(2))
         return refined_search(self, space, search, final, clock, rng)
 
     def _follow(self, steps: Iterator[Step], clock: Clock) -> Step:

@@ -62,6 +62,9 @@ LEARNERS = {
 }
 
 
+TREES_PER_TRIAL = 8  # of the refined search, which grows more trees and tries fewer individuals
+
+
 def costs_of(costs: Costs, prices: str, errors: str, classes: Sequence[str], healthy: str) -> Costs:
     """Return the costs of a cell.
 
@@ -101,11 +104,11 @@ def parts(n_cases: int, split: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[n
 
     Examples
     --------
-    >>> [len(part) for part in parts(296, 0)]
-    [197, 99]
+    >>> [len(part) for part in parts(296, 0)], [len(part) for part in parts(3772, 0)]
+    ([197, 99], [2515, 1257])
     """
     order = np.random.default_rng(split).permutation(n_cases)
-    train = n_cases * 2 // 3
+    train = round(n_cases * 2 / 3)
     return order[:train], order[train:]
 
 
@@ -151,7 +154,10 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
 def weight(cell: Cell) -> float:
     """Return about how many seconds a cell takes."""
     learner = LEARNERS[cell.learner]
-    trials = parameters_of(cell.parameters).get("trials", 1000) / 1000
+    parameters = parameters_of(cell.parameters)
+    trials = parameters.get("trials", 1000) / 1000
+    if parameters.get("variant") == "refined":
+        trials *= TREES_PER_TRIAL
     return learner.always + learner.effort * trials * PROBLEMS[cell.data].effort
 
 

@@ -316,7 +316,7 @@ GRIDS = (
     Grid(
         7,
         "all tests immediate",
-        (ICET, *GREEDY, *OURS),
+        (ICET, *GREEDY, NO_TEST),
         BOTH,
         prices="no-delay",
         notes=("No test is delayed; otherwise as table 5.",),
@@ -324,7 +324,7 @@ GRIDS = (
     Grid(
         8,
         "no group discounts",
-        (ICET, *GREEDY, *OURS),
+        (ICET, *GREEDY, NO_TEST),
         BOTH,
         prices="no-discount",
         notes=("Every test has its full price, whatever was done before; otherwise as table 5.",),
@@ -332,7 +332,7 @@ GRIDS = (
     Grid(
         10,
         "error costs that differ",
-        (ICET, *GREEDY, *OURS),
+        (ICET, *GREEDY, NO_TEST),
         tuple(Column(f"ratio {ratio:g}", (errors,)) for ratio, errors in RATIOS.items()),
         pictures=(_ratio_picture,),
         notes=(
