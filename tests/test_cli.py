@@ -29,7 +29,7 @@ def test_the_demo_shows_the_costs_and_writes_two_files(capsys, tmp_path):
     assert (folder / "tree.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
-    for words in ("303 patients", "the tree (EG2)", "all tests, then C4.5", "no test, always", "101 held-out", "└─"):
+    for words in ("303 patients", "the tree (ICET)", "all tests, then C4.5", "no test, always", "101 held-out", "└─"):
         assert words in out
     assert str(folder / "report.html") in out.replace("\n", "")
 
@@ -246,8 +246,15 @@ def test_as_a_process_on_a_poor_terminal(tmp_path):
     with start("demo", "--out", tmp_path / "demo", env=environment) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
-    assert b"the tree (EG2)" in out
+    assert b"the tree (ICET)" in out
     assert sorted(p.name for p in (tmp_path / "demo").iterdir()) == ["report.html", "tree.png"]
+
+
+def test_the_search_draws_a_bar_on_a_terminal(tmp_path):
+    with start("demo", "--out", tmp_path / "demo", env=os.environ | {"FORCE_COLOR": "1", "COLUMNS": "120"}) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"of at most 1000 trials, best" in err
 
 
 def test_as_a_process_that_is_stopped(tmp_path):

@@ -66,8 +66,8 @@ def demo(
 ) -> None:
     """Learn a tree for heart disease with published prices and show what it costs.
 
-    Two thirds of the 303 cases train EG2, the rest show what the tree costs per case against doing all tests and doing
-    none.
+    ICET learns from two thirds of the 303 cases; the rest show what the tree costs per case against doing all tests and
+    doing none.
 
     Example: worthwhile demo --out my-demo --seed 3
     """
@@ -76,12 +76,12 @@ def demo(
     from worthwhile.report import html_report, tree_picture
 
     heart = datasets.load("heart")
-    rows, tree = _demo_rows(heart, seed)
+    with _search_bar(quiet) as tell:
+        rows, tree = _demo_rows(heart, seed, tell)
     make_folder(out)
     intro = (
         f"Cleveland heart disease data: {len(heart.y)} patients, 13 tests at the prices of the Ontario health insurance"
-        " (Turney 1995, Canadian dollars), a wrong answer costs 500. EG2 learned from two thirds of the patients,"
-        " pruned by total cost."
+        " (Turney 1995, Canadian dollars), a wrong answer costs 500. ICET learned from two thirds of the patients."
     )
     write_file(out / "tree.png", tree_picture(tree, "png"))
     write_text(out / "report.html", html_report("Heart disease: which tests are worth their price", intro, rows, tree))
@@ -89,19 +89,34 @@ def demo(
         _print_demo(intro, rows, tree, out)
 
 
-def _demo_rows(heart: Any, seed: int) -> tuple[list[tuple[str, Any]], Any]:
+@contextmanager
+def _search_bar(quiet: bool) -> Iterator[Callable[[Any], None]]:
+    """Give a callback for learners that search: it draws, on stderr if that is a terminal, how far they are."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    found = TextColumn("{task.completed} of at most {task.total} trials, best {task.fields[best]} per case,")
+    columns = (TextColumn("searching"), BarColumn(), found, TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=1000, best="?")
+        yield lambda now: bar.update(task, completed=now.trials, best=f"{now.best:.2f}")
+
+
+def _demo_rows(heart: Any, seed: int, tell: Callable[[Any], None]) -> tuple[list[tuple[str, Any]], Any]:
     """Learn on two thirds and return the ways to decide with their costs on the rest, the tree's first."""
     from sklearn.model_selection import train_test_split
 
-    from worthwhile.greedy import C45Classifier, EG2Classifier
+    from worthwhile.greedy import C45Classifier
+    from worthwhile.icet import ICETClassifier
     from worthwhile.metrics import CostReport, cost_report
 
     X_train, X_test, y_train, y_test = train_test_split(
         heart.X, heart.y, test_size=1 / 3, stratify=heart.y, random_state=seed
     )
     known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
-    eg2 = EG2Classifier(prune="cost", **known).fit(X_train, y_train)
-    own = cost_report(eg2, X_test, y_test)
+    icet = ICETClassifier(random_state=seed, n_jobs=-1, callback=tell, **known).fit(X_train, y_train)
+    own = cost_report(icet, X_test, y_test)
 
     everything = cost_report(C45Classifier(**known).fit(X_train, y_train), X_test, y_test)
     price = heart.costs.total_price()
@@ -115,8 +130,8 @@ def _demo_rows(heart: Any, seed: int) -> tuple[list[tuple[str, Any]], Any]:
     truth = np.searchsorted(labels, y_test)
     cost = float(errors[truth, answers.index(cheapest)].mean())
     nothing = CostReport(len(y_test), 0.0, cost, cost, float((y_test != cheapest).mean()))
-    rows = [("the tree (EG2)", own), ("all tests, then C4.5", everything), (f"no test, always “{cheapest}”", nothing)]
-    return rows, eg2.tree_
+    rows = [("the tree (ICET)", own), ("all tests, then C4.5", everything), (f"no test, always “{cheapest}”", nothing)]
+    return rows, icet.tree_
 
 
 def _print_demo(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -> None:
