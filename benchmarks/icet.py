@@ -86,8 +86,8 @@ def main() -> None:
         provenance(),
         "",
         f"{TRIALS} trials (a whole `fit` of the paper's ICET) against {TRIALS} fits of scikit-learn's"
-        " `DecisionTreeClassifier` on random halves of the same training set, one thread each; and two threads against one. The least of"
-        f" {options.repeats} interleaved repeats. Wanted: at most 0.25, and at least 1.7.",
+        " `DecisionTreeClassifier` on random halves of the same training set, one thread each; and two threads"
+        f" against one. The least of {options.repeats} interleaved repeats. Wanted: at most 0.25, and at least 1.7.",
         "",
         "| data | cases × tests | ours / scikit-learn | two threads, times as fast |",
         "|---|---:|---:|---:|",
