@@ -178,16 +178,22 @@ std::vector<double> run_trials(const Training& data, const Pricing& pricing, con
     const auto late = [&] { return Clock::now() >= plan.deadline; };
     std::atomic<bool> interrupted{false};
     parallel_for(plan.n_splits, plan.n_threads, [&](int split, int thread) {
-        if (on_split[split].empty() || late()) return;
+        if (on_split[split].empty()) return;
         Control both([&] {
             if (thread == 0) control.poll();  // only the calling thread may ask the caller
             if (late()) throw TooLate();
             return interrupted.load();
         });
+        // Each control asks for the first time after a while, but trials may be many and short: so here, too.
+        const auto go_on = [&] {
+            if (thread == 0) control.poll();
+            return !late() && !interrupted;
+        };
         try {
+            if (!go_on()) return;
             Bench bench(sorted, pricing, errors, policy, plan, split, on_split[split].size() > 1);
             for (int i : on_split[split]) {
-                if (late()) return;
+                if (!go_on()) return;
                 costs[i] = bench.cost(plan.trials[i], both);
             }
         } catch (const TooLate&) {  // what is not ready stays unknown

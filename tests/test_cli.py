@@ -51,7 +51,9 @@ def test_a_demo_without_pandas(capsys, tmp_path, monkeypatch):
 
 
 def test_the_tree_is_cheaper_than_all_tests_and_than_none():
-    rows, _ = cli._demo_rows(datasets.load("heart"), seed=0)
+    told = []
+    rows, _ = cli._demo_rows(datasets.load("heart"), seed=0, tell=told.append)
+    assert told
     tree, everything, nothing = (report for _, report in rows)
     assert tree.total_cost < everything.total_cost
     assert tree.total_cost < nothing.total_cost
@@ -178,7 +180,8 @@ def test_reproduce_says_which_data_are_missing(capsys, tmp_path, monkeypatch):
         assert (code, out) == (2, "")
         assert err.startswith("worthwhile: the data set 'turney-")
         assert words in err
-        assert err.endswith("(the option --data names the folder, too)\n")
+        assert err.endswith("the option --data names the folder, too\n") == (folder is None)
+        assert not (tmp_path / "out").exists()  # nothing half-written
         assert err.count("\n") == 1
 
 

@@ -293,6 +293,15 @@ def test_a_real_ctrl_c_ends_a_long_call_of_the_core():
     assert out == ""
 
 
+def test_a_real_ctrl_c_ends_many_short_trials():
+    with running(n=1_000, population=300_000, n_jobs=1) as process:  # minutes, one short tree after the other
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in err
+    assert out == ""
+
+
 # -- data of all kinds ------------------------------------------------------------------------------------------------
 
 

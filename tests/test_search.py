@@ -1,12 +1,14 @@
 """The parts of ICET's searches: generations, steps and finals by formula, folds, and the labels of a forest."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import worthwhile as ww
+from worthwhile import _evolution
 from worthwhile._biases import TRUSTS, RealSpace, RefinedSpace
 from worthwhile._encode import read_columns
 from worthwhile._evolution import Clock, paper_search, refined_search
@@ -161,3 +163,30 @@ def test_nominal_values_are_columns_of_their_own_to_the_forest():
     training = training_of(pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["p", "q", None]}), [0, 1, 0])
     expected = [[1.0, 1, 0], [np.nan, 0, 1], [3.0, 0, 0]]
     np.testing.assert_array_equal(features_of(training.schema, training.columns), expected)
+
+
+def test_a_limited_search_keeps_time_for_its_final(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(_evolution, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    class Slow:
+        """A second for every individual."""
+
+        def __init__(self):
+            self.had = []
+
+        def costs(self, biases, seconds):
+            self.had.append(seconds)
+            ready = np.arange(1, len(biases) + 1) <= seconds
+            now[0] += min(float(len(biases)), seconds)
+            return np.where(ready, 50.0 + np.arange(len(biases)), np.nan)
+
+    settings = SimpleNamespace(seeded=True, population=50, trials=1000, crossover=0.6, mutation=0.001)
+    search, final = Slow(), Slow()
+    space = RefinedSpace(np.array([1.0, 2.0]), True, 3)
+    *_, last = refined_search(settings, space, search, final, Clock(100.0), np.random.default_rng(0))
+    assert now[0] <= 100
+    assert search.had[0] == 80  # ten at a time, up to four fifths of the limit
+    assert min(search.had) > 0
+    assert final.had[0] >= 20
+    assert (last.trials, last.late) == (80, True)

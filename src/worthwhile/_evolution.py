@@ -22,6 +22,8 @@ __all__ = ["Clock", "Step", "paper_search", "refined_search"]
 SCALING_WINDOW = 5  # Turney 1995, Table 4
 PATIENCE = 5  # refined: generations without a better individual
 FINALISTS = 20
+SEARCH_SHARE = 0.8  # of the time limit; the rest is for the final
+BATCH = 10  # individuals tried at a time where the time is limited: those that are ready when it ends count
 
 
 class Clock:
@@ -38,6 +40,12 @@ class Clock:
         """Return the seconds that are left; 0 when the time is over."""
         return max(self._limit - self.seconds(), 0.0)
 
+    def part(self, share: float) -> Clock:
+        """Return a clock that began at the same time and has a share of the limit."""
+        clock = Clock(self._limit * share)
+        clock._start = self._start
+        return clock
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -47,6 +55,7 @@ class Step:
     cost: float  # its fitness
     trials: int  # so far
     mean: float  # mean fitness of the generation
+    late: bool = False  # the search ended because its time was over
 
 
 class Trials(Protocol):
@@ -103,7 +112,7 @@ def refined_search(
     rng : numpy Generator
     """
     no_test = space.seeds()[0]
-    book = _Book(space, search, clock, settings.trials, no_test)
+    book = _Book(space, search, clock.part(SEARCH_SHARE), settings.trials, no_test)
     yield from book.evolve(_first_generation(settings, space, rng))
     yield from book.climb(book.best)
     yield from book.climb(no_test)
@@ -111,14 +120,15 @@ def refined_search(
     costs = final.costs(finalists, clock.left())
     if not np.isnan(costs).any():
         winner = int(costs.argmin())
-        yield Step(finalists.take([winner]), float(costs[winner]), len(book.tried), float(costs.mean()))
+        late = book.clock.left() <= 0
+        yield Step(finalists.take([winner]), float(costs[winner]), len(book.tried), float(costs.mean()), late)
 
 
 class _Book:
     """What was tried and what it cost. The same individual costs the same on the same folds: it is tried once."""
 
     def __init__(self, space: RefinedSpace, search: Trials, clock: Clock, most: int, first: Bits) -> None:
-        self._space, self._search, self._clock, self._most = space, search, clock, most
+        self._space, self._search, self.clock, self._most = space, search, clock, most
         self.tried: dict[bytes, float] = {}
         self.best, self._least = first, math.inf
 
@@ -136,7 +146,7 @@ class _Book:
 
     def climb(self, start: Bits) -> Iterator[Step]:
         """Go to the best neighbour as long as it is better."""
-        here = self.tried.get(start.tobytes(), math.inf)
+        here = float(self._look(start[None, :])[0])  # NaN, which nothing is below, if there is no time for it
         while not self._over():
             around = self._space.neighbours(start)
             costs = self._look(around)
@@ -154,15 +164,18 @@ class _Book:
         return list(dict.fromkeys([always.tobytes(), *(best[cost] for cost in sorted(best)[:FINALISTS])]))
 
     def _over(self) -> bool:
-        return len(self.tried) >= self._most or self._clock.left() <= 0
+        return len(self.tried) >= self._most or self.clock.left() <= 0
 
     def _look(self, generation: Bits) -> Floats:
         """Return what individuals cost, trying those that are new as far as time and trials last; NaN: unknown."""
         new = {bits.tobytes(): None for bits in generation if bits.tobytes() not in self.tried}
         keys = list(new)[: self._most - len(self.tried)]
-        if keys:
-            costs = self._search.costs(_decoded(self._space, keys), self._clock.left())
-            self.tried |= {key: float(cost) for key, cost in zip(keys, costs, strict=True) if not np.isnan(cost)}
+        size = BATCH if math.isfinite(self.clock.left()) else max(len(keys), 1)
+        for batch in (keys[start : start + size] for start in range(0, len(keys), size)):
+            if self.clock.left() <= 0:
+                break
+            costs = self._search.costs(_decoded(self._space, batch), self.clock.left())
+            self.tried |= {key: float(cost) for key, cost in zip(batch, costs, strict=True) if not np.isnan(cost)}
         found = np.array([self.tried.get(bits.tobytes(), math.nan) for bits in generation])
         if not np.isnan(found).all() and np.nanmin(found) < self._least:
             self.best, self._least = generation[np.nanargmin(found)].copy(), float(np.nanmin(found))

@@ -7,6 +7,8 @@ idea (Breiman & Shang 1996, born-again trees; Domingos 1998, combining models in
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import numpy.typing as npt
 
@@ -48,7 +50,9 @@ def out_of_bag_shares(
     from sklearn.ensemble import RandomForestClassifier  # slow to import, and only this learner needs it
 
     forest = RandomForestClassifier(N_TREES, min_samples_leaf=LEAST_LEAF, random_state=seed, n_jobs=n_jobs)
-    forest.fit(features, classes, weights)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")  # so many classes are the user's affair
+        forest.fit(features, classes, weights)
     n = len(classes)
     shares = np.zeros((n, n_classes))
     for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
@@ -62,5 +66,5 @@ def out_of_bag_shares(
     unseen = shares.sum(axis=1) == 0
     shares[unseen, classes[unseen]] = 1.0
     shares /= shares.sum(axis=1, keepdims=True)
-    shares[shares < SLIGHT] = 0.0
+    shares[(shares < SLIGHT) & (shares < shares.max(axis=1, keepdims=True))] = 0.0
     return shares / shares.sum(axis=1, keepdims=True)

@@ -110,8 +110,9 @@ class Folds:
 
     def __init__(self, lesson: Lesson, policy: Any, repeats: int, n_threads: int, rng: np.random.Generator) -> None:
         self._lesson, self._policy, self._n_threads = lesson, policy, n_threads
-        folds = [stratified_folds(lesson.training.classes, N_FOLDS, rng) for _ in range(repeats)]
-        grows = np.array([fold != f for fold in folds for f in range(N_FOLDS)], dtype=np.uint8)[:, lesson.case]
+        n_folds = max(2, min(N_FOLDS, len(lesson.training.classes)))  # none is empty, unless there is but one case
+        folds = [stratified_folds(lesson.training.classes, n_folds, rng) for _ in range(repeats)]
+        grows = np.array([fold != f for fold in folds for f in range(n_folds)], dtype=np.uint8)[:, lesson.case]
         self._n_splits = len(grows)
         self._grows = np.tile(grows, (lesson.trusts, 1))
         self._weights = self._judging = None

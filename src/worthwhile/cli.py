@@ -61,13 +61,14 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the report; made if need be.")] = Path(
         "worthwhile-demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the split into training and held-out cases.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the split into training and held-out cases, and of the search.")
+    ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")] = False,
 ) -> None:
     """Learn a tree for heart disease with published prices and show what it costs.
 
-    ICET learns from two thirds of the 303 cases; the rest show what the tree costs per case against doing all tests and
-    doing none.
+    ICET learns from two thirds of 303 patients; the others show what its tree costs.
 
     Example: worthwhile demo --out my-demo --seed 3
     """
@@ -163,19 +164,22 @@ def _print_demo(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="A table such as turney-table5, or a paper, turney, for all its tables.")],
+    name: Annotated[
+        str, typer.Argument(help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all.")
+    ],
     data: Annotated[
         Path | None, typer.Option(help="Folder with the data sets. Otherwise the variable WORTHWHILE_DATA names it.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A rough version in a minute or two.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough version in under two minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")] = Path("worthwhile-reproduce"),
-    seed: Annotated[int, typer.Option(min=0, help="Which ten random splits of the data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Which random splits of the data.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")] = False,
 ) -> None:
     """Run a published experiment again and set our numbers beside the published ones.
 
-    Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them.
+    Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them. Turney's problems need the files
+    heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv.
 
     If it is stopped, the same command goes on where it was.
 

@@ -3,8 +3,9 @@
 `load` returns a `Dataset`: the cases, their classes, the price list and a description. ``heart``, ``bupa`` and
 ``pima`` are bundled, with the prices of Turney (1995), Appendix A. The names of `TURNEY`, ``turney-bupa`` and so on,
 are the five problems of that paper, prepared as it says; ``turney-bupa`` and ``turney-pima`` are made from bundled
-data, the others from files of the folder. Every other name is looked up in the folder that the environment variable
-``WORTHWHILE_DATA`` names, as ``NAME.csv`` or ``NAME.csv.gz``:
+data, the others from the files ``heart_cleve_mod``, ``hepatitis`` and ``thyroid_ann_train`` of the folder. Every other
+name is looked up in the folder that the environment variable ``WORTHWHILE_DATA`` names, as ``NAME.csv`` or
+``NAME.csv.gz``:
 
 - comma separated, UTF-8, one header row, the class in the last column, which is called ``class``;
 - an empty field or a lone ``?`` is a missing value (in ``annealing``, ``?`` is a value like others);
@@ -248,7 +249,7 @@ def _find(name: str, source: str) -> Path:
             path = folder / (source + suffix)
             if path.is_file():
                 return path
-    raise ValueError(f"{known}; looked for {files} in {folder} (environment variable {FOLDER_VARIABLE}), found neither")
+    raise ValueError(f"{known}; looked for {files} in the folder {folder}, found neither")
 
 
 def _open(path: Path) -> IO[str]:

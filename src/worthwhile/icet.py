@@ -33,7 +33,11 @@ REFINED_MIN_CASES, PAPER_MIN_CASES = 5.0, 2.0
 
 
 class Generation(NamedTuple):
-    """One entry of the history of a search."""
+    """One entry of the history of a search.
+
+    Of the refined one, the single steps after the last generation have entries of their own, and the last entry is that
+    of the final, on fresh folds: its costs do not compare with those before.
+    """
 
     trials: int
     """Individuals tried so far."""
@@ -76,8 +80,9 @@ class ICETClassifier(TreeClassifier):
     mutation : float, default 0.001
         Probability that a bit is drawn anew.
     time_limit : float, optional
-        Seconds after which the search ends with the best individual so far. Ctrl-C does the same; pressed before
-        anything was found, it is passed on. ("refined": the forest comes first, and is not cut short.)
+        Seconds after which the search ends with the best individual so far; "refined": a fifth of them is kept for the
+        final, and the forest, which comes first, is not cut short. Ctrl-C ends the search at once, without a final;
+        pressed before the first generation is complete, it is passed on.
     callback : function, optional
         Called with a `Generation` after each one.
     nominal : list of column names or positions, optional
@@ -107,7 +112,8 @@ class ICETClassifier(TreeClassifier):
     fitness_ : float
         Cost per case of the winner in its trials; infinite if the time was too short for a single one.
     history_ : list of Generation
-        Best and mean cost, trials and seconds after each generation.
+        Best and mean cost, trials and seconds after each generation; see `Generation`. The file that `save` writes has
+        the tree, but neither this nor the winner's biases.
     stopped_ : {"converged", "trials", "time limit", "interrupted"}
         Why the search ended. "converged": no better individual in 5 generations ("refined").
     classes_ : array
@@ -189,7 +195,7 @@ class ICETClassifier(TreeClassifier):
                 if self.callback is not None:
                     self.callback(self.history_[-1])
             converged = "converged" if reached[-1].trials < self.trials else "trials"
-            self.stopped_ = "time limit" if clock.left() <= 0 else converged
+            self.stopped_ = "time limit" if clock.left() <= 0 or reached[-1].late else converged
         except KeyboardInterrupt:
             if not reached:
                 raise

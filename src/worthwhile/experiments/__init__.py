@@ -107,9 +107,11 @@ def reproduce(
     experiments = find(name)
     folder = _data_folder(data)
     out = Path(out)
-    make_folder(out)
+    if out.exists():
+        make_folder(out)  # refuses what is no folder; a new one is made when there is something to put into it
     store = Store(out / f"cells-{experiments[0].family.name}.csv", experiments[0].family)
     results = run(experiments, store, quick=quick, seed=seed, folder=folder, jobs=jobs, tell=tell)
+    make_folder(out)
     tables = [experiment.table(results, quick, seed) for experiment in experiments]
     seconds = sum(numbers.get("seconds", 0.0) for numbers in results.values())
     about = About(command=command, quick=quick, cells=len(results), seconds=seconds)

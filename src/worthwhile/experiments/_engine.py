@@ -1,8 +1,9 @@
 """The engine of all experiments: cells, the file that keeps the finished ones, and running what is missing.
 
-An experiment is a grid of cells. A `Cell` says everything that its numbers depend on, and nothing else: two tables that
-need the same cell share it, and the numbers depend neither on the order nor on the number of processes. A `Store` is a
-CSV file with one line per finished cell, written at once; a run that was stopped goes on where it was.
+An experiment is a grid of cells. A `Cell` says what was learned from what: two tables that need the same cell share it,
+and its numbers depend neither on the order nor on the number of processes. A `Store` is a CSV file with one line per
+finished cell, written at once; a run that was stopped goes on where it was. Cells of another release of worthwhile are
+not taken over; whoever changes learners, data files or other libraries in between starts with an empty folder.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import joblib
 
 from worthwhile import __version__, datasets
+from worthwhile._files import make_folder
 
 if TYPE_CHECKING:
     from worthwhile.experiments._page import Table
@@ -152,17 +154,20 @@ class Store:
             content = self.path.read_bytes()
         except FileNotFoundError:
             content = b""
+        except IsADirectoryError:
+            raise ValueError(f"{self.path}: is a folder, but finished cells are kept in a file of this name") from None
         # A process that was killed may have left half a line: it is cut off, so that the next one starts afresh.
         whole = content[: content.rfind(b"\n") + 1]
         rows = list(csv.reader(io.StringIO(whole.decode("utf-8", errors="replace"))))
         if rows and rows[0] != self._header:
-            raise ValueError(f"{self.path}: is no file of finished cells of this program; move it away or use --out")
+            raise ValueError(
+                f"{self.path}: is no file of finished cells; move it away, or name another folder with --out"
+            )
         for line, row in enumerate(rows[1:], start=2):
             self._take(line, row)
         if len(whole) < len(content):
             os.truncate(self.path, len(whole))
-        if not rows:
-            self._append(self._header)
+        self._empty = not rows
 
     def _take(self, line: int, row: Sequence[str]) -> None:
         try:
@@ -176,6 +181,10 @@ class Store:
 
     def add(self, cell: Cell, numbers: Numbers) -> None:
         """Keep a finished cell; it is in the file when this returns."""
+        if self._empty:
+            make_folder(self.path.parent)
+            self._append(self._header)
+            self._empty = False
         self._append([__version__, *astuple(cell), *(repr(float(numbers[name])) for name in self._numbers)])
         self.results[cell] = numbers
 
@@ -227,8 +236,7 @@ def run(
     family = experiments[0].family
     owner = _in_order(experiments, quick, seed)
     missing = {cell: name for cell, name in owner.items() if cell not in store.results}
-    for name in dict.fromkeys(cell.data for cell in missing):
-        _check_data(family, name, folder)
+    _check_data(family, dict.fromkeys(cell.data for cell in missing), folder)
     weights = {cell: family.weight(cell) for cell in missing}
     done, done_weight, weight = 0, 0.0, sum(weights.values())
     tell = tell or (lambda _: None)
@@ -255,11 +263,14 @@ def _in_order(experiments: Sequence[Experiment], quick: bool, seed: int) -> dict
     return owner
 
 
-def _check_data(family: Family, name: str, folder: str | None) -> None:
-    try:
-        family.load(name, folder)
-    except ValueError as error:
-        raise ValueError(f"{error} (the option --data names the folder, too)") from None
+def _check_data(family: Family, names: Iterable[str], folder: str | None) -> None:
+    """Load all data sets once, so that what is missing is said before anything runs."""
+    for name in names:
+        try:
+            family.load(name, folder)
+        except ValueError as error:
+            hint = "" if folder else "; the option --data names the folder, too"
+            raise ValueError(f"{error}{hint}") from None
 
 
 def _measured(measure: Callable[[Cell, str | None], Numbers], cell: Cell, folder: str | None) -> tuple[Cell, Numbers]:
