@@ -4,9 +4,9 @@
 
 On the training set of the first split of each of Turney's five problems. Ours is 1000 trials of the paper's ICET, 50 in
 a call: trees grown on random halves, pruned, and priced on the other halves; and, beside that, a whole fit, with the
-genetic search and the tree of the winner. Theirs is 1000 fits of `DecisionTreeClassifier` on random halves, nothing else; nominal values are their codes there,
-which is faster for it than a column per value. Repeats are interleaved and the minimum counts, because others on a
-machine only make a run slower.
+genetic search and the tree of the winner. Theirs is 1000 fits of `DecisionTreeClassifier` on random halves, nothing
+else; nominal values are their codes there, which is faster for it than a column per value. Repeats are interleaved and
+the minimum counts, because others on a machine only make a run slower.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def main() -> None:
         " `DecisionTreeClassifier` on random halves of the same training set, one thread each; and two threads"
         f" against one. The least of {options.repeats} interleaved repeats. Wanted: at most 0.25, and at least 1.7.",
         "",
-        "| data | cases × tests | trials / scikit-learn | whole fit / scikit-learn | trials, two threads: times as fast |",
+        "| data | cases × tests | trials / scikit-learn | whole fit / scikit-learn | trials, two threads: speed-up |",
         "|---|---:|---:|---:|---:|",
     ]
     for name in PROBLEMS:
