@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference as ref
@@ -23,14 +23,8 @@ from bridge import (
     from_node,
     to_node,
 )
-from problems import fresh_cases, hand_written_trees, policies, problems
+from problems import compare, fresh_cases, hand_written_trees, policies, problems
 from worthwhile import _core
-
-
-def compare(max_examples):
-    """Settings of a comparison: always the same examples, as long as they take."""
-    slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=max_examples, deadline=None, derandomize=True, suppress_health_check=slow_is_fine)
 
 
 def test_the_two_know_the_same_criteria():

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference as ref
@@ -19,14 +19,8 @@ from bridge import (
     differences,
     to_node,
 )
-from problems import SEEDS, WEIGHTS, policies, problems
+from problems import SEEDS, WEIGHTS, compare, policies, problems
 from worthwhile import _core
-
-
-def compare(max_examples):
-    """Settings of a comparison: always the same examples, as long as they take."""
-    slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=max_examples, deadline=None, derandomize=True, suppress_health_check=slow_is_fine)
 
 
 def random_biases(rng, problem):

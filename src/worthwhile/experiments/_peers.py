@@ -28,6 +28,7 @@ from sklearn.utils import check_random_state
 from worthwhile._base import Training, TreeClassifier
 from worthwhile._encode import Schema
 from worthwhile._treefile import Nodes
+from worthwhile._trials import stratified_folds
 from worthwhile.tree import Tree
 
 __all__ = ["NoTestClassifier", "PeerPickClassifier", "pystreed_available"]
@@ -302,11 +303,7 @@ def _alphas(path: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def _folds(classes: npt.NDArray[np.int32], n_folds: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
     """Yield the cases to learn from and those held back; each class is dealt out like cards, however rare it is."""
-    n = len(classes)
-    order = np.random.default_rng(seed).permutation(n)
-    order = order[np.argsort(classes[order], kind="stable")]
-    fold = np.empty(n, dtype=int)
-    fold[order] = np.arange(n) % n_folds
+    n, fold = len(classes), stratified_folds(classes, n_folds, np.random.default_rng(seed))
     for k in range(min(n_folds, n) if n > 1 else 0):
         yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
