@@ -7,6 +7,7 @@
 
 #include "grower.hpp"
 #include "lists.hpp"
+#include "marks.hpp"
 
 namespace worthwhile {
 
@@ -25,7 +26,8 @@ class Judge {
 public:
     Judge(CaseLists<Word>& lists, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
         : lists_(lists), data_(data), pricing_(pricing), errors_(errors), policy_(policy), k_(data.n_classes),
-          xlog_(lists.weighted() ? 0 : data.table.n_cases), scratch_(std::max(policy.n_threads, 1)) {
+          xlog_(lists.weighted() ? 0 : data.table.n_cases),
+          marked_(data.marks && data.marks->width > 0 && !lists.weighted()), counts_(data.n_classes), scratch_(std::max(policy.n_threads, 1)) {
         for (std::size_t row = 0; row < data.table.n_cases; ++row) training_weight_ += data.weight(row);
         for (int c = 0; c < data.table.n_columns(); ++c) {
             list_price_.push_back(pricing.price_of(c, TestSet(pricing.n_tests())));
@@ -118,6 +120,10 @@ private:
         control_->poll();
         const bool poll_each = data_.table.n_cases > 10'000;  // asking for the time is noticed in small nodes
         std::vector<Candidate> found(slots_.size());
+        if (marked_) {
+            const Range rows = view.ranges[lists_.rows_list()];
+            counts_.count(*data_.marks, view.block->words.get() + rows.begin, rows.size(), lists_.packing());
+        }
         parallel_for(static_cast<int>(slots_.size()), lists_.threads_for(view), [&](int slot, int thread) {
             if (thread == 0 && poll_each) control_->poll();  // only the calling thread may ask
             Candidate& c = found[slot];
@@ -192,9 +198,14 @@ private:
         const Column& column = data_.table.columns[c.split.column];
         const Level& level = column.levels[c.split.level];
         const Range range = view.ranges[lists_.rows_list()];
+        if (marked_)
+            counts_.divide(data_.marks->first[c.split.column], level, scratch.branches);
+        else
+            count_branches(column, level, view.block->words.get() + range.begin, range.size(), lists_.weight_of(), lists_.packing(), k_,
+                           scratch.branches);
         scratch.known.assign(k_, 0.0);
-        count_branches(column, level, view.block->words.get() + range.begin, range.size(), lists_.weight_of(), lists_.packing(), k_,
-                       scratch.branches, scratch.known.data());
+        for (int32_t b = 0; b < level.n_branches; ++b)
+            for (int label = 0; label < k_; ++label) scratch.known[label] += scratch.branches[static_cast<std::size_t>(b) * k_ + label];
         const Known known{scratch.known.data(), sum(scratch.known.data())};
         std::vector<double>& parts = scratch.doubles;
         parts.assign(static_cast<std::size_t>(level.n_branches) + 1, 0.0);
@@ -258,6 +269,8 @@ private:
     const int k_;
     Control* control_ = nullptr;
     const XLogTable xlog_;
+    const bool marked_;  // nominal tests are counted together, by their marks
+    ValueCounts counts_;
     double training_weight_ = 0;
     std::vector<double> list_price_;
     std::vector<Slot> slots_;

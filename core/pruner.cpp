@@ -20,6 +20,10 @@ struct Cases {
     std::vector<double> weights;
     std::vector<Account> accounts;  // left empty where nobody asks for them
 
+    void reserve(std::size_t n) {
+        rows.reserve(n);
+        weights.reserve(n);
+    }
     void add(uint32_t row, double weight) {
         rows.push_back(row);
         weights.push_back(weight);
@@ -38,15 +42,22 @@ Cases all_cases(const Training& data) {
 
 struct NoAccounts {};
 
-// The cases of each branch; `account_of(i, known)` says what a case has paid when it arrives there.
+// The cases of each branch; `account_of(i, known)` says what a case has paid when it arrives there. `spare_leaves`: nobody asks which
+// cases come to a leaf.
 template <class AccountOf>
-std::vector<Cases> divide(const Tree& tree, int node, const Training& data, const Cases& cases, AccountOf account_of) {
+std::vector<Cases> divide(const Tree& tree, int node, const Training& data, const Cases& cases, AccountOf account_of, bool spare_leaves = false) {
     const Column& column = data.table.columns[tree.test[node]];
     std::vector<Cases> parts(tree.n_children[node]);
     std::vector<double> share(parts.size(), 0.0);
     std::vector<std::size_t> missing;
     double known = 0;
+    std::vector<uint8_t> spared(parts.size(), 0);
+    for (std::size_t b = 0; b < parts.size(); ++b) {
+        spared[b] = spare_leaves && tree.leaf(tree.first_child[node] + static_cast<int>(b));
+        if (!spared[b] && parts.size() <= 4) parts[b].reserve(cases.rows.size());
+    }
     const auto add = [&](std::size_t b, std::size_t i, double part, bool is_known) {
+        if (spared[b]) return;
         if constexpr (std::is_same_v<AccountOf, NoAccounts>)
             parts[b].add(cases.rows[i], cases.weights[i] * part);
         else
@@ -84,7 +95,8 @@ public:
     void run() {
         collapse();
         if (tree_.leaf(0)) return;
-        prune(0, all_cases(data_));
+        // Whole numbers add up to the same whatever their order: what growing counted need not be counted again.
+        prune(0, all_cases(data_), !data_.weights && !data_.table.has_missing);
     }
 
 private:
@@ -113,17 +125,18 @@ private:
     }
 
     // Prunes the subtree for these cases and returns its estimated errors: the sum over the leaves that are left.
-    double prune(int node, const Cases& cases) { return estimate_[node] = pruned_errors(node, cases); }
+    // `as_grown`: the node has the class weights of these cases.
+    double prune(int node, const Cases& cases, bool as_grown) { return estimate_[node] = pruned_errors(node, cases, as_grown); }
 
-    double pruned_errors(int node, const Cases& cases) {
+    double pruned_errors(int node, const Cases& cases, bool as_grown) {
         control_.poll();
-        count(cases, tree_.class_weights(node));
+        if (!as_grown) count(cases, tree_.class_weights(node));
         const double as_leaf = leaf_errors(tree_.class_weights(node));
         if (tree_.leaf(node)) return as_leaf;
         double as_tree = 0;
         {
-            const std::vector<Cases> parts = divide(tree_, node, data_, cases, NoAccounts{});
-            for (int b = 0; b < tree_.n_children[node]; ++b) as_tree += prune(tree_.first_child[node] + b, parts[b]);
+            const std::vector<Cases> parts = divide(tree_, node, data_, cases, NoAccounts{}, as_grown);
+            for (int b = 0; b < tree_.n_children[node]; ++b) as_tree += prune(tree_.first_child[node] + b, parts[b], as_grown);
         }
         const int branch = largest_child(node);
         const double as_branch = policy_.raise_subtrees ? raised_errors(node, branch, cases) : std::numeric_limits<double>::infinity();
@@ -133,7 +146,7 @@ private:
         }
         if (as_branch > as_tree + 0.1) return as_tree;
         raise(node, branch);
-        return pruned_errors(node, cases);
+        return pruned_errors(node, cases, false);
     }
 
     int largest_child(int node) const {

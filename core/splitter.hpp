@@ -206,10 +206,10 @@ void count_quickly(const Column& column, const Level& level, const Word* rows, s
         for (const uint32_t* table : tables) counts[c] += table[c];
 }
 
-// Class weights per branch of a nominal test asked at one level. `known` gets the sum over the branches.
+// Class weights per branch of a nominal test asked at one level.
 template <class Word>
 void count_branches(const Column& column, const Level& level, const Word* rows, std::size_t n, const double* weight_of,
-                    const Packing& packing, int k, std::vector<double>& counts, double* known) {
+                    const Packing& packing, int k, std::vector<double>& counts) {
     counts.assign(static_cast<std::size_t>(level.n_branches) * k, 0.0);
     if (!weight_of && counts.size() < kFewCounts) {
         count_quickly(column, level, rows, n, packing, k, counts);
@@ -220,9 +220,6 @@ void count_branches(const Column& column, const Level& level, const Word* rows, 
             if (code >= 0) counts[static_cast<std::size_t>(level.branch_of[code]) * k + packing.label(rows[i])] += weight_of ? weight_of[row] : 1.0;
         }
     }
-    for (int c = 0; c < k; ++c) known[c] = 0;
-    for (int32_t b = 0; b < level.n_branches; ++b)
-        for (int c = 0; c < k; ++c) known[c] += counts[static_cast<std::size_t>(b) * k + c];
 }
 
 }  // namespace worthwhile

@@ -40,6 +40,8 @@ struct Table {
     int n_columns() const { return static_cast<int>(columns.size()); }
 };
 
+struct ValueMarks;
+
 struct Training {
     const Table& table;
     const int32_t* classes;
@@ -47,6 +49,7 @@ struct Training {
     const double* weights;  // nullptr: every case counts once
     // By column, the rows that have a value, in the order of the values of a numeric column; nullptr: not sorted yet.
     const std::vector<std::vector<uint32_t>>* order = nullptr;
+    const ValueMarks* marks = nullptr;  // of the nominal values; nullptr: not made
 
     double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
 };

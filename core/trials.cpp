@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 
+#include "marks.hpp"
 #include "parallel.hpp"
 #include "presort.hpp"
 #include "router.hpp"
@@ -49,6 +50,8 @@ public:
         for (int c = 0; c < table_.n_columns(); ++c) bring(c);
         order_.resize(whole.order->size());
         for (std::size_t c = 0; c < order_.size(); ++c) order_[c] = chosen_of((*whole.order)[c]);
+        // Where cases have weights, nobody looks at the marks.
+        if (weights_.empty() && !table_.has_missing) take_marks(*whole.marks);
     }
     Part(const Part&) = delete;
 
@@ -58,7 +61,7 @@ public:
             if (test >= 0) bring(test);
     }
 
-    Training data() const { return {table_, classes_.data(), n_classes_, weights_.empty() ? nullptr : weights_.data(), &order_}; }
+    Training data() const { return {table_, classes_.data(), n_classes_, weights_.empty() ? nullptr : weights_.data(), &order_, &marks_}; }
 
 private:
     static constexpr uint32_t kElsewhere = ~uint32_t{0};
@@ -73,7 +76,7 @@ private:
         for (std::size_t row = 0; row < n; ++row) {
             const bool taken = ((grows[row] != 0) == growing) & (!weights || weights[row] > 0);
             rows_[count] = static_cast<uint32_t>(row);
-            place_[row] = taken ? count : kElsewhere;
+            place_[row] = count | (static_cast<uint32_t>(taken) - 1);  // kElsewhere unless it is taken
             count += taken;
         }
         rows_.resize(count);
@@ -90,6 +93,13 @@ private:
         }
         chosen.resize(count);
         return chosen;
+    }
+
+    void take_marks(const ValueMarks& whole) {
+        marks_.width = whole.width;
+        marks_.first = whole.first;
+        marks_.words.resize(rows_.size() * whole.width);
+        for (std::size_t i = 0; i < rows_.size(); ++i) std::copy_n(whole.row(rows_[i]), whole.width, marks_.words.data() + i * whole.width);
     }
 
     void bring(int c) {
@@ -119,6 +129,7 @@ private:
     std::vector<int32_t> classes_;
     std::vector<double> weights_;
     Order order_;
+    ValueMarks marks_;
 };
 
 double average_cost(const Tree& tree, const Training& cases, const Pricing& pricing, const ErrorCosts& errors, Answer policy, Control& control) {
@@ -175,6 +186,8 @@ std::vector<double> run_trials(const Training& data, const Pricing& pricing, con
     const Order order = sorted_rows(data.table);
     Training sorted = data;
     sorted.order = &order;
+    const ValueMarks marks = mark_values(data.table, data.n_classes);
+    sorted.marks = &marks;
     const auto late = [&] { return Clock::now() >= plan.deadline; };
     std::atomic<bool> interrupted{false};
     parallel_for(plan.n_splits, plan.n_threads, [&](int split, int thread) {
