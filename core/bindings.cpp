@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "learn.hpp"
+#include "marks.hpp"
 #include "router.hpp"
 #include "trials.hpp"
 
@@ -117,7 +118,22 @@ struct Policy : LearnPolicy {
         prune.raise_subtrees = raise_subtrees;
         prune.answer = grow.answer = least_cost ? Answer::least_cost : Answer::majority;
     }
+
+    void look_ahead(int r, int samples_per_cut, bool greedy_first, bool by_size, const std::string& samples, double ahead_confidence, uint64_t seed) {
+        grow.ahead.r = r;
+        grow.ahead.samples_per_cut = samples_per_cut;
+        grow.ahead.greedy_first = greedy_first;
+        grow.ahead.by_size = by_size;
+        grow.ahead.samples = samples == "pruned" ? Samples::pruned : samples == "stopped" ? Samples::stopped : Samples::grown;
+        grow.ahead.confidence = ahead_confidence;
+        grow.ahead.seed = seed;
+    }
 };
+
+std::chrono::steady_clock::time_point in(double seconds) {
+    const auto now = std::chrono::steady_clock::now();
+    return seconds < 1e9 ? now + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6)) : std::chrono::steady_clock::time_point::max();
+}
 
 // Runs long work without the interpreter's lock; a signal that Python wants to handle (Ctrl-C) ends it.
 template <class Work>
@@ -142,6 +158,47 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<C
     return run([&](Control& control) { return learn(data, pricing.pricing, errors, policy, control); });
 }
 
+// The cases that a look-ahead learns from, and those that it is valued by.
+struct Lesson {
+    Training data;
+    ValueMarks marks;
+    std::optional<Training> aside;
+
+    Lesson(const OwnedTable& table, Contiguous1<int32_t> classes, const std::optional<Contiguous1<double>>& weights, int n_classes)
+        : data{table.table, classes.data(), n_classes, weights_or_null(weights)}, marks(mark_values(table.table, n_classes)) {
+        data.marks = &marks;
+    }
+    Lesson(const Lesson&) = delete;
+};
+
+// Grows one tree with look-ahead. After `seconds` it is finished without, and after `seconds_more` as it is.
+Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights, const OwnedPricing& pricing,
+                const ErrorCosts& errors, Policy policy, double seconds, double seconds_more, const OwnedTable* aside,
+                std::optional<Contiguous1<int32_t>> aside_classes, std::optional<Contiguous1<double>> aside_weights) {
+    Lesson lesson(table, classes, weights, errors.n_classes);
+    if (aside) {
+        lesson.aside.emplace(Training{aside->table, aside_classes->data(), errors.n_classes, weights_or_null(aside_weights)});
+        policy.grow.ahead.aside = &*lesson.aside;
+    }
+    policy.grow.ahead.deadline = in(seconds);
+    policy.grow.ahead.last_moment = in(seconds + seconds_more);
+    return run([&](Control& control) { return learn(lesson.data, pricing.pricing, errors, policy, control); });
+}
+
+// What each of `n` sampled trees is expected to cost per case.
+nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
+                                            const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
+    const Lesson lesson(table, classes, weights, errors.n_classes);
+    return to_numpy(run([&](Control& control) { return sample_trees(lesson.data, pricing.pricing, errors, policy.grow, n, control); }));
+}
+
+// What a tree is expected to cost per case.
+double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
+                 const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
+    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    return run([&](Control& control) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, control); });
+}
+
 // The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
 nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
                                           const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy,
@@ -156,7 +213,7 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     if (growing_weights) plan.growing_weights = growing_weights->data();
     plan.judging_weights = weights_or_null(judging_weights);
     plan.n_threads = n_threads;
-    if (seconds < 1e9) plan.deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
+    plan.deadline = in(seconds);
     for (std::size_t i = 0; i < biases.shape(0); ++i)
         plan.trials.push_back({biases.data() + i * biases.shape(1), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
     return to_numpy(run([&](Control& control) { return run_trials(data, pricing.pricing, errors, policy, plan, control); }));
@@ -260,7 +317,8 @@ NB_MODULE(_core, m) {
         .def(nb::init<const std::string&, double, double, double, int, bool, bool, int, bool, const std::string&, double, bool, int,
                       std::optional<Contiguous1<double>>>(), nb::kw_only(),
              "criterion"_a, "omega"_a, "min_cases"_a, "min_share"_a, "max_depth"_a, "release8"_a, "context"_a, "lookahead"_a, "least_cost"_a,
-             "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a, "biases"_a.none() = nb::none());
+             "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a, "biases"_a.none() = nb::none())
+        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "samples_per_cut"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a, "seed"_a);
     nb::class_<Tree>(m, "Tree")
         .def("__init__",
              [](Tree* self, int k, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
@@ -290,6 +348,13 @@ NB_MODULE(_core, m) {
         return names;
     }, "The names of the criteria.");
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "Grow and prune one tree.");
+    m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "seconds"_a,
+          "seconds_more"_a, "aside"_a.none() = nb::none(), "aside_classes"_a.none() = nb::none(), "aside_weights"_a.none() = nb::none(),
+          "Grow and prune one tree with look-ahead.");
+    m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "n"_a,
+          "Sample trees and return what each is expected to cost per case.");
+    m.def("tree_cost", &tree_cost, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "What a tree is expected to cost per case.");
     m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "biases"_a,
           "omega"_a, "confidence"_a, "max_depth"_a, "split"_a, "grows"_a, "growing_weights"_a.none(), "judging_weights"_a.none(), "n_threads"_a, "seconds"_a,
           "Grow a tree for every row of biases on one side of its split and return what it costs on the other.");

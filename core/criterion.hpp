@@ -19,6 +19,7 @@ struct Evidence {
 inline double per_price(double numerator, double price) { return price > 0 ? numerator / price : numerator * 1e100; }
 
 inline double gain_ratio(const Evidence& e, double) { return e.split_info > 1e-10 ? e.gain / e.split_info : 0.0; }      // Quinlan 1993, ch. 2
+inline double gain(const Evidence& e, double) { return e.gain; }                                                       // Quinlan 1986, ID3
 inline double icf(const Evidence& e, double omega) { return (std::exp2(e.gain) - 1) / std::pow(e.price + 1, omega); }  // Turney 1995, eq. 2
 inline double gain_per_price(const Evidence& e, double) { return per_price(e.gain, e.price); }                        // eq. 5
 inline double gain_squared_per_price(const Evidence& e, double) { return per_price(e.gain * e.gain, e.price); }       // eq. 4
@@ -33,6 +34,7 @@ struct Criterion {
 
 inline constexpr Criterion kCriteria[] = {
     {"gain-ratio", gain_ratio, true, false},
+    {"gain", gain, false, false},
     {"icf", icf, false, false},
     {"gain-per-price", gain_per_price, false, false},
     {"gain-squared-per-price", gain_squared_per_price, false, false},

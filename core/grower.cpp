@@ -5,6 +5,7 @@
 
 #include "judge.hpp"
 #include "lists.hpp"
+#include "lookahead.hpp"
 
 namespace worthwhile {
 
@@ -22,10 +23,14 @@ class Grower final : public TreeGrower {
         int users = 0;  // tasks whose lists lie in it
     };
 
+    static constexpr std::size_t kFewAside = 30;  // with fewer set-aside cases, those that the node is grown from say more
+
 public:
     Grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, bool reusable)
         : data_(data), pricing_(pricing), policy_(policy), reusable_(reusable), k_(data.n_classes), lists_(data, policy.n_threads),
-          root_(lists_.root()), judge_(lists_, data, pricing, errors, policy_) {}
+          root_(lists_.root()), judge_(lists_, data, pricing, errors, policy_) {
+        if (policy.ahead.r > 0) lookahead_.emplace(data, pricing, errors, policy_);
+    }
 
     Tree grow(Control& control, const Guide* guide) override {
         start(guide);
@@ -53,6 +58,9 @@ private:
         tree_.add_leaves(1);
         std::copy(root_.class_weights.begin(), root_.class_weights.end(), tree_.class_weights(0));
         parent_.assign(1, -1);
+        seeds_.assign(1, seed_of(policy_.ahead.seed, 0));
+        aside_.clear();
+        if (lookahead_ && policy_.ahead.aside) take_all_aside();
         blocks_.clear();
         free_blocks_.clear();
         tasks_.clear();
@@ -90,7 +98,7 @@ private:
         node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + k_);
         const View<Word> view{blocks_[task.block].block.get(), ranges_.data(), node_weights_.data(), tree_.weight(task.node)};
         const TestSet paid = policy_.context ? paid_on_path(task.node) : TestSet(pricing_.n_tests());
-        const Candidate best = judge_.best(view, paid, task.depth, control);
+        const Candidate best = choose(task, view, paid, control);
         if (!best.valid) return;
 
         const Split& split = best.split;
@@ -98,6 +106,7 @@ private:
         lists_.divide_weights(view, split, child_weights_);
         std::copy(child_weights_.begin(), child_weights_.end(), tree_.class_weights(first));
         parent_.resize(tree_.size(), task.node);
+        if (lookahead_) pass_on(task.node, split, first, n_branches);
         record(task.node, split, first, n_branches);
 
         const bool visit_all = task.visit_all || orders_delayed(*guide, task.node);
@@ -106,6 +115,33 @@ private:
         for (int b = 0; b < n_branches; ++b)
             n_wanted += wanted_[b] = !judge_.terminal(tree_.class_weights(first + b), task.depth + 1) && (visit_all || visits(*guide, task.node, b));
         if (n_wanted > 0) divide(task, view, split, first, visit_all);
+    }
+
+    // With a look-ahead, as long as there is time for it; then greedily, and in the end not at all.
+    Candidate choose(const Task& task, const View<Word>& view, const TestSet& paid, Control& control) {
+        if (!lookahead_) return judge_.best(view, paid, task.depth, control);
+        const Aside* aside = nullptr;
+        if (!aside_.empty() && aside_[task.node].rows.size() >= kFewAside) aside = &aside_[task.node];
+        if (const auto found = lookahead_->best(lists_, judge_, view, paid, task.depth, seeds_[task.node], aside, control)) return *found;
+        if (std::chrono::steady_clock::now() >= policy_.ahead.last_moment) return {};
+        return judge_.best(view, paid, task.depth, control);
+    }
+
+    // Gives the branches of a node their seeds, which depend on the way to them alone, and their set-aside cases.
+    void pass_on(int node, const Split& split, int first, int n_branches) {
+        for (int b = 0; b < n_branches; ++b) seeds_.push_back(seed_of(seeds_[node], static_cast<uint64_t>(b) + 1));
+        if (aside_.empty()) return;
+        std::vector<Aside> parts;
+        lookahead_->sampler().divide_aside(split, aside_[node], child_weights_, parts);
+        aside_.resize(tree_.size());
+        for (int b = 0; b < n_branches; ++b) aside_[first + b] = std::move(parts[b]);
+        aside_[node] = {};
+    }
+
+    void take_all_aside() {
+        aside_.resize(1);
+        const Training& aside = *policy_.ahead.aside;
+        for (std::size_t row = 0; row < aside.table.n_cases; ++row) aside_[0].add(static_cast<uint32_t>(row), aside.weight(row));
     }
 
     void record(int node, const Split& split, int first, int n_branches) {
@@ -173,9 +209,12 @@ private:
     CaseLists<Word> lists_;
     NodeLists<Word> root_;
     Judge<Word> judge_;
+    std::optional<Lookahead<Word>> lookahead_;
 
     Tree tree_;
     std::vector<int> parent_;
+    std::vector<uint64_t> seeds_;  // by node, for the look-ahead
+    std::vector<Aside> aside_;     // by node; empty: no cases are set aside
     std::vector<std::vector<int>> map_start_;
     std::vector<Task> tasks_;
     std::vector<Range> task_ranges_;  // of all tasks, one after the other
@@ -188,11 +227,37 @@ private:
 
 }  // namespace
 
+namespace {
+
+// Calls work(a word that the lists of these cases fit into).
+template <class Work>
+auto with_word(const Training& data, Work work) {
+    return Packing(data.n_classes).fits(data.table.n_cases, 32) ? work(uint32_t{}) : work(uint64_t{});
+}
+
+}  // namespace
+
 std::unique_ptr<TreeGrower> make_grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors,
                                         const GrowPolicy& policy, bool reusable) {
-    if (Packing(data.n_classes).fits(data.table.n_cases, 32))
-        return std::make_unique<Grower<uint32_t>>(data, pricing, errors, policy, reusable);
-    return std::make_unique<Grower<uint64_t>>(data, pricing, errors, policy, reusable);
+    return with_word(data, [&](auto word) -> std::unique_ptr<TreeGrower> {
+        return std::make_unique<Grower<decltype(word)>>(data, pricing, errors, policy, reusable);
+    });
+}
+
+std::vector<double> sample_trees(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, int n, Control& control) {
+    return with_word(data, [&](auto word) {
+        using Word = decltype(word);
+        const NodeLists<Word> root = CaseLists<Word>(data, 1).root();
+        Sampler<Word> sampler(data, pricing, errors, policy);
+        std::vector<double> found;
+        for (int i = 0; i < n; ++i) {
+            Random random(seed_of(policy.ahead.seed, static_cast<uint64_t>(i)));
+            const bool greedy = i == 0 && policy.ahead.greedy_first;
+            const SampleValue value = sampler.sample(root, TestSet(pricing.n_tests()), 0, 0, greedy ? nullptr : &random, nullptr, control);
+            found.push_back(policy.ahead.by_size ? value.leaves : value.total() / root.weight());
+        }
+        return found;
+    });
 }
 
 void settle_answers(Tree& tree, const ErrorCosts& errors, Answer policy) {

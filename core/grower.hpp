@@ -1,6 +1,8 @@
 // Growing a tree, top down (docs/design.md, "Growing").
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,6 +14,24 @@
 #include "valuation.hpp"
 
 namespace worthwhile {
+
+// How far the trees go that a look-ahead samples: until nothing can be split; no further than each split pays at once; or all the way,
+// with what does not pay cut off again.
+enum class Samples { grown, stopped, pruned };
+
+struct LookaheadPolicy {
+    int r = 0;                // samples below every branch, and cuts of every numeric test; 0: no look-ahead
+    int samples_per_cut = 1;  // below each side of a cut
+    bool greedy_first = true;  // the first sample is not drawn but grown greedily
+    bool by_size = false;     // the smallest tree wins, not the cheapest
+    Samples samples = Samples::grown;
+    double confidence = 0.25;
+    uint64_t seed = 0;
+    const Training* aside = nullptr;  // cases that the samples are valued by, where enough of them come to a node
+    // From here on nodes are split greedily, and from `last_moment` on not at all.
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    std::chrono::steady_clock::time_point last_moment = std::chrono::steady_clock::time_point::max();
+};
 
 struct GrowPolicy {
     const Criterion* criterion = &kCriteria[0];
@@ -25,6 +45,7 @@ struct GrowPolicy {
     Answer answer = Answer::majority;
     int n_threads = 1;
     const double* biases = nullptr;  // by test: what the criterion sees in place of the list price; infinite: never asked
+    LookaheadPolicy ahead;
 };
 
 // Grows only what one case will see: the branches it takes, and all of the subtree below a delayed test that it orders.
@@ -44,6 +65,9 @@ public:
 // `reusable`: grow() will be called more than once.
 std::unique_ptr<TreeGrower> make_grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors,
                                         const GrowPolicy& policy, bool reusable);
+
+// Samples `n` trees as a look-ahead does and returns what each is expected to cost per case (or its leaves, where size counts).
+std::vector<double> sample_trees(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, int n, Control& control);
 
 // Moves every threshold down to the largest value of its column that does not exceed it, as C4.5 does.
 void settle_thresholds(Tree& tree, const Training& data);

@@ -8,6 +8,7 @@
 #include "grower.hpp"
 #include "lists.hpp"
 #include "marks.hpp"
+#include "random.hpp"
 
 namespace worthwhile {
 
@@ -19,6 +20,7 @@ struct Candidate {
     Split split;
     Evidence evidence{};
     double score = 0;
+    double known = 0;  // weight of the cases whose value is known
 };
 
 template <class Word>
@@ -51,6 +53,40 @@ public:
     Candidate best(const View<Word>& view, const TestSet& paid, int depth, Control& control) {
         control_ = &control;
         return best(view, paid, depth, policy_.lookahead);
+    }
+
+    // A split drawn at random, in proportion to the scores; where no test gains anything, all are alike.
+    Candidate draw(const View<Word>& view, const TestSet& paid, Random& random, Control& control) {
+        control_ = &control;
+        std::vector<Candidate> found = candidates(view, paid);
+        std::erase_if(found, [](const Candidate& c) { return !c.valid; });
+        if (found.empty()) return {};
+        double sum = 0;
+        for (Candidate& c : found) sum += c.score = c.evidence.gain > 1e-10 ? policy_.criterion->score(c.evidence, policy_.omega) : 0.0;
+        if (sum <= 0)
+            for (Candidate& c : found) sum += c.score = 1.0;
+        double at = random.share() * sum;
+        for (const Candidate& c : found)
+            if ((at -= c.score) < 0) return c;
+        return found.back();
+    }
+
+    // The splits that a look-ahead compares, whatever they gain: every nominal test, and the `n_cuts` best cuts of every numeric one.
+    std::vector<Candidate> options(const View<Word>& view, const TestSet& paid, int n_cuts, Control& control) {
+        control_ = &control;
+        std::vector<Candidate> found;
+        prepare(view);
+        for (const Slot& slot : slots_) {
+            Candidate c = start(slot, paid);
+            if (!std::isfinite(c.evidence.price)) continue;
+            if (lists_.list_of(slot.column) >= 0) {
+                judge_cuts(view, c, n_cuts, scratch_[0], found);
+            } else {
+                judge_nominal(view, c, scratch_[0]);
+                if (c.valid) found.push_back(c);
+            }
+        }
+        return found;
     }
 
 private:
@@ -116,20 +152,12 @@ private:
 
     // One candidate per test, and one more per further level of a nominal test, in the order in which they are compared.
     std::vector<Candidate> candidates(const View<Word>& view, const TestSet& paid) {
-        lists_.load_weights(view);
-        control_->poll();
+        prepare(view);
         const bool poll_each = data_.table.n_cases > 10'000;  // asking for the time is noticed in small nodes
         std::vector<Candidate> found(slots_.size());
-        if (marked_) {
-            const Range rows = view.ranges[lists_.rows_list()];
-            counts_.count(*data_.marks, view.block->words.get() + rows.begin, rows.size(), lists_.packing());
-        }
         parallel_for(static_cast<int>(slots_.size()), lists_.threads_for(view), [&](int slot, int thread) {
             if (thread == 0 && poll_each) control_->poll();  // only the calling thread may ask
-            Candidate& c = found[slot];
-            c.split.column = slots_[slot].column;
-            c.split.level = slots_[slot].level;
-            c.evidence.price = seen_price(c.split.column, paid);
+            Candidate& c = found[slot] = start(slots_[slot], paid);
             if (!std::isfinite(c.evidence.price)) return;
             if (lists_.list_of(c.split.column) >= 0)
                 judge_numeric(view, c, scratch_[thread]);
@@ -137,6 +165,22 @@ private:
                 judge_nominal(view, c, scratch_[thread]);
         });
         return found;
+    }
+
+    void prepare(const View<Word>& view) {
+        lists_.load_weights(view);
+        control_->poll();
+        if (!marked_) return;
+        const Range rows = view.ranges[lists_.rows_list()];
+        counts_.count(*data_.marks, view.block->words.get() + rows.begin, rows.size(), lists_.packing());
+    }
+
+    Candidate start(const Slot& slot, const TestSet& paid) const {
+        Candidate c;
+        c.split.column = slot.column;
+        c.split.level = slot.level;
+        c.evidence.price = seen_price(slot.column, paid);
+        return c;
     }
 
     // What the criterion takes for the price of a test. A bias stands for the list price; in context it falls as the price does.
@@ -148,23 +192,46 @@ private:
         return policy_.biases && list_price > 0 ? listed * here / list_price : policy_.biases ? listed : here;
     }
 
-    void judge_numeric(const View<Word>& view, Candidate& c, Scratch& scratch) {
-        const Packing& packing = lists_.packing();
+    // The cases of a node that are in the list of a numeric test.
+    Known known_of(const View<Word>& view, Candidate& c, Scratch& scratch) const {
         const Range range = view.ranges[lists_.list_of(c.split.column)];
-        const Word* list = view.block->words.get() + range.begin;
-        if (range.size() < 2) return;
-        Known known{view.class_weights, view.weight};
         c.split.complete = !lists_.weighted() || range.size() == view.ranges[lists_.rows_list()].size();
-        if (!c.split.complete) {
-            scratch.known.assign(k_, 0.0);
-            for (std::size_t i = 0; i < range.size(); ++i) scratch.known[packing.label(list[i])] += lists_.weight_of()[packing.row(list[i])];
-            known = {scratch.known.data(), sum(scratch.known.data())};
+        if (c.split.complete) return {view.class_weights, view.weight};
+        const Word* list = view.block->words.get() + range.begin;
+        scratch.known.assign(k_, 0.0);
+        for (std::size_t i = 0; i < range.size(); ++i)
+            scratch.known[lists_.packing().label(list[i])] += lists_.weight_of()[lists_.packing().row(list[i])];
+        return {scratch.known.data(), sum(scratch.known.data())};
+    }
+
+    void judge_numeric(const View<Word>& view, Candidate& c, Scratch& scratch) {
+        if (view.ranges[lists_.list_of(c.split.column)].size() < 2) return;
+        const Known known = known_of(view, c, scratch);
+        BestCut keep(policy_.criterion->by_drop ? 1e-9 * known.weight * errors_.largest : 1e-10 * view.weight);
+        visit_cuts(view, c, known, scratch, keep);
+        if (keep.best.position > 0) take_cut(view, c, known, keep.best);
+    }
+
+    // The `r` best cuts by gain, each a candidate.
+    void judge_cuts(const View<Word>& view, Candidate c, int r, Scratch& scratch, std::vector<Candidate>& found) {
+        if (view.ranges[lists_.list_of(c.split.column)].size() < 2) return;
+        const Known known = known_of(view, c, scratch);
+        BestCuts keep(1e-10 * view.weight, r);
+        visit_cuts(view, c, known, scratch, keep);
+        for (const Cut& cut : keep.finish()) {
+            take_cut(view, c, known, cut);
+            found.push_back(c);
         }
-        const Cut cut = find_cut(list, range.size(), known, view.weight, scratch);
-        if (cut.position == 0) return;
-        c.valid = true;
-        c.split.position = cut.position;
+    }
+
+    // Makes a cut the candidate's split.
+    void take_cut(const View<Word>& view, Candidate& c, const Known& known, const Cut& cut) const {
+        const Packing& packing = lists_.packing();
+        const Word* list = view.block->words.get() + view.ranges[lists_.list_of(c.split.column)].begin;
         const Column& column = data_.table.columns[c.split.column];
+        c.valid = true;
+        c.known = known.weight;
+        c.split.position = cut.position;
         c.split.low = column.value(packing.row(list[cut.position - 1]));
         c.split.high = column.value(packing.row(list[cut.position]));
         if (policy_.criterion->by_drop) {
@@ -182,16 +249,18 @@ private:
         c.evidence.split_info = spread(parts, 3, view.weight);
     }
 
-    Cut find_cut(const Word* list, std::size_t n, const Known& known, double weight, Scratch& scratch) {
+    template <class Visit>
+    void visit_cuts(const View<Word>& view, const Candidate& c, const Known& known, Scratch& scratch, Visit& visit) {
+        const Range range = view.ranges[lists_.list_of(c.split.column)];
         const double smallest = std::max(policy_.min_cases, std::min(25.0, policy_.min_share * known.weight / k_));
         const double* totals = known.class_weights;
-        const auto search = [&](auto measure, double tolerance) {
-            return best_cut(list, n, smallest, lists_.weight_of(), known.weight, lists_.packing(), std::move(measure), tolerance);
+        const auto search = [&](auto measure) {
+            each_cut(view.block->words.get() + range.begin, range.size(), smallest, lists_.weight_of(), known.weight, lists_.packing(),
+                     std::move(measure), [&](std::size_t position, double value) { visit(position, value); });
         };
-        if (policy_.criterion->by_drop)
-            return search(ErrorCost(errors_, policy_.answer, totals, k_, scratch.doubles), 1e-9 * known.weight * errors_.largest);
-        if (lists_.weighted()) return search(WeightedEntropy(totals, k_, scratch.doubles), 1e-10 * weight);
-        return search(UnitEntropy(xlog_, totals, k_, scratch.counts), 1e-10 * weight);
+        if (policy_.criterion->by_drop) return search(ErrorCost(errors_, policy_.answer, totals, k_, scratch.doubles));
+        if (lists_.weighted()) return search(WeightedEntropy(totals, k_, scratch.doubles));
+        search(UnitEntropy(xlog_, totals, k_, scratch.counts));
     }
 
     void judge_nominal(const View<Word>& view, Candidate& c, Scratch& scratch) {
@@ -222,6 +291,7 @@ private:
         }
         if (large < 2) return;
         c.valid = true;
+        c.known = known.weight;
         c.split.complete = !lists_.lacks(view, column);
         if (policy_.criterion->by_drop) {
             set_drop(c, known, cost_below, view.weight);

@@ -225,17 +225,20 @@ public:
                Control& control)
         : tree_(tree), data_(data), pricing_(pricing), errors_(errors), policy_(policy), control_(control), subtrees_(tree, pricing.n_tests()) {}
 
-    void run() {
-        Cases cases = all_cases(data_);
-        cases.accounts.resize(cases.rows.size());
-        prune(0, cases, TestSet(pricing_.n_tests()));
-    }
-
-private:
     struct Value {
         double errors = 0;  // estimated error cost of the leaves
         double prices = 0;  // what the subtree charges the cases that come to it without an account of their own
     };
+
+    // `cut`: otherwise the tree is valued as it stands.
+    Value run(bool cut = true) {
+        cut_ = cut;
+        Cases cases = all_cases(data_);
+        cases.accounts.resize(cases.rows.size());
+        return prune(0, cases, TestSet(pricing_.n_tests()));
+    }
+
+private:
 
     double as_leaf(int node) const {
         const double* weights = tree_.class_weights(node);
@@ -250,7 +253,7 @@ private:
         const IrregularPrices irregular = irprices(node, cases, path);
         value.prices += irregular.from_here;
         const double prices = value.prices + irregular.from_above, whole = value.errors + prices;
-        if (leaf <= whole + 1e-9 * (tree_.weight(node) * errors_.largest + prices)) {
+        if (cut_ && leaf <= whole + 1e-9 * (tree_.weight(node) * errors_.largest + prices)) {
             tree_.make_leaf(node);
             subtrees_.update(tree_, node);
             return {leaf, 0.0};
@@ -346,6 +349,7 @@ private:
     const PrunePolicy& policy_;
     Control& control_;
     SubtreeTests subtrees_;
+    bool cut_ = true;
 };
 
 }  // namespace
@@ -357,6 +361,13 @@ void prune_by_errors(Tree& tree, const Training& data, const PrunePolicy& policy
 void prune_by_cost(Tree& tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                    Control& control) {
     CostPruner(tree, data, pricing, errors, policy, control).run();
+}
+
+double expected_cost(Tree tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy, Control& control) {
+    const auto value = CostPruner(tree, data, pricing, errors, policy, control).run(false);
+    double weight = 0;
+    for (std::size_t row = 0; row < data.table.n_cases; ++row) weight += data.weight(row);
+    return weight > 0 ? (value.errors + value.prices) / weight : 0.0;
 }
 
 }  // namespace worthwhile

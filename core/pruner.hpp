@@ -22,4 +22,7 @@ void prune_by_errors(Tree& tree, const Training& data, const PrunePolicy& policy
 void prune_by_cost(Tree& tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                    Control& control);
 
+// What a tree that was grown from `data` is expected to cost per case, as it stands.
+double expected_cost(Tree tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy, Control& control);
+
 }  // namespace worthwhile

@@ -145,43 +145,77 @@ private:
     double *left_, *right_, *left_cost_, *right_cost_;
 };
 
-// The best cut with at least `smallest` weight on either side; the first of equals (within `tolerance`).
-// `weight_of` is indexed by row; nullptr: every case counts once.
-template <class Word, class Measure>
-Cut best_cut(const Word* list, std::size_t n, double smallest, const double* weight_of, double total, const Packing& packing,
-             Measure measure, double tolerance) {
-    Cut best;
-    const auto consider = [&](std::size_t i, double value) {
-        ++best.tries;
-        if (value > best.value + tolerance) {
-            best.value = value;
-            best.position = i;
-        }
-    };
+// Calls visit(position, value) for every cut with at least `smallest` weight on either side, from the lowest to the highest; the left
+// side takes the first `position` entries. `weight_of` is indexed by row; nullptr: every case counts once.
+template <class Word, class Measure, class Visit>
+void each_cut(const Word* list, std::size_t n, double smallest, const double* weight_of, double total, const Packing& packing, Measure measure,
+              Visit visit) {
     if (!weight_of) {
         const double least = std::ceil(smallest - 1e-9);
-        if (least * 2 > static_cast<double>(n)) return best;
+        if (least * 2 > static_cast<double>(n)) return;
         const std::size_t low = least < 1 ? 1 : static_cast<std::size_t>(least), high = n - low;
         std::size_t i = 0;
         for (; i < low; ++i) measure.move(packing.label(list[i]), 1.0);
         for (; i <= high && i < n; ++i) {
-            if (list[i] & 1) consider(i, measure.value(i, n - i));
+            if (list[i] & 1) visit(i, measure.value(i, n - i));
             measure.move(packing.label(list[i]), 1.0);
         }
-        return best;
+        return;
     }
     double left = 0;
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && (list[i] & 1) && left >= smallest - 1e-9) {
             if (total - left < smallest - 1e-9) break;
-            consider(i, measure.value(left, total - left));
+            visit(i, measure.value(left, total - left));
         }
         const double w = weight_of[packing.row(list[i])];
         measure.move(packing.label(list[i]), w);
         left += w;
     }
-    return best;
 }
+
+// Keeps the best cut; the first of equals (within `tolerance`).
+class BestCut {
+public:
+    explicit BestCut(double tolerance) : tolerance_(tolerance) {}
+    void operator()(std::size_t position, double value) {
+        ++best.tries;
+        if (value > best.value + tolerance_) {
+            best.value = value;
+            best.position = position;
+        }
+    }
+    Cut best;
+
+private:
+    double tolerance_;
+};
+
+// Keeps the `r` best cuts, best first; the lower of equals stands first.
+class BestCuts {
+public:
+    BestCuts(double tolerance, int r) : tolerance_(tolerance), r_(static_cast<std::size_t>(r)) {}
+    void operator()(std::size_t position, double value) {
+        ++tries_;
+        if (best.size() == r_ && value <= best.back().value + tolerance_) return;
+        auto at = best.end();
+        while (at != best.begin() && value > (at - 1)->value + tolerance_) --at;
+        Cut cut;
+        cut.value = value;
+        cut.position = position;
+        best.insert(at, cut);
+        if (best.size() > r_) best.pop_back();
+    }
+    const std::vector<Cut>& finish() {
+        for (Cut& cut : best) cut.tries = tries_;
+        return best;
+    }
+    std::vector<Cut> best;
+
+private:
+    double tolerance_;
+    std::size_t r_, tries_ = 0;
+};
 
 constexpr std::size_t kFewCounts = 64;
 

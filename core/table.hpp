@@ -54,4 +54,15 @@ struct Training {
     double weight(std::size_t row) const { return weights ? weights[row] : 1.0; }
 };
 
+// Cases that take no part in growing, on their way down, each at its share.
+struct Aside {
+    std::vector<uint32_t> rows;
+    std::vector<double> weights;
+
+    void add(uint32_t row, double weight) {
+        rows.push_back(row);
+        weights.push_back(weight);
+    }
+};
+
 }  // namespace worthwhile

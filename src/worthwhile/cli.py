@@ -165,7 +165,11 @@ def _print_demo(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -
 @app.command()
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all.")
+        str,
+        typer.Argument(
+            help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all;"
+            " esmeir-table1 to -table4, -figure13, -figure14, or esmeir for all."
+        ),
     ],
     data: Annotated[
         Path | None, typer.Option(help="Folder with the data sets. Otherwise the variable WORTHWHILE_DATA names it.")
@@ -173,13 +177,23 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A rough version in under two minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")] = Path("worthwhile-reproduce"),
+    cells: Annotated[Path | None, typer.Option(help="File of the finished parts; otherwise one in that folder.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Run only this learner, data set or price list (esmeir). May be repeated."),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Begin nothing new after so many minutes (esmeir).")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which random splits of the data.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")] = False,
 ) -> None:
     """Run a published experiment again and set our numbers beside the published ones.
 
     Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them. Turney's problems need the files
-    heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv.
+    heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv; esmeir needs 18 more.
+    The full grid of esmeir takes days: --only and --minutes run a part of it, and the tables are made from what is
+    finished.
 
     If it is stopped, the same command goes on where it was.
 
@@ -198,7 +212,17 @@ def reproduce(
     with _progress_bar(quiet) as (tell, progress):
         try:
             tables, files = experiments.reproduce(
-                name, out, data=data, quick=quick, seed=seed, jobs=jobs or -1, command=" ".join(command), tell=tell
+                name,
+                out,
+                data=data,
+                quick=quick,
+                seed=seed,
+                jobs=jobs or -1,
+                cells=cells,
+                only=only or (),
+                minutes=minutes,
+                command=" ".join(command),
+                tell=tell,
             )
         except KeyboardInterrupt:
             done, cells = (progress[-1].done, progress[-1].cells) if progress else (0, 0)

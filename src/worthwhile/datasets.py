@@ -1,4 +1,4 @@
-"""Data sets with prices: three that come with the package, others from a folder of CSV files.
+"""Data sets with prices: three that come with the package, others from a folder of CSV files, and made-up ones.
 
 `load` returns a `Dataset`: the cases, their classes, the price list and a description. ``heart``, ``bupa`` and
 ``pima`` are bundled, with the prices of Turney (1995), Appendix A. The names of `TURNEY`, ``turney-bupa`` and so on,
@@ -13,6 +13,8 @@ name is looked up in the folder that the environment variable ``WORTHWHILE_DATA`
   are codes, and the columns that are no tests;
 - ``costs/turney1995_test_costs.csv`` in the folder holds the prices of Turney's data sets. The tests of the others are
   free and every wrong answer costs 1.
+
+`make` draws the cases of a made-up problem; `random_costs` draws a price list for data that have none.
 """
 
 from __future__ import annotations
@@ -32,13 +34,15 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile import _prepare
+from worthwhile import _concepts, _prepare
 from worthwhile._prepare import Column
+from worthwhile._randomcosts import random_costs
 from worthwhile.costs import Costs, Test
 
-__all__ = ["TURNEY", "Dataset", "load", "names"]
+__all__ = ["CONCEPTS", "TURNEY", "Dataset", "load", "make", "names", "random_costs"]
 
 BUNDLED = ("bupa", "heart", "pima")
+CONCEPTS = tuple(_concepts.CONCEPTS)
 TURNEY = tuple(_prepare.TURNEY)
 FOLDER_VARIABLE = "WORTHWHILE_DATA"
 
@@ -168,8 +172,6 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a data set is a string, got {name!r}")
-    if as_frame not in (True, False, "auto"):
-        raise ValueError(f'as_frame must be True, False or "auto", got {as_frame!r}')
     pandas = _pandas(as_frame)
     preparation = _prepare.TURNEY.get(name)
     source = preparation.source if preparation else name
@@ -210,8 +212,60 @@ def names() -> list[str]:
     return [*BUNDLED, *made, *sorted(found.difference(BUNDLED, TURNEY))]
 
 
+def make(
+    name: str, random_state: Any = None, *, n_cases: int | None = None, as_frame: bool | Literal["auto"] = "auto"
+) -> Dataset:
+    """Draw the cases of a made-up problem that greedy learners find hard.
+
+    The problems are those of Esmeir & Markovitch (2008), Appendix A and Table 5. Bits are nominal, every value is as
+    probable as the other, and no class is ever wrong. What the class depends on:
+
+    - ``multiplexer-20``, 615 cases (Table 5; the text of the paper says 500): four address bits, a0 the highest, point
+      at one of the sixteen data bits d0 to d15;
+    - ``xor-5``, 200 cases: the parity of b0 to b4; b5 to b9 tell nothing;
+    - ``xor-3d``, 200 cases: the sign of x0 · x1 · x2, numbers from -1 to 1; x3 to x5 tell nothing;
+    - ``multi-xor``, 200 cases of 11 bits: b0 b1 = 00: b2 ⊕ b3; 01: b4 ⊕ b5; 10: b6 ⊕ b7; 11: b8 ⊕ b9 ⊕ b10;
+    - ``multi-and-or``, 200 cases of 11 bits: b0 b1 = 00: b2 ∧ b3; 01: b4 ∨ b5; 10: b6 ∧ b7; 11: b8 ∨ b9 ∨ b10. The
+      paper does not name the four parts of the last two problems; these are ours.
+
+    Parameters
+    ----------
+    name : str
+        One of the above.
+    random_state : int or generator, optional
+        The same number gives the same cases.
+    n_cases : int, optional
+        Another number of cases.
+    as_frame : bool or "auto"
+        Whether `X` is a pandas frame or a numpy array; "auto": a frame if pandas is installed.
+
+    Returns
+    -------
+    Dataset
+        Tests are free and every wrong answer costs 1; `random_costs` makes a price list.
+
+    Examples
+    --------
+    >>> data = make("xor-5", random_state=0, as_frame=False)
+    >>> data.X.shape, data.y[0], data.X[0, :5].tolist()
+    ((200, 10), '0', ['1', '1', '1', '0', '0'])
+    """
+    if name not in CONCEPTS:
+        raise ValueError(f"there is no made-up problem {name!r}; there are {', '.join(CONCEPTS)}")
+    pandas, concept = _pandas(as_frame), _concepts.CONCEPTS[name]
+    n_cases = concept.n_cases if n_cases is None else n_cases
+    if not isinstance(n_cases, (int, np.integer)) or isinstance(n_cases, bool) or n_cases < 1:
+        raise ValueError(f"n_cases must be a whole number of at least 1, got {n_cases!r}")
+    columns, y, nominal = _concepts.draw(concept, int(n_cases), _concepts.generator(random_state))
+    X = _array(columns, nominal) if pandas is None else _frame(columns, nominal, pandas)
+    description = f"{n_cases} made-up cases (Esmeir & Markovitch 2008, Appendix A). {concept.description}"
+    return Dataset(name, X, y, Costs(tests={}, errors=1.0), description, nominal, list(columns))
+
+
 def _pandas(as_frame: bool | Literal["auto"]) -> Any:
     """Return the module pandas if a frame is wanted and can be had, None for an array."""
+    if as_frame not in (True, False, "auto"):
+        raise ValueError(f'as_frame must be True, False or "auto", got {as_frame!r}')
     if as_frame is False:
         return None
     try:

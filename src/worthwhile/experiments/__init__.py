@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from worthwhile import datasets
 from worthwhile._files import make_folder
 from worthwhile.experiments._engine import Cell, Experiment, Family, Numbers, Progress, Store, run
 from worthwhile.experiments._page import OUTSIDE, About, Table, layout, write_pages
+from worthwhile.experiments.esmeir import TABLES as ESMEIR
 from worthwhile.experiments.turney import TABLES as TURNEY
 
 __all__ = [
@@ -33,19 +34,22 @@ __all__ = [
     "reproduce",
 ]
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in TURNEY}
-PAPERS: dict[str, list[str]] = {"turney": [experiment.name for experiment in TURNEY]}
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (*TURNEY, *ESMEIR)}
+PAPERS: dict[str, list[str]] = {
+    "turney": [experiment.name for experiment in TURNEY],
+    "esmeir": [experiment.name for experiment in ESMEIR],
+}
 
 
 def names() -> list[str]:
-    """List what can be reproduced: papers, then their tables.
+    """List what can be reproduced: each paper, followed by its tables.
 
     Examples
     --------
     >>> names()[:3]
     ['turney', 'turney-table5', 'turney-table7']
     """
-    return [*PAPERS, *EXPERIMENTS]
+    return list(dict.fromkeys([*(name for paper in PAPERS for name in (paper, *PAPERS[paper])), *EXPERIMENTS]))
 
 
 def find(name: str) -> list[Experiment]:
@@ -69,6 +73,9 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     jobs: int | None = None,
+    cells: str | os.PathLike[str] | None = None,
+    only: Sequence[str] = (),
+    minutes: float | None = None,
     command: str = "",
     tell: Callable[[Progress], None] | None = None,
 ) -> tuple[list[Table], list[Path]]:
@@ -89,6 +96,13 @@ def reproduce(
         Which random splits.
     jobs : int, optional
         Number of processes, -1 for all cores. None: what the active joblib backend says, otherwise one.
+    cells : path, optional
+        Another file to keep the finished cells in.
+    only : sequence of str
+        Names of learners, data sets and price lists: run only what concerns these. For grids that grow over several
+        runs; the tables are made from all that is finished.
+    minutes : float, optional
+        Begin nothing new after so many, and make the tables from what is finished.
     command : str, optional
         What the page says about how it was made.
     tell : function, optional
@@ -109,8 +123,12 @@ def reproduce(
     out = Path(out)
     if out.exists():
         make_folder(out)  # refuses what is no folder; a new one is made when there is something to put into it
-    store = Store(out / f"cells-{experiments[0].family.name}.csv", experiments[0].family)
-    results = run(experiments, store, quick=quick, seed=seed, folder=folder, jobs=jobs, tell=tell)
+    family = experiments[0].family
+    store = Store(Path(cells) if cells else out / f"cells-{family.name}.csv", family)
+    limit = None if minutes is None else 60 * minutes
+    results = run(
+        experiments, store, quick=quick, seed=seed, folder=folder, jobs=jobs, only=only, seconds=limit, tell=tell
+    )
     make_folder(out)
     tables = [experiment.table(results, quick, seed) for experiment in experiments]
     seconds = sum(numbers.get("seconds", 0.0) for numbers in results.values())

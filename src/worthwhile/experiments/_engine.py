@@ -14,6 +14,7 @@ import io
 import json
 import os
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -69,6 +70,8 @@ class Family:
     load: Callable[[str, str | None], Any]  # a data set, by its name in a cell, out of a folder
     measure: Callable[[Cell, str | None], Numbers]
     weight: Callable[[Cell], float]  # about how long a cell takes; any unit
+    order: Callable[[Cell], Any] | None = None  # a key: what comes first, across experiments
+    partial: bool = False  # whether tables can be made while cells are missing
 
 
 @dataclass(frozen=True)
@@ -214,9 +217,13 @@ def run(
     seed: int = 0,
     folder: str | None = None,
     jobs: int | None = None,
+    only: Sequence[str] = (),
+    seconds: float | None = None,
     tell: Callable[[Progress], None] | None = None,
 ) -> dict[Cell, Numbers]:
     """Run the missing cells of experiments of one family and return the numbers of all of their cells.
+
+    With `only` or `seconds` some may still be missing afterwards.
 
     Parameters
     ----------
@@ -230,12 +237,18 @@ def run(
     jobs : int, optional
         Number of processes, as joblib counts. Whatever joblib backend is active is used, `joblib.parallel_config`
         says which; None leaves the number to it.
+    only : sequence of str
+        Names of learners, data sets and price lists: run these cells only. Finished others are returned all the same.
+    seconds : float, optional
+        Begin no cell after so many.
     tell : function, optional
         Called with the `Progress` before the first cell and after each.
     """
     family = experiments[0].family
+    if (only or seconds is not None) and not family.partial:
+        raise ValueError(f"the tables of {family.name} need all of their cells: no part of them can be run alone")
     owner = _in_order(experiments, quick, seed)
-    missing = {cell: name for cell, name in owner.items() if cell not in store.results}
+    missing = {cell: owner[cell] for cell in _chosen(owner, only) if cell not in store.results}
     _check_data(family, dict.fromkeys(cell.data for cell in missing), folder)
     weights = {cell: family.weight(cell) for cell in missing}
     done, done_weight, weight = 0, 0.0, sum(weights.values())
@@ -243,24 +256,57 @@ def run(
     tell(Progress(next(iter(missing.values()), experiments[-1].name), 0, len(missing), 0.0, weight))
     # Batches would put several long cells in one process, and lose them all if it is stopped.
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    for cell, numbers in parallel(joblib.delayed(_measured)(family.measure, cell, folder) for cell in missing):
+    due = _until(missing, seconds)
+    for cell, numbers in parallel(joblib.delayed(_measured)(family.measure, cell, folder) for cell in due):
         store.add(cell, numbers)
         done, done_weight = done + 1, done_weight + weights[cell]
         tell(Progress(missing[cell], done, len(missing), done_weight, weight))
-    return {cell: store.results[cell] for cell in owner}
+    return {cell: store.results[cell] for cell in owner if cell in store.results}
+
+
+def _chosen(cells: Iterable[Cell], only: Sequence[str]) -> list[Cell]:
+    """Return the cells of these learners, data sets and price lists; a kind of which none is named is not restricted.
+
+    Examples
+    --------
+    >>> cells = [Cell(data, "list", "1", learner, "", 0) for data in ("iris", "wine") for learner in ("eg2", "act")]
+    >>> [(cell.data, cell.learner) for cell in _chosen(cells, ["wine"])]
+    [('wine', 'eg2'), ('wine', 'act')]
+    >>> [(cell.data, cell.learner) for cell in _chosen(cells, ["act", "iris"])]
+    [('iris', 'act')]
+    """
+    cells = list(cells)
+    kinds = {kind: list(dict.fromkeys(getattr(cell, kind) for cell in cells)) for kind in ("learner", "data", "prices")}
+    for name in only:
+        if not any(name in names for names in kinds.values()):
+            known = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
+            raise ValueError(f"nothing to run is called {name!r}; there are {known}")
+    wanted = {kind: set(only).intersection(names) for kind, names in kinds.items()}
+    return [cell for cell in cells if all(getattr(cell, kind) in names for kind, names in wanted.items() if names)]
+
+
+def _until(cells: Iterable[Cell], seconds: float | None) -> Iterator[Cell]:
+    """Yield cells until the time is up; joblib asks for a few more than it has processes."""
+    start = time.monotonic()
+    for cell in cells:
+        if seconds is not None and time.monotonic() - start >= seconds:
+            return
+        yield cell
 
 
 def _in_order(experiments: Sequence[Experiment], quick: bool, seed: int) -> dict[Cell, str]:
     """Return the cells, each with the first experiment that needs it.
 
-    The longest cells of an experiment come first: the short ones then keep all processes busy to the end.
+    The longest cells of an experiment come first: the short ones then keep all processes busy to the end. A family may
+    have another order, for grids that grow over many runs.
     """
+    order = experiments[0].family.order
     owner: dict[Cell, str] = {}
     for experiment in experiments:
         cells = experiment.cells(quick, seed)
         for cell in sorted(cells, key=experiment.family.weight, reverse=True):
             owner.setdefault(cell, experiment.name)
-    return owner
+    return {cell: owner[cell] for cell in sorted(owner, key=order)} if order else owner
 
 
 def _check_data(family: Family, names: Iterable[str], folder: str | None) -> None:

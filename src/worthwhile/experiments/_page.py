@@ -29,13 +29,21 @@ _MARKERS = "osD^vPX*"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with the half-width of its 95 % confidence interval (NaN: there is only one value)."""
+    """A mean with the half-width of its 95 % confidence interval (NaN: there is only one value; or none, if both are).
+
+    Examples
+    --------
+    >>> print(Estimate(54.0, 9.94), Estimate(54.0, math.nan), Estimate(54.0, math.nan, digits=0))
+    54.0 ± 9.9 54.0 54
+    """
 
     mean: float
     interval: float
+    digits: int = 1  # to be shown after the point
 
     def __str__(self) -> str:
-        return f"{self.mean:.1f}" if math.isnan(self.interval) else f"{self.mean:.1f} ± {self.interval:.1f}"
+        mean, interval = f"{self.mean:.{self.digits}f}", f"{self.interval:.{self.digits}f}"
+        return "–" if math.isnan(self.mean) else mean if math.isnan(self.interval) else f"{mean} ± {interval}"
 
 
 def estimate(values: Sequence[float]) -> Estimate:
@@ -57,37 +65,50 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 @dataclass(frozen=True)
 class Entry:
-    """Our number, and the published one where there is one; a rough number is not to be compared with it."""
+    """Our number, and the published one where there is one; a rough number is not to be compared with it.
+
+    Nor is one that was published without an interval (NaN).
+    """
 
     ours: Estimate
     published: tuple[float, float] | None = None
     rough: bool = False
+    digits: int = 0  # of the published number, after the point
 
     @property
     def inside(self) -> bool | None:
         """Whether ours, rounded as the published one is, lies in the published interval; None: not compared."""
-        if self.published is None or self.rough:
+        if self.published is None or self.rough or math.isnan(self.published[1]) or math.isnan(self.ours.mean):
             return None
         mean, interval = self.published
-        return abs(round(self.ours.mean) - mean) <= interval
+        # Differences of decimals are not exact.
+        return abs(round(self.ours.mean, self.digits) - mean) <= interval + 1e-9
+
+    def published_text(self) -> str:
+        """Return the published number as a page shows it."""
+        if self.published is None:
+            return ""
+        mean, interval = self.published
+        return f"{mean:g}" if math.isnan(interval) else f"{mean:g} ± {interval:g}"
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The same numbers by something else, without published ones to compare."""
+    """The same numbers by something else, without published ones to compare; or texts."""
 
     title: str
     columns: list[str]
-    rows: dict[str, list[float]]
+    rows: Mapping[str, Sequence[float | str]]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines over a common x; those of `right` have the scale on the right-hand side."""
+    """Lines over a common x, or with an x of their own; those of `right` have the scale on the right-hand side."""
 
     title: str
     lines: Mapping[str, Sequence[float]]
     right: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    own_x: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -96,7 +117,7 @@ class Picture:
 
     name: str
     title: str
-    x: Sequence[float]  # on a logarithmic scale
+    x: Sequence[float]  # on a logarithmic scale; empty: every line has an x of its own
     x_label: str
     y_label: str
     panels: Sequence[Panel]
@@ -153,14 +174,13 @@ def _csv(tables: Sequence[Table]) -> str:
             ours, (mean, interval) = entry.ours, entry.published or ("", "")
             inside = {None: "", True: "yes", False: "no"}[entry.inside]
             width = "" if math.isnan(ours.interval) else f"{ours.interval:.3f}"
-            writer.writerow(
-                [table.name, row, column, f"{ours.mean:.3f}", width, _plain(mean), _plain(interval), inside]
-            )
+            own = "" if math.isnan(ours.mean) else f"{ours.mean:.3f}"
+            writer.writerow([table.name, row, column, own, width, _plain(mean), _plain(interval), inside])
     return text.getvalue()
 
 
 def _plain(number: float | str) -> str:
-    return number if isinstance(number, str) else f"{number:g}"
+    return number if isinstance(number, str) else "" if math.isnan(number) else f"{number:g}"
 
 
 def layout(table: Table) -> list[tuple[list[str], list[list[str]]]]:
@@ -183,7 +203,7 @@ def _line(table: Table, row: str, columns: Sequence[str], wide: bool) -> list[st
     for column in columns:
         entry = table.entries[row, column]
         ours = f"{entry.ours} {OUTSIDE}" if entry.inside is False else str(entry.ours)
-        published = f"{entry.published[0]:g} ± {entry.published[1]:g}" if entry.published else ""
+        published = entry.published_text()
         line += [f"{ours}\n({published})" if published else ours] if wide else [ours, published]
     return line
 
@@ -215,11 +235,12 @@ def _section(table: Table) -> list[str]:
     lines = [f"## {table.title}", ""]
     for headings, rows in layout(table):
         lines += [*_pipes(headings, rows), ""]
-    compared = [entry.inside for entry in table.entries.values() if entry.inside is not None]
+    compared = [entry for entry in table.entries.values() if entry.inside is not None]
     if compared:
+        rounded = "one digit after the point" if compared[0].digits else "whole numbers"
         lines += [
-            f"{sum(compared)} of {len(compared)} of our means lie in the published interval"
-            f" (rounded to whole numbers, as the published ones are).",
+            f"{sum(entry.inside is True for entry in compared)} of {len(compared)} of our means lie in the published"
+            f" interval (rounded to {rounded}, as the published ones are).",
             "",
         ]
     if len(table.columns) > NARROW:
@@ -227,11 +248,15 @@ def _section(table: Table) -> list[str]:
     for note in table.notes:
         lines += [note, ""]
     for part in table.breakdowns:
-        numbers = [[label, *(f"{value:.1f}" for value in values)] for label, values in part.rows.items()]
+        numbers = [[label, *map(_shown, values)] for label, values in part.rows.items()]
         lines += [f"{part.title}:", "", *_pipes(["", *part.columns], numbers), ""]
     for picture in table.pictures:
         lines += [f"![{picture.title}]({picture.name}.png)", ""]
     return lines
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.1f}"
 
 
 def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -264,7 +289,8 @@ def _png(picture: Picture, quick: bool) -> bytes:
 def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
     ax.set_title(panel.title, fontsize=10)
     ax.set_xscale("log")
-    ax.set_xticks(picture.ticks or picture.x, [f"{tick:g}" for tick in picture.ticks or picture.x])
+    if ticks := picture.ticks or picture.x:
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
     ax.set_xlabel(picture.x_label, fontsize=8)
     ax.set_ylabel(picture.y_label, fontsize=8)
@@ -282,7 +308,7 @@ def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
         for label, values in lines.items():
             n = picture.labels.index(label)
             (handles[label],) = where.plot(
-                picture.x,
+                panel.own_x.get(label, picture.x),
                 values,
                 color=_COLOURS[n % len(_COLOURS)],
                 marker=_MARKERS[n % len(_MARKERS)],
