@@ -119,13 +119,14 @@ struct Policy : LearnPolicy {
         prune.answer = grow.answer = least_cost ? Answer::least_cost : Answer::majority;
     }
 
-    void look_ahead(int r, int samples_per_cut, bool greedy_first, bool by_size, const std::string& samples, double ahead_confidence, uint64_t seed) {
+    void look_ahead(int r, int samples_per_cut, bool greedy_first, bool by_size, const std::string& samples, double ahead_confidence, double margin, uint64_t seed) {
         grow.ahead.r = r;
         grow.ahead.samples_per_cut = samples_per_cut;
         grow.ahead.greedy_first = greedy_first;
         grow.ahead.by_size = by_size;
         grow.ahead.samples = samples == "pruned" ? Samples::pruned : samples == "stopped" ? Samples::stopped : Samples::grown;
         grow.ahead.confidence = ahead_confidence;
+        grow.ahead.margin = margin;
         grow.ahead.seed = seed;
     }
 };
@@ -318,7 +319,7 @@ NB_MODULE(_core, m) {
                       std::optional<Contiguous1<double>>>(), nb::kw_only(),
              "criterion"_a, "omega"_a, "min_cases"_a, "min_share"_a, "max_depth"_a, "release8"_a, "context"_a, "lookahead"_a, "least_cost"_a,
              "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a, "biases"_a.none() = nb::none())
-        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "samples_per_cut"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a, "seed"_a);
+        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "samples_per_cut"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a, "margin"_a, "seed"_a);
     nb::class_<Tree>(m, "Tree")
         .def("__init__",
              [](Tree* self, int k, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,

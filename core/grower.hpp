@@ -26,6 +26,7 @@ struct LookaheadPolicy {
     bool by_size = false;     // the smallest tree wins, not the cheapest
     Samples samples = Samples::grown;
     double confidence = 0.25;
+    double margin = 0;  // the greedy choice stands unless another one is expected to cost less by more than this share
     uint64_t seed = 0;
     const Training* aside = nullptr;  // cases that the samples are valued by, where enough of them come to a node
     // From here on nodes are split greedily, and from `last_moment` on not at all.

@@ -245,11 +245,18 @@ public:
                 best = options[i];
                 least = worth[i];
             }
+        if (policy_.ahead.margin <= 0 || !best.valid) return best;
+        // The least of many estimates is too good to be true: the greedy choice stands unless another one promises clearly less.
+        const Candidate greedy = judge.best(view, paid, depth, control);
+        for (std::size_t i = 0; i < options.size(); ++i)
+            if (greedy.valid && same_split(options[i].split, greedy.split) && worth[i] - least <= policy_.ahead.margin * std::abs(worth[i])) return options[i];
         return best;
     }
 
 private:
     static constexpr double kWorthSharing = 400;
+
+    static bool same_split(const Split& a, const Split& b) { return a.column == b.column && a.level == b.level && a.position == b.position; }
 
     double worth_of(const Candidate& option, const CaseLists<Word>& lists, const View<Word>& view, const TestSet& paid, int depth, uint64_t seed,
                     const Aside* aside, Sampler<Word>& sampler, Control& control) const {

@@ -177,7 +177,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A rough version in under two minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")] = Path("worthwhile-reproduce"),
-    cells: Annotated[Path | None, typer.Option(help="File of the finished parts; otherwise one in that folder.")] = None,
+    cells: Annotated[
+        Path | None, typer.Option(help="File of the finished parts; otherwise one in that folder.")
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Run only this learner, data set or price list (esmeir). May be repeated."),
@@ -192,7 +194,7 @@ def reproduce(
 
     Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them. Turney's problems need the files
     heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv; esmeir needs 18 more.
-    The full grid of esmeir takes days: --only and --minutes run a part of it, and the tables are made from what is
+    The full grid of esmeir takes long: --only and --minutes run a part of it, and the tables are made from what is
     finished.
 
     If it is stopped, the same command goes on where it was.
@@ -225,8 +227,8 @@ def reproduce(
                 tell=tell,
             )
         except KeyboardInterrupt:
-            done, cells = (progress[-1].done, progress[-1].cells) if progress else (0, 0)
-            kept = f"stopped; {done} of {cells} cells were finished and are kept" if cells else "stopped"
+            done, due = (progress[-1].done, progress[-1].cells) if progress else (0, 0)
+            kept = f"stopped; {done} of {due} cells were finished and are kept" if due else "stopped"
             raise StoppedError(f"{kept}: the same command goes on from there") from None
     if not quiet:
         _print_tables(tables, files)

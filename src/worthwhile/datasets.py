@@ -247,8 +247,8 @@ def make(
     Examples
     --------
     >>> data = make("xor-5", random_state=0, as_frame=False)
-    >>> data.X.shape, data.y[0], data.X[0, :5].tolist()
-    ((200, 10), '0', ['1', '1', '1', '0', '0'])
+    >>> data.X.shape, data.X[0, :5].tolist(), str(data.y[0])
+    ((200, 10), ['1', '1', '1', '0', '0'], '1')
     """
     if name not in CONCEPTS:
         raise ValueError(f"there is no made-up problem {name!r}; there are {', '.join(CONCEPTS)}")

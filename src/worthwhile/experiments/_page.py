@@ -243,7 +243,7 @@ def _section(table: Table) -> list[str]:
             f" interval (rounded to {rounded}, as the published ones are).",
             "",
         ]
-    if len(table.columns) > NARROW:
+    if len(table.columns) > NARROW and any(entry.published for entry in table.entries.values()):
         lines += ["In brackets: the published number.", ""]
     for note in table.notes:
         lines += [note, ""]
