@@ -3,10 +3,10 @@
 import worthwhile as ww
 
 GREEDY = [ww.C45Classifier, ww.EG2Classifier, ww.IDXClassifier, ww.CSID3Classifier, ww.DTMCClassifier]
-SEARCHES = [ww.ICETClassifier]
+SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier]
 LEARNERS = [*GREEDY, *SEARCHES]
 
-SHORT = {"trials": 60, "population": 10, "random_state": 0}
+SHORT = {"trials": 60, "population": 10, "r": 2, "random_state": 0}
 
 
 def make(learner, **parameters):

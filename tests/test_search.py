@@ -12,8 +12,10 @@ from worthwhile import _evolution
 from worthwhile._biases import TRUSTS, RealSpace, RefinedSpace
 from worthwhile._encode import read_columns
 from worthwhile._evolution import Clock, paper_search, refined_search
-from worthwhile._teacher import features_of, out_of_bag_shares
-from worthwhile._trials import Folds, Halves, Lesson, stratified_folds
+from worthwhile._folds import stratified_folds
+from worthwhile._lesson import Lesson
+from worthwhile._teacher import features_of, shares_of_others
+from worthwhile._trials import Folds, Halves
 
 RNG = np.random.default_rng(12)
 X = RNG.normal(size=(150, 4)).round(2)
@@ -148,14 +150,14 @@ def test_labels_of_a_lesson(weights):
 def test_a_forest_speaks_of_cases_that_it_has_not_seen():
     training = training_of(X, Y)
     features = features_of(training.schema, training.columns)
-    shares = out_of_bag_shares(features, training.classes, 2, None, 0, 1)
+    shares = shares_of_others(features, training.classes, 2, None, 0, 1)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert ((shares == 0) | (shares >= 0.02)).all()
     assert 0.6 < (shares.argmax(axis=1) == Y).mean() < 1
-    by_chance = out_of_bag_shares(features, RNG.permutation(training.classes), 2, None, 0, 1)
+    by_chance = shares_of_others(features, RNG.permutation(training.classes), 2, None, 0, 1)
     assert (by_chance.argmax(axis=1) == Y).mean() < 0.7  # a forest that had seen them would know them
-    np.testing.assert_array_equal(out_of_bag_shares(features, training.classes, 2, None, 0, 2), shares)
-    one = out_of_bag_shares(features[:1], training.classes[:1], 2, None, 0, 1)
+    np.testing.assert_array_equal(shares_of_others(features, training.classes, 2, None, 0, 2), shares)
+    one = shares_of_others(features[:1], training.classes[:1], 2, None, 0, 1)
     assert one.tolist() == [[1.0, 0.0] if training.classes[0] == 0 else [0.0, 1.0]]
 
 

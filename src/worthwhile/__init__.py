@@ -26,6 +26,8 @@ _HOME = {
     "CSID3Classifier": "greedy",
     "DTMCClassifier": "greedy",
     "ICETClassifier": "icet",
+    "LSID3Classifier": "act",
+    "ACTClassifier": "act",
     "load": "_model",
 }
 _MODULES = ("datasets", "metrics", "plot")
@@ -37,6 +39,8 @@ if TYPE_CHECKING:  # the same once more, for type checkers and editors
     from worthwhile import metrics as metrics
     from worthwhile import plot as plot
     from worthwhile._model import load as load
+    from worthwhile.act import ACTClassifier as ACTClassifier
+    from worthwhile.act import LSID3Classifier as LSID3Classifier
     from worthwhile.costs import Costs as Costs
     from worthwhile.costs import Test as Test
     from worthwhile.greedy import C45Classifier as C45Classifier

@@ -15,6 +15,7 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from worthwhile._encode import Columns, Schema, is_frame, read_classes, read_columns, read_weights, value_text
@@ -22,7 +23,7 @@ from worthwhile._files import write_text
 from worthwhile._hierarchy import levels_for
 from worthwhile._money import Money
 from worthwhile._parameters import check_parameters
-from worthwhile._treefile import costs_to_json, plain, write_tree
+from worthwhile._treefile import Nodes, costs_to_json, plain, write_tree
 from worthwhile.costs import Costs
 from worthwhile.tree import Advice, Tree
 
@@ -43,6 +44,10 @@ class Training:
     labels: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
     money: Money
+
+    def tree(self, core: Any, answer: str) -> Tree:
+        """Return what the core has grown as a tree."""
+        return Tree(Nodes.from_core(core), self.schema, self.labels.tolist(), answer=answer, money=self.money)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Training:
         """Return the given cases only."""
@@ -81,13 +86,19 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(type(self).__name__, {name: getattr(self, name) for name in self._parameter_names()})
+        self._check_parameters()
         columns = read_columns(X, self.columns)
         self._check_columns(X, columns, reset=True)
         training = self._prepare(columns, y, sample_weight)
         self.classes_ = training.labels
         self._learn(training)
         return self
+
+    def _check_parameters(self) -> None:
+        names = self._parameter_names()
+        # A parameter that is None unless it is given may be None.
+        left_open = [name for name in names if getattr(type(self), name) is None]
+        check_parameters(type(self).__name__, {name: getattr(self, name) for name in names}, left_open)
 
     @classmethod
     @functools.cache
@@ -112,6 +123,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _n_threads(self) -> int:
         return 1 if self.n_jobs is None else min(int(joblib.effective_n_jobs(self.n_jobs)), MOST_THREADS)
+
+    def _generator(self) -> np.random.Generator:
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _frame(self) -> Tree:
         """The tree, as far as classes, answers and error costs go."""

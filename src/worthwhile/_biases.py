@@ -25,6 +25,7 @@ REMOVES = 9_000.0  # a test whose bias is above this is not available
 BIAS_BITS, SHARE_BITS = 12, 8
 LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.01, 1.0
 SEED_OMEGA, SEED_CONFIDENCE = 1.0, 0.25  # EG2 as it is
+REFERENCE_OMEGA, TAUGHT_CONFIDENCE = 0.25, 0.75
 
 # Refined: a test's factor is 2 ** -2 to almost 2 ** 4 in eighths of an octave; the upper quarter of the codes removes
 # the test.
@@ -178,6 +179,11 @@ class RefinedSpace:
             self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, NO_LIMIT, (self._n_trusts - 1) // 2),
             *(self._individual(True, omega, confidence, depth, trust) for (confidence, depth), omega, trust in tempers),
         ]
+
+    def reference(self) -> Bits:
+        """Return EG2 on the true prices as it suits the labels: softer ones need no pessimism."""
+        confidence = TAUGHT_CONFIDENCE if self._n_trusts > 1 else SEED_CONFIDENCE
+        return self._individual(True, REFERENCE_OMEGA, confidence, NO_LIMIT, self._n_trusts - 1)
 
     def neighbours(self, individual: Bits) -> Bits:
         """Return those that differ in one test (removed, or brought back at its price), in depth, or in trust."""

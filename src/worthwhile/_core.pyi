@@ -47,6 +47,18 @@ class Policy:
         n_threads: int,
         biases: _Floats | None = None,
     ) -> None: ...
+    def look_ahead(
+        self,
+        *,
+        r: int,
+        samples_per_cut: int,
+        greedy_first: bool,
+        by_size: bool,
+        samples: str,
+        confidence: float,
+        margin: float,
+        seed: int,
+    ) -> None: ...
 
 class Tree:
     def __init__(self, n_classes: int, **arrays: Any) -> None: ...
@@ -65,6 +77,32 @@ def criteria() -> list[str]: ...
 def grow(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy
 ) -> Tree: ...
+def grow_ahead(
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+    *,
+    seconds: float,
+    seconds_more: float,
+    aside: Table | None = None,
+    aside_classes: _Ints | None = None,
+    aside_weights: _Floats | None = None,
+) -> Tree: ...
+def sample_costs(
+    table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy, n: int
+) -> _Floats: ...
+def tree_cost(
+    tree: Tree,
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+) -> float: ...
 def try_biases(
     table: Table,
     classes: _Ints,

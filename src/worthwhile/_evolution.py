@@ -93,33 +93,47 @@ def paper_search(settings: Any, space: Space, trials: Trials, clock: Clock, rng:
 
 
 def refined_search(
-    settings: Any, space: RefinedSpace, search: Trials, final: Trials, clock: Clock, rng: np.random.Generator
+    settings: Any,
+    space: RefinedSpace,
+    search: Trials,
+    final: Trials,
+    clock: Clock,
+    rng: np.random.Generator,
+    margin: float,
 ) -> Iterator[Step]:
     """Search until nothing better comes, then let the best compete once more on folds that none of them was chosen by.
 
     Evolution ends after some generations without a better individual. What it leaves undone, single steps finish: from
-    the best individual, and from "no test at all", which adds one test after the other.
+    the best individual, and from "no test at all", which adds one test after the other. What was found by trying
+    hundreds on the same cases is too good to be true: in the final it must be better by a margin than one that was not
+    searched for.
 
     Parameters
     ----------
     settings : object
         As for `paper_search`.
     space : RefinedSpace
-        The first of its seeds, no test at all, takes part in the final whatever it costs in the search.
+        The first of its seeds, no test at all, and its reference take part in the final whatever they cost in the
+        search.
     search, final : Trials
         Of the search, and of the final.
     clock : Clock
     rng : numpy Generator
+    margin : float
+        The reference wins unless the best individual costs less by more than this share.
     """
-    no_test = space.seeds()[0]
+    no_test, reference = space.seeds()[0], space.reference()
     book = _Book(space, search, clock.part(SEARCH_SHARE), settings.trials, no_test)
     yield from book.evolve(_first_generation(settings, space, rng))
     yield from book.climb(book.best)
     yield from book.climb(no_test)
-    finalists = _decoded(space, book.finalists(no_test))
+    keys = list(dict.fromkeys([reference.tobytes(), *book.finalists(no_test)]))
+    finalists = _decoded(space, keys)
     costs = final.costs(finalists, clock.left())
     if not np.isnan(costs).any():
         winner = int(costs.argmin())
+        if costs[winner] >= (1 - margin) * costs[0]:
+            winner = 0
         late = book.clock.left() <= 0
         yield Step(finalists.take([winner]), float(costs[winner]), len(book.tried), float(costs.mean()), late)
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile import greedy, icet
+from worthwhile import act, greedy, icet
 from worthwhile._base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
 from worthwhile._files import read_text
-from worthwhile._parameters import check_parameters
 from worthwhile._treefile import FORMAT as TREE_FORMAT
 from worthwhile._treefile import Reader, costs_from_json, parse_tree, read_json
 from worthwhile.tree import Tree, label_array
@@ -23,6 +22,8 @@ __all__ = ["load"]
 LEARNERS: Mapping[str, type[TreeClassifier]] = {
     **{name: getattr(greedy, name) for name in greedy.__all__},
     "ICETClassifier": icet.ICETClassifier,
+    "LSID3Classifier": act.LSID3Classifier,
+    "ACTClassifier": act.ACTClassifier,
 }
 
 
@@ -90,5 +91,5 @@ def _make_learner(name: str, params: Mapping[str, Any]) -> TreeClassifier:
             raise ValueError(f"{name} has no parameter {key!r}; it has {', '.join(valid)}")
     costs = params.get("costs")
     clf = learner(**{**params, "costs": None if costs is None else costs_from_json(costs)})
-    check_parameters(name, vars(clf))
+    clf._check_parameters()
     return clf

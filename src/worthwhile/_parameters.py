@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ PRUNINGS = ("pessimistic", "cost", "none")
 ANSWERS = ("majority", "least-cost")
 VARIANTS = ("refined", "paper")
 SEARCHES = ("real", "binary")
+SAMPLES = ("grown", "stopped", "pruned")
 
 
 def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
@@ -85,6 +86,9 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: value is None or isinstance(value, Mapping),
         "a mapping of column to {value: more general value}, or None",
     ),
+    "r": _whole(0),
+    "samples": _one_of(*SAMPLES),
+    "set_aside": _number(0, 0.9),
     "variant": _one_of(*VARIANTS),
     "search": _one_of(*SEARCHES),
     "seeded": (_is_truth, "True or False"),
@@ -99,8 +103,8 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def check_parameters(learner: str, parameters: Mapping[str, Any]) -> None:
-    """Refuse an invalid parameter, naming it and what would be valid.
+def check_parameters(learner: str, parameters: Mapping[str, Any], left_open: Collection[str] = ()) -> None:
+    """Refuse an invalid parameter, naming it and what would be valid; those that may be left open may be None.
 
     Examples
     --------
@@ -111,5 +115,6 @@ def check_parameters(learner: str, parameters: Mapping[str, Any]) -> None:
     """
     for name, value in parameters.items():
         valid, words = RULES.get(name, RULES["random_state"])  # others are those of a subclass, its own affair
-        if not valid(value):
-            raise ValueError(f"{name}={value!r} of {learner} is not valid; it must be {words}")
+        if not valid(value) and not (value is None and name in left_open):
+            none = " or None" if name in left_open and not words.endswith("None") else ""
+            raise ValueError(f"{name}={value!r} of {learner} is not valid; it must be {words}{none}")

@@ -94,9 +94,7 @@ class _GreedyClassifier(TreeClassifier):
         core = _core.grow(
             training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy()
         )
-        self.tree_ = Tree(
-            Nodes.from_core(core), training.schema, training.labels.tolist(), answer=self.answer, money=money
-        )
+        self.tree_ = training.tree(core, self.answer)
 
     def _policy(self) -> Any:
         return _core.Policy(

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import datasets
-from worthwhile._trials import stratified_folds
+from worthwhile._folds import stratified_folds
 from worthwhile.costs import Costs
 from worthwhile.experiments._engine import Cell, Family, Numbers, load, parameters_of, seed_of
 

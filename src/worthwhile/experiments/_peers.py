@@ -27,8 +27,8 @@ from sklearn.utils import check_random_state
 
 from worthwhile._base import Training, TreeClassifier
 from worthwhile._encode import Schema
+from worthwhile._folds import stratified_folds
 from worthwhile._treefile import Nodes
-from worthwhile._trials import stratified_folds
 from worthwhile.tree import Tree
 
 __all__ = ["NoTestClassifier", "PeerPickClassifier", "pystreed_available"]

@@ -57,6 +57,7 @@ LEARNERS = {
     "csid3": Learner("worthwhile.greedy", "CSID3Classifier", 0.01, 0.004),
     "idx": Learner("worthwhile.greedy", "IDXClassifier", 0.01, 0.004),
     "icet": Learner("worthwhile.icet", "ICETClassifier", 0.01, 0.18),  # of 1000 trials
+    "act": Learner("worthwhile.act", "ACTClassifier", 0.2, 0.05),
     "no-test": Learner("worthwhile.experiments._peers", "NoTestClassifier", 0.01, 0.004),
     "peers": Learner("worthwhile.experiments._peers", "PeerPickClassifier", 0.4, 0.05),
 }

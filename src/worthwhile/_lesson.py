@@ -1,0 +1,85 @@
+"""What a learner learns from: the cases with their own labels, with softer ones, or with mixtures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile._base import Training
+from worthwhile._biases import TRUSTS
+from worthwhile._genesis import Floats
+from worthwhile._teacher import features_of, shares_of_others
+
+__all__ = ["MOST_TAUGHT", "Lesson", "can_be_taught"]
+
+# Others are asked about no more cases than this: with so many, labels are no longer a matter of luck.
+MOST_TAUGHT = 5_000
+
+
+def can_be_taught(training: Training) -> bool:
+    """Say whether others have anything to learn from, and labels are few enough to be worth smoothing."""
+    has_values = any(values is None or values for values in training.schema.values)
+    return len(training.classes) <= MOST_TAUGHT and has_values
+
+
+class Lesson:
+    """The cases with labels of several kinds: their own, those of others, and mixtures.
+
+    A case that is partly of one class and partly of another is two rows of the core's table, each with its share of the
+    weight.
+
+    Parameters
+    ----------
+    training : Training
+    taught : bool
+        Whether others are asked at all.
+    seed : int
+        For the forest and the folds of those.
+    n_threads : int
+    """
+
+    def __init__(self, training: Training, taught: bool, seed: int, n_threads: int) -> None:
+        n, k = len(training.classes), len(training.labels)
+        self.training, self.taught = training, taught
+        self._own = np.zeros((n, k))
+        self._own[np.arange(n), training.classes] = 1.0 if training.weights is None else training.weights
+        self._others, self.others_err = self._own, 0.0
+        self.case, self.classes, self.table = np.arange(n), training.classes, training.table
+        if not taught:
+            return
+        shares = shares_of_others(
+            features_of(training.schema, training.columns), training.classes, k, training.weights, seed, n_threads
+        )
+        self._others = shares * self._own.sum(axis=1, keepdims=True)
+        right = shares.argmax(axis=1) == training.classes
+        self.others_err = float(1 - np.average(right, weights=training.weights))
+        self.case, label = np.nonzero(self._own + self._others)
+        self.classes = label.astype(np.int32)
+        self.table = training.schema.encode(training.columns.take(self.case), complete=True)
+
+    @property
+    def trusts(self) -> int:
+        """How many of the `TRUSTS` make a difference."""
+        return len(TRUSTS) if self.taught else 1
+
+    def weights(self, trust: float) -> Floats:
+        """Return the weight of every row if the others are trusted so far."""
+        mixed: Floats = ((1 - trust) * self._own + trust * self._others)[self.case, self.classes]
+        return mixed
+
+    def rows(
+        self, trust: float, kept: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Any, npt.NDArray[np.int32], Floats | None]:
+        """Return table, classes and weights to grow a tree from: the rows that count, of all cases or of some."""
+        training = self.training
+        if trust == 0:
+            if kept is None:
+                return training.table, training.classes, training.weights
+            some = training.take(np.flatnonzero(kept))
+            return some.table, some.classes, some.weights
+        weights = self.weights(trust)
+        counted = np.flatnonzero(weights if kept is None else weights * kept[self.case])
+        table = training.schema.encode(training.columns.take(self.case[counted]), complete=True)
+        return table, self.classes[counted], weights[counted]
