@@ -74,6 +74,37 @@ def core_training(problem, has_missing=None):
     return table, problem.y.astype(np.int32), weights
 
 
+def core_ahead_policy(policy, n_threads=1, **settings):
+    """The core's policy with the look-ahead of a policy; settings beyond those of the oracle, whose samples are greedy."""
+    ahead, core = policy.ahead, core_policy(policy, n_threads)
+    own = {"r": ahead.r, "by_size": ahead.by_size, "samples": ahead.samples, "confidence": ahead.confidence}
+    own |= {"samples_per_cut": 1, "greedy_first": True, "margin": ahead.margin, "seed": 0}
+    core.look_ahead(**(own | settings))
+    return core
+
+
+def core_grow_ahead(problem, policy, n_threads=1, seconds=1e9, seconds_more=1e9, **settings):
+    """The core's tree for a problem, grown with look-ahead."""
+    core = core_ahead_policy(policy, n_threads, **settings)
+    aside = {}
+    if policy.ahead.aside is not None:
+        aside = dict(zip(("aside", "aside_classes", "aside_weights"), core_training(policy.ahead.aside), strict=True))
+    training = *core_training(problem), core_pricing(problem), core_errors(problem), core
+    return _core.grow_ahead(*training, seconds=seconds, seconds_more=seconds_more, **aside)
+
+
+def core_sample_costs(problem, policy, n, **settings):
+    """What trees cost that the core samples from all cases."""
+    core = core_ahead_policy(policy, **settings)
+    return _core.sample_costs(*core_training(problem), core_pricing(problem), core_errors(problem), core, n)
+
+
+def core_tree_cost(problem, policy, tree):
+    """What the core expects a tree to cost per case."""
+    settings = core_pricing(problem), core_errors(problem), core_policy(policy)
+    return _core.tree_cost(tree, *core_training(problem), *settings)
+
+
 def core_grow(problem, policy, n_threads=1, has_missing=None):
     """The core's tree for a problem."""
     settings = core_pricing(problem), core_errors(problem), core_policy(policy, n_threads)

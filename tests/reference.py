@@ -1,8 +1,8 @@
 """A slow, plain second implementation of docs/design.md: the oracle that the compiled core is compared with.
 
 Written from the page and the papers it cites, never from the core, and in the order of the page: prices, answers,
-candidates, scores, growing, pruning. It takes the shortest road from a sentence to a line of code: nothing is shared
-between nodes, nothing is sorted once, nothing is cached.
+candidates, scores, growing, pruning, look-ahead. It takes the shortest road from a sentence to a line of code: nothing
+is shared between nodes, nothing is sorted once, nothing is cached.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ SLACK = 1e-9  # absolute, of every comparison of weights
 TIE = 1e-9  # relative, of every comparison of scores and costs
 LEAST_GAIN = 1e-10  # bits: what a candidate must exceed, and what a later cut must add
 
-CRITERIA = ("gain-ratio", "icf", "gain-per-price", "gain-squared-per-price", "cost-drop")
+CRITERIA = ("gain-ratio", "gain", "icf", "gain-per-price", "gain-squared-per-price", "cost-drop")
 PRUNINGS = ("pessimistic", "cost", "none")
 ANSWERS = ("majority", "least-cost")
+SAMPLES = ("grown", "stopped", "pruned")
+FEW_ASIDE = 30  # fewer set-aside cases do not value the samples of a node
 
 # Quinlan's table of normal deviations for one-sided confidence levels.
 LEVELS_OF_CONFIDENCE = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
@@ -63,6 +65,18 @@ class Problem:
 
 
 @dataclass
+class LookAhead:
+    """How splits are chosen by sampled trees. All samples are greedy here: one per branch, or r cuts of numbers."""
+
+    r: int = 1
+    by_size: bool = False
+    samples: str = "grown"
+    confidence: float = 0.25
+    margin: float = 0.0
+    aside: Problem | None = None  # the cases that value the samples
+
+
+@dataclass
 class Policy:
     """How a learner grows, prunes and answers."""
 
@@ -79,6 +93,7 @@ class Policy:
     raise_subtrees: bool = True
     confidence: float = 0.25
     biases: list[float] | None = None  # by column: in place of the list prices; infinite = never asked
+    ahead: LookAhead | None = None
 
     def __post_init__(self):
         for name, valid in (("criterion", CRITERIA), ("prune", PRUNINGS), ("answer", ANSWERS)):
@@ -352,21 +367,27 @@ def stored_threshold(problem, column, low, high):
     return max(float(v) for v in problem.columns[column] if v <= middle and v < high)
 
 
-def numeric_candidates(problem, policy, cases, column, test_price):
-    """The best cut of a numeric column, in a list; an empty list if there is none."""
+def cuts(problem, policy, cases, column, test_price):
+    """All admissible cuts of a numeric column, from the lowest to the highest."""
     values = problem.columns[column][cases.rows]
     known = ~np.isnan(values)
-    total = float(cases.weights.sum())
     least = max(policy.min_cases, min(25.0, policy.min_share * float(cases.weights[known].sum()) / problem.k))
     distinct = [float(v) for v in np.unique(values[known])]
-    best, tries = None, 0
+    found = []
     for low, high in pairwise(distinct):
         branch = np.where(known, (values >= high).astype(np.int64), -1)
         candidate, table = make_candidate(problem, policy, cases, column, branch, 2, test_price)
-        if np.any(table.sum(axis=1) < least - SLACK):
-            continue
+        if np.all(table.sum(axis=1) >= least - SLACK):
+            candidate.threshold = stored_threshold(problem, column, low, high)
+            found.append(candidate)
+    return found
+
+
+def numeric_candidates(problem, policy, cases, column, test_price):
+    """The best cut of a numeric column, in a list; an empty list if there is none."""
+    best, tries = None, 0
+    for candidate in cuts(problem, policy, cases, column, test_price):
         tries += 1
-        candidate.threshold = stored_threshold(problem, column, low, high)
         if best is None:
             best = candidate
         elif policy.criterion == "cost-drop":
@@ -374,7 +395,7 @@ def numeric_candidates(problem, policy, cases, column, test_price):
         elif candidate.gain > best.gain + LEAST_GAIN:
             best = candidate
     if best is not None and policy.release8:
-        best.gain -= math.log2(tries) / total
+        best.gain -= math.log2(tries) / float(cases.weights.sum())
     return [] if best is None else [best]
 
 
@@ -417,6 +438,8 @@ def score(policy, candidate):
     """The score of a candidate by the policy's criterion."""
     if policy.criterion == "gain-ratio":
         return False, candidate.gain / candidate.split_info
+    if policy.criterion == "gain":
+        return False, candidate.gain
     if policy.criterion == "icf":
         return False, (2**candidate.gain - 1) / (candidate.price + 1) ** policy.omega
     if policy.criterion == "gain-per-price":
@@ -504,16 +527,23 @@ def divide_at(problem, node, cases):
     return divide(cases, branch, len(node.children), branch_shares(node))
 
 
-def grow_node(problem, policy, cases, depth=0, path=()):
+def grow_node(problem, policy, cases, depth=0, path=(), aside=None):
     """Grow the subtree for some cases; answers are set later, from the top."""
     node = Node(class_weights(problem, cases))
     if is_leaf(policy, node.weights, depth):
         return node
-    split = choose_split(problem, policy, cases, depth, path)
+    if policy.ahead is None:
+        split = choose_split(problem, policy, cases, depth, path)
+    else:
+        split = choose_option(problem, policy, cases, depth, path, aside)
     if split is not None:
         node.column, node.threshold, node.branch_of = split.column, split.threshold, split.branch_of
         parts = divide(cases, split.branch, split.n_branches)
-        node.children = [grow_node(problem, policy, part, depth + 1, (*path, split.column)) for part in parts]
+        asides = divide_aside(problem, policy, split, parts, aside)[0]
+        node.children = [
+            grow_node(problem, policy, part, depth + 1, (*path, split.column), of_part)
+            for part, of_part in zip(parts, asides, strict=True)
+        ]
     return node
 
 
@@ -538,7 +568,9 @@ def without_weightless(problem):
 def grow(problem, policy):
     """The tree, grown and pruned as the policy says."""
     problem = without_weightless(problem)
-    root = grow_node(problem, policy, all_cases(problem))
+    valued_by = None if policy.ahead is None else policy.ahead.aside
+    aside = None if valued_by is None else all_cases(valued_by)
+    root = grow_node(problem, policy, all_cases(problem), aside=aside)
     set_answers(problem, policy, root)
     if policy.prune == "pessimistic":
         root = prune_pessimistic(problem, policy, collapse(root), all_cases(problem))[0]
@@ -690,6 +722,157 @@ def prune_by_cost(problem, policy, node, cases, path=()):
     as_one = leaf_cost(problem, policy, node.weights, node.answer)
     tie = TIE * (node.weight * largest_error(problem) + prices)
     return as_leaf(node) if as_one <= errors + prices + tie else node
+
+
+def tree_cost(problem, policy, node):
+    """What a tree is expected to cost per case."""
+    answers = [choose_answer(problem, policy, leaf.weights) for leaf in leaves(node)]
+    errors = sum(leaf_cost(problem, policy, leaf.weights, a) for leaf, a in zip(leaves(node), answers, strict=True))
+    return (errors + subtree_price(problem, node, all_cases(problem))) / float(problem.weights.sum())
+
+
+# -- look-ahead -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Worth:
+    """What a sampled tree, or a part of one, is worth."""
+
+    errors: float = 0.0
+    prices: float = 0.0
+    leaves: int = 0
+    tests: frozenset[int] = frozenset()  # that it asks
+
+    @property
+    def total(self):
+        return self.errors + self.prices
+
+    def __add__(self, other):
+        sums = (getattr(self, name) + getattr(other, name) for name in ("errors", "prices", "leaves"))
+        return Worth(*sums, self.tests | other.tests)
+
+
+def divide_aside(problem, policy, split, parts, aside):
+    """The set-aside cases of each branch, and the weight of those whose value is known; no cases: None for each."""
+    if aside is None:
+        return [None] * split.n_branches, 0.0
+    cases_of = policy.ahead.aside
+    node = Node(np.zeros(problem.k), column=split.column, threshold=split.threshold, branch_of=split.branch_of)
+    taken = [branch_taken(node, cases_of.case(row)) for row in aside.rows]
+    branch = np.array([-1 if b is None else b for b in taken], dtype=np.int64)
+    grown_from = np.array([part.weights.sum() for part in parts])
+    asides = []
+    for b, share in enumerate(grown_from / grown_from.sum()):
+        fraction = np.where(branch == b, 1.0, np.where(branch < 0, share, 0.0))
+        asides.append(Cases(aside.rows[fraction > 0], (aside.weights * fraction)[fraction > 0]))
+    return asides, float(aside.weights[branch >= 0].sum())
+
+
+def leaf_worth(problem, policy, cases, above, aside):
+    """What some cases are worth as a leaf; without any, it answers as the node above."""
+    weights = class_weights(problem, cases)
+    answer = choose_answer(problem, policy, weights) if weights.sum() > 0 else above
+    if aside is None:
+        errors = leaf_cost(problem, replace(policy, confidence=policy.ahead.confidence), weights, answer)
+    else:
+        errors = float(aside.weights @ problem.errors[policy.ahead.aside.y[aside.rows], answer])
+    return Worth(errors, leaves=int(weights.sum() > 0))
+
+
+def asked_first(problem, test, path, known, below):
+    """The worth of asking a test above some subtrees: it charges the cases whose value is known."""
+    paid = set().union(*(closure(problem, t) for t in path))
+    charged, prices = closure(problem, test), below.prices
+    if any(problem.delayed[t] for t in charged - paid):
+        charged = charged.union(*(closure(problem, t) for t in below.tests))
+        prices = 0.0
+    prices += known * price_of_more(problem, charged, paid)
+    return Worth(below.errors, prices, below.leaves, below.tests | {test})
+
+
+def worth_of_split(problem, policy, cases, split, depth, path, aside, sample):
+    """What a split is worth with sample(cases, depth, path, answer above, set-aside cases) below each branch."""
+    parts = divide(cases, split.branch, split.n_branches)
+    answer = choose_answer(problem, policy, class_weights(problem, cases))
+    asides, known = divide_aside(problem, policy, split, parts, aside)
+    if aside is None:
+        known = float(cases.weights[split.branch >= 0].sum())
+    below = Worth()
+    for part, of_part in zip(parts, asides, strict=True):
+        below += sample(problem, policy, part, depth + 1, (*path, split.column), answer, of_part)
+    return asked_first(problem, split.column, path, known, below)
+
+
+def leaf_sample(problem, policy, cases, depth, path, above, aside):
+    """A sample that is not even begun."""
+    return leaf_worth(problem, policy, cases, above, aside)
+
+
+def greedy_sample(problem, policy, cases, depth, path, above, aside):
+    """The worth of the tree that grows greedily from some cases."""
+    leaf = leaf_worth(problem, policy, cases, above, aside)
+    if is_leaf(policy, class_weights(problem, cases), depth):
+        return leaf
+    split = choose_split(problem, policy, cases, depth, path)
+    if split is None:
+        return leaf
+    if policy.ahead.samples == "stopped":
+        at_once = worth_of_split(problem, policy, cases, split, depth, path, aside, leaf_sample)
+        if leaf.total <= at_once.total + TIE * (leaf.total + at_once.prices):
+            return leaf
+    worth = worth_of_split(problem, policy, cases, split, depth, path, aside, greedy_sample)
+    return leaf if policy.ahead.samples == "pruned" and leaf.total <= worth.total else worth
+
+
+def best_cuts(problem, policy, cases, column, test_price):
+    """The r cuts of highest gain, best first, the lower of equals."""
+    ranked = []
+    for cut in cuts(problem, policy, cases, column, test_price):
+        place = len(ranked)
+        while place > 0 and cut.gain > ranked[place - 1].gain + LEAST_GAIN:
+            place -= 1
+        ranked.insert(place, cut)
+    return ranked[: policy.ahead.r]
+
+
+def options(problem, policy, cases):
+    """The splits that a look-ahead compares, whatever they gain."""
+    found = []
+    for column, n_values in enumerate(problem.n_values):
+        found += (nominal_candidates if n_values else best_cuts)(problem, policy, cases, column, 0.0)
+    return found
+
+
+def same_split(one, other):
+    return one.column == other.column and np.array_equal(one.branch, other.branch) and one.branch_of == other.branch_of
+
+
+def choose_option(problem, policy, cases, depth, path, aside):
+    """The option of least worth, unless the greedy choice stands; None if there is no option."""
+    if aside is not None and len(aside.rows) < FEW_ASIDE:
+        aside = None
+    valued = []
+    for option in options(problem, policy, cases):
+        worth = worth_of_split(problem, policy, cases, option, depth, path, aside, greedy_sample)
+        valued.append((float(worth.leaves) if policy.ahead.by_size else worth.total, option))
+    if not valued:
+        return None
+    least, best = valued[0]
+    for worth, option in valued[1:]:
+        if worth < least - TIE * abs(least):
+            least, best = worth, option
+    greedy = choose_split(problem, policy, cases, depth, path)
+    if policy.ahead.margin > 0 and greedy is not None:
+        for worth, option in valued:
+            if same_split(option, greedy) and least >= worth - policy.ahead.margin * abs(worth):
+                return option
+    return best
+
+
+def sample_cost(problem, policy):
+    """What the greedy sample of all cases costs per case, or its leaves where size counts."""
+    worth = greedy_sample(problem, policy, all_cases(problem), 0, (), 0, None)
+    return float(worth.leaves) if policy.ahead.by_size else worth.total / float(problem.weights.sum())
 
 
 # -- trials -----------------------------------------------------------------------------------------------------------

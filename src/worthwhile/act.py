@@ -23,6 +23,7 @@ from worthwhile.greedy import _GreedyClassifier
 
 __all__ = ["ACTClassifier", "LSID3Classifier", "Progress"]
 
+CLEARLY = 0.1
 MOST_SAMPLES = 4096  # doubling ends here; further contracts draw other samples
 
 
@@ -262,11 +263,14 @@ class ACTClassifier(TreeClassifier):
         """Settle how trees are grown and valued, grow them without look-ahead, then with more and more of it."""
         lesson, school = choose_school(training, int(self.r), self._given(), self._n_threads(), clock, rng)
         ground = self._ground(lesson, school, rng)
+        greedy = ground.greedy(), ground.greedy("cost-drop")
         if self.time_limit is None:
-            yield self._grow(ground, int(self.r), rng, clock)
+            grown = self._grow(ground, int(self.r), rng, clock)
+            yield grown
+            # Expectations differ by chance: those without look-ahead must be clearly lower.
+            yield from (tree for tree in greedy if tree.cost < (1 - CLEARLY) * grown.cost)
             return
-        yield ground.greedy()
-        yield ground.greedy("cost-drop")
+        yield from greedy
         r = 1
         while clock.left() > 0:
             yield self._grow(ground, r, rng, clock)
