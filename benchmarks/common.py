@@ -1,4 +1,4 @@
-"""What every benchmark prints above its table: when, at which commit, on what machine, by which command."""
+"""What benchmarks share: where figures come from, how long work takes, and tables as scikit-learn's trees want them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -63,3 +67,20 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.machine()
+
+
+def plain(X: np.ndarray) -> np.ndarray:
+    """Return the table as numbers: nominal values by their codes."""
+    columns = []
+    for column in X.T:
+        try:
+            columns.append(column.astype(float))
+        except ValueError:
+            columns.append(np.unique(column.astype(str), return_inverse=True)[1].astype(float))
+    return np.ascontiguousarray(np.column_stack(columns))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from common import provenance
+from common import plain, provenance, seconds
 from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
@@ -29,23 +27,6 @@ from worthwhile.experiments._turney_cells import PROBLEMS, parts
 from worthwhile.icet import _list_prices
 
 TRIALS, POPULATION = 1000, 50
-
-
-def plain(X: np.ndarray) -> np.ndarray:
-    """Return the table as numbers: nominal values by their codes."""
-    columns = []
-    for column in X.T:
-        try:
-            columns.append(column.astype(float))
-        except ValueError:
-            columns.append(np.unique(column.astype(str), return_inverse=True)[1].astype(float))
-    return np.ascontiguousarray(np.column_stack(columns))
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def compare(name: str, repeats: int) -> dict[str, float]:

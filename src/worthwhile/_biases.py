@@ -1,7 +1,7 @@
 """The spaces that ICET searches: what a string of bits says about the prices that EG2 sees (Turney 1995, section 3.5).
 
 The paper's two spaces have a bias for every test (or a bit that removes it), EG2's ω and the pruning confidence. The
-refined space adds the depth of the tree and how far the labels of a forest are trusted, and holds biases as multiples
+refined space adds the depth of the tree and how far softer labels are trusted, and holds biases as multiples
 of prices.
 """
 
@@ -32,7 +32,7 @@ REFERENCE_OMEGA, TAUGHT_CONFIDENCE = 0.25, 0.75
 FACTOR_BITS, FACTOR_REMOVES, FACTOR_ONE, FACTOR_STEP = 6, 48, 16, 1 / 8
 NO_LIMIT = 2**30
 DEPTH_BITS, DEPTHS = 3, (1, 2, 3, 4, 5, 6, 8, NO_LIMIT)
-TRUSTS = (0.0, 0.5, 1.0)  # how much of a label is the forest's
+TRUSTS = (0.0, 0.5, 1.0)  # how much of a label is that of others
 TRUST_BITS, TRUST_OF_CODE = 2, (0, 1, 1, 2)
 MEAN_PRICE = 10.0  # prices are scaled to this mean, so that the currency does not matter to (price + 1) ** ω
 TEMPERS = ((SEED_CONFIDENCE, NO_LIMIT), (0.6, NO_LIMIT), (0.1, 3), (0.6, 2))  # confidence and depth of the seeds

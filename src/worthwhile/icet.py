@@ -69,7 +69,8 @@ class ICETClassifier(TreeClassifier):
         on the other, and the luckiest trial wins. "refined": all individuals meet the same folds, the best of them meet
         again on fresh ones, and "no test at all" is always among these; the search ends when nothing better comes.
         Trees are pruned by total cost, see prices in context and answer what is cheapest; their depth is part of the
-        search, and with up to 5,000 cases so is how far the labels of a random forest smooth those of the cases.
+        search, and with up to 5,000 cases so is how far labels are smoothed by what a random forest and a logistic
+        regression say; what the search found must clearly beat EG2 on such labels.
     search : {"real", "binary"}, default "real"
         Whether every test has a bias, or a bit that says whether EG2 may use it at its true price.
     seeded : bool, default True
@@ -84,8 +85,8 @@ class ICETClassifier(TreeClassifier):
         Probability that a bit is drawn anew.
     time_limit : float, optional
         Seconds after which the search ends with the best individual so far; "refined": a fifth of them is kept for the
-        final, and the forest, which comes first, is not cut short. Ctrl-C ends the search at once, without a final;
-        pressed before the first generation is complete, it is passed on.
+        final, and making the smoother labels, which comes first, is not cut short. Ctrl-C ends the search at once,
+        without a final; pressed before the first generation is complete, it is passed on.
     callback : function, optional
         Called with a `Generation` after each one.
     nominal : list of column names or positions, optional
@@ -111,7 +112,7 @@ class ICETClassifier(TreeClassifier):
     max_depth_ : int or None
         Longest way from the root to a leaf ("refined").
     trust_ : float
-        Share of the forest's labels in those that the tree was grown from ("refined").
+        Share of the softer labels in those that the tree was grown from ("refined").
     fitness_ : float
         Cost per case of the winner in its trials; infinite if the time was too short for a single one.
     history_ : list of Generation
