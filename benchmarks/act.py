@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from worthwhile.experiments._esmeir_cells import DATA, cases_of, prices_of
 SAMPLED = ("pima", "breast-cancer", "thyroid", "tic-tac-toe")
 SIZES = (30, 100, 300, 1000)
 N_SAMPLES = 50
+FOLDER = os.environ.get("WORTHWHILE_DATA")
 ERRORS = 1000.0
 
 
@@ -42,12 +44,12 @@ def least(work: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, floa
 
 
 def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:
-    cases = cases_of(name, None)
+    cases = cases_of(name, FOLDER)
     if len(cases.y) < size:
         return None
     rows = np.random.default_rng(0).permutation(len(cases.y))[:size]
     X, y = cases.X[rows], cases.y[rows]
-    costs = prices_of(name, "informative-0", None).with_errors(ERRORS)
+    costs = prices_of(name, "informative-0", FOLDER).with_errors(ERRORS)
     act = ww.ACTClassifier(costs=costs, nominal=cases.nominal, columns=cases.columns)
     training = act._prepare(read_columns(X, cases.columns), y, None)
     numbers, classes = plain(X), np.unique(y, return_inverse=True)[1]
@@ -97,9 +99,9 @@ def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:
 
 
 def learning(name: str, repeats: int) -> dict[str, float]:
-    cases = cases_of(name, None)
+    cases = cases_of(name, FOLDER)
     shared: dict[str, Any] = {
-        "costs": prices_of(name, "informative-0", None).with_errors(ERRORS),
+        "costs": prices_of(name, "informative-0", FOLDER).with_errors(ERRORS),
         "nominal": cases.nominal,
         "columns": cases.columns,
         "variant": "paper",

@@ -11,6 +11,7 @@ points of reference; wanted: at ICET's full running time, at or below ICET's cos
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import worthwhile as ww
 from worthwhile.experiments._esmeir_cells import FOLDS, cases_of, folds_of, prices_of
 
 PROBLEMS = ("breast-cancer", "monks-1", "multi-xor", "xor-5", "tic-tac-toe", "wine", "pima", "car")
+FOLDER = os.environ.get("WORTHWHILE_DATA")
 ERRORS = 5000.0
 TIMES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0)
 OTHERS = {
@@ -49,9 +51,9 @@ class _Watched(ww.ACTClassifier):
 
 def learn(name: str, fold: int, limit: float) -> dict[str, Any]:
     """Return, for one fold, (seconds, cost) of the trees that ACT found, and of every other learner."""
-    cases = cases_of(name, None)
-    costs = prices_of(name, "informative-0", None).with_errors(ERRORS)
-    test = folds_of(name, 0, None) == fold
+    cases = cases_of(name, FOLDER)
+    costs = prices_of(name, "informative-0", FOLDER).with_errors(ERRORS)
+    test = folds_of(name, 0, FOLDER) == fold
     known: dict[str, Any] = {"costs": costs, "nominal": cases.nominal, "columns": cases.columns, "random_state": fold}
     X, y, standard = cases.X[test], cases.y[test], costs.standard_cost(cases.y)
 

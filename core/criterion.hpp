@@ -30,15 +30,16 @@ struct Criterion {
     double (*score)(const Evidence&, double omega);
     bool average_rule;  // only tests of at least average gain compete
     bool by_drop;       // cuts and candidates are judged by the drop of the cost, not by the gain
+    bool by_ratio;      // it asks for the split information
 };
 
 inline constexpr Criterion kCriteria[] = {
-    {"gain-ratio", gain_ratio, true, false},
-    {"gain", gain, false, false},
-    {"icf", icf, false, false},
-    {"gain-per-price", gain_per_price, false, false},
-    {"gain-squared-per-price", gain_squared_per_price, false, false},
-    {"cost-drop", cost_drop, false, true},
+    {"gain-ratio", gain_ratio, true, false, true},
+    {"gain", gain, false, false, false},
+    {"icf", icf, false, false, false},
+    {"gain-per-price", gain_per_price, false, false, false},
+    {"gain-squared-per-price", gain_squared_per_price, false, false, false},
+    {"cost-drop", cost_drop, false, true, false},
 };
 
 inline const Criterion& criterion_named(const std::string& name) {

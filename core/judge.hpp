@@ -245,6 +245,7 @@ private:
         }
         c.evidence.gain = (entropy_sum(known.class_weights, known.weight) + cut.value) / view.weight;
         if (policy_.release8) c.evidence.gain -= std::log2(static_cast<double>(cut.tries)) / view.weight;
+        if (!policy_.criterion->by_ratio) return;
         const double parts[] = {left, known.weight - left, view.weight - known.weight};
         c.evidence.split_info = spread(parts, 3, view.weight);
     }
@@ -260,6 +261,8 @@ private:
         };
         if (policy_.criterion->by_drop) return search(ErrorCost(errors_, policy_.answer, totals, k_, scratch.doubles));
         if (lists_.weighted()) return search(WeightedEntropy(totals, k_, scratch.doubles));
+        if (k_ == 2 && range.size() <= PackedEntropy<2>::kMostCases) return search(PackedEntropy<2>(xlog_, totals));
+        if (k_ == 3 && range.size() <= PackedEntropy<3>::kMostCases) return search(PackedEntropy<3>(xlog_, totals));
         search(UnitEntropy(xlog_, totals, k_, scratch.counts));
     }
 
@@ -299,7 +302,7 @@ private:
         }
         parts.back() = std::max(0.0, view.weight - known.weight);
         c.evidence.gain = (entropy_sum(known.class_weights, known.weight) - entropy_below) / view.weight;
-        c.evidence.split_info = spread(parts.data(), parts.size(), view.weight);
+        if (policy_.criterion->by_ratio) c.evidence.split_info = spread(parts.data(), parts.size(), view.weight);
     }
 
     void set_drop(Candidate& c, const Known& known, double cost_below, double weight) const {

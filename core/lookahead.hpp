@@ -20,7 +20,7 @@ namespace worthwhile {
 // What a sampled tree is expected to charge the cases that come to it.
 struct SampleValue {
     double errors = 0, prices = 0, leaves = 0;
-    TestSet tests;  // that it asks; kept only where a test is delayed
+    TestSet tests{0};  // that it asks; kept only where a test is delayed
 
     double total() const { return errors + prices; }
     void add(const SampleValue& other) {
@@ -94,10 +94,12 @@ private:
     }
 
     SampleValue below(const View<Word>& view, const TestSet& paid, int depth, int answer_above, const Aside* aside) {
-        const SampleValue leaf = as_leaf(view.class_weights, view.weight, answer_above, aside);
-        if (judge_.terminal(view.class_weights, depth)) return leaf;
+        const auto as_leaf_here = [&] { return as_leaf(view.class_weights, view.weight, answer_above, aside); };
+        if (judge_.terminal(view.class_weights, depth)) return as_leaf_here();
         const Candidate c = random_ ? judge_.draw(view, paid, *random_, *control_) : judge_.best(view, paid, depth, *control_);
-        if (!c.valid) return leaf;
+        if (!c.valid) return as_leaf_here();
+        SampleValue leaf;
+        if (policy_.ahead.samples != Samples::grown) leaf = as_leaf_here();
         const int answer = answer_of(view.class_weights, view.weight, answer_above);
         std::vector<double> class_weights;
         lists_.divide_weights(view, c.split, class_weights);
