@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import joblib
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 
 import reference as ref
 import worthwhile as ww
-from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node
+from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node, to_node
 from worthwhile import _contracts, _lesson
 from worthwhile._contracts import paper_parameters
 from worthwhile._encode import read_columns
@@ -148,7 +149,9 @@ def test_lsid3_finds_two_bits_of_six(seed):
 def test_lsid3_does_not_look_at_costs():
     dear = ww.Costs(tests={f"x{i}": 10.0**i for i in range(4)}, errors=3)
     plain = ww.LSID3Classifier(random_state=0).fit(X, Y)
-    assert ww.LSID3Classifier(random_state=0, costs=dear).fit(X, Y).tree_.n_leaves == plain.tree_.n_leaves
+    other = ww.LSID3Classifier(random_state=0, costs=dear).fit(X, Y)
+    np.testing.assert_array_equal(other.tree_.nodes.test, plain.tree_.nodes.test)
+    assert other.test_costs(X).mean() > 1
 
 
 def test_lsid3_ends_its_look_ahead_in_time():
@@ -211,8 +214,7 @@ def test_the_same_seed_gives_the_same_tree(variant):
 
 def test_the_same_seed_gives_the_same_tree_in_other_processes():
     cases = nominal_cases()
-    learners = [act(variant, costs=None, n_jobs=n_jobs) for variant in VARIANTS for n_jobs in (None, 2)]
-    learners.append(ww.LSID3Classifier(random_state=0))
+    learners = [act("paper", costs=None), act(costs=None, n_jobs=2), ww.LSID3Classifier(random_state=0)]
     jobs = (joblib.delayed(clf.fit)(*cases) for clf in learners)
     for clf, there in zip(learners, joblib.Parallel(n_jobs=2, backend="loky")(jobs), strict=True):
         assert there.tree_.to_json() == clf.fit(*cases).tree_.to_json()
@@ -236,10 +238,24 @@ def test_what_it_tells(variant):
     told = []
     clf = act(variant, callback=told.append).fit(X, Y)
     assert told == clf.history_
-    assert len(told) == 1
     assert [type(step) for step in told] == [Progress]
     assert clf.stopped_ == "done"
     assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].r) == (told[-1].cost, 2)
+
+
+@pytest.mark.parametrize(
+    ("eg2", "dtmc", "kept"),
+    [(8.9, 9.5, [(10, 2), (8.9, 0)]), (9.1, 9.1, [(10, 2)]), (8.9, 8.8, [(10, 2), (8.9, 0), (8.8, 0)])],
+)
+def test_without_a_time_limit_greedy_trees_must_be_clearly_cheaper(eg2, dtmc, kept, monkeypatch):
+    costs = {"icf": eg2, "cost-drop": dtmc}
+    ahead, greedy = _contracts.Ground.ahead, _contracts.Ground.greedy
+    monkeypatch.setattr(_contracts.Ground, "ahead", lambda *args: replace(ahead(*args), cost=10.0))
+    monkeypatch.setattr(
+        _contracts.Ground, "greedy", lambda self, how="icf": replace(greedy(self, how), cost=costs[how])
+    )
+    monkeypatch.setattr(_lesson, "MOST_TAUGHT", 0)
+    assert [(step.cost, step.r) for step in act().fit(X, Y).history_] == kept
 
 
 @pytest.mark.parametrize("limit", [1e-9, 0.4])
@@ -250,8 +266,8 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
     assert clf.stopped_ == "time limit"
     assert told == clf.history_
     seconds, costs, samples = zip(*told, strict=True)
-    assert all(a > b for a, b in zip(costs, costs[1:], strict=False))
-    assert all(a <= b for a, b in zip(seconds, seconds[1:], strict=False))
+    assert all(a > b for a, b in pairwise(costs))
+    assert all(a <= b for a, b in pairwise(seconds))
     assert samples[0] == 0  # EG2 comes first
     assert (clf.expected_cost_, clf.r_) == (costs[-1], samples[-1])
     assert clf.predict(data.X).shape == (200,)
@@ -373,8 +389,7 @@ def test_a_real_ctrl_c_ends_a_search_with_what_it_has(n_jobs, after):
     assert out.splitlines()[-1] == "interrupted True (1,)"
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("learner", ["ACTClassifier", "LSID3Classifier"])
+@pytest.mark.parametrize(("learner", "n_jobs"), [("ACTClassifier", 2), ("LSID3Classifier", 1)])
 def test_a_real_ctrl_c_ends_a_long_call_of_the_core(learner, n_jobs):
     settings = "variant='paper'" if learner == "ACTClassifier" else ""
     with running(learner, n_jobs=n_jobs, settings=settings) as process:
@@ -436,6 +451,32 @@ def test_nobody_is_asked_about_too_many_cases_or_without_time(monkeypatch):
     assert asked
 
 
+def test_where_others_hardly_err_the_cases_keep_their_labels(monkeypatch):
+    numbers, y = noisy_line(0)
+    y = (numbers[:, 0] > 0).astype(int)
+    clf = act(costs=LINE_COSTS)
+    monkeypatch.setattr(_contracts.Ground, "costs", lambda *_: pytest.fail("there is nothing to compare"))
+    assert clf.fit(numbers, y).trust_ == 0.0
+
+
+def test_where_a_test_is_delayed_samples_are_pruned(monkeypatch):
+    seen = []
+    monkeypatch.setattr(_lesson, "MOST_TAUGHT", 0)
+    start = _contracts.Ground.__init__
+
+    def noting(self, lesson, school, *args, **how):
+        seen.append(school)
+        start(self, lesson, school, *args, **how)
+
+    monkeypatch.setattr(_contracts.Ground, "__init__", noting)
+    for delayed, samples in ((True, "pruned"), (False, "grown")):
+        costs = ww.Costs(tests={"x0": ww.Test(1.0, delayed=delayed)}, errors=50)
+        act(costs=costs).fit(X, Y)
+        assert seen[-1].samples == samples
+        act("paper", costs=costs).fit(X, Y)
+        assert seen[-1].samples == "grown"
+
+
 # -- samples and set-aside cases --------------------------------------------------------------------------------------
 
 
@@ -459,6 +500,13 @@ def test_set_aside_cases(variant, set_aside):
     assert clf.total_costs(*cases).mean() < 25
     plain = act(variant, costs=LINE_COSTS).fit(*cases)
     assert clf.tree_.to_json() != plain.tree_.to_json()
+    assert clf.tree_.nodes.weights[0].sum() == pytest.approx(400 * (1 - set_aside), abs=2)
+
+
+@pytest.mark.xfail(strict=True, reason="as many as one fold of a whole number of folds; from 2/3 on all but one")
+@pytest.mark.parametrize("set_aside", [0.4, 0.6, 0.7, 0.9])
+def test_as_many_cases_are_set_aside_as_were_wished_for(set_aside):
+    clf = act("paper", costs=LINE_COSTS, set_aside=set_aside).fit(*noisy_line(2, 400))
     assert clf.tree_.nodes.weights[0].sum() == pytest.approx(400 * (1 - set_aside), abs=2)
 
 
@@ -529,11 +577,13 @@ def test_an_answer_that_is_no_class_and_tests_that_are_too_dear(variant):
     assert act(variant, costs=dear).fit(X, Y).tree_.n_leaves == 1
 
 
-@both
-def test_the_expected_cost_is_that_of_the_tree(variant):
-    clf = act(variant, costs=ww.Costs(errors=1.0), r=0).fit(X, Y)
-    wrong = np.mean(clf.predict(X) != Y)
-    assert wrong < clf.expected_cost_ < wrong + 0.3 or clf.trust_ > 0
+def test_the_expected_cost_is_that_of_the_tree():
+    costs = ww.Costs(tests={f"x{i}": 1.0 + i for i in range(4)}, errors=50)
+    clf = act("paper", costs=costs).fit(X, Y)
+    problem = ref.Problem([*X.T], [0] * 4, Y, 2, marginal=[1, 2, 3, 4], errors=50 * (1 - np.eye(2)))
+    policy = ref.Policy("icf", answer="least-cost", confidence=clf.confidence_)
+    assert clf.expected_cost_ == pytest.approx(ref.tree_cost(problem, policy, to_node(clf.tree_.nodes)))
+    assert clf.expected_cost_ > clf.total_costs(X, Y).mean()
 
 
 # -- saving and parameters --------------------------------------------------------------------------------------------

@@ -30,8 +30,8 @@ N_FOLDS = 5
 SURE = 0.02
 # With more cases the comparison of schools looks ahead by one sample: it is about labels, not about splits.
 FEW_CASES = 1_000
-# What a contract may take beyond its time: nodes are split greedily then, and after this time not at all.
-GRACE = 0.1
+# So much before the end of the time nodes are split greedily, and at the end not at all: pruning takes some time, too.
+GRACE = 0.05
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Ground:
             self._money.core_pricing,
             self._money.core_errors,
             policy,
-            seconds=seconds,
+            seconds=max(seconds - GRACE, 0.0),
             seconds_more=GRACE,
             **aside,
         )
@@ -175,7 +175,7 @@ def choose_school(
     for it, or the others hardly ever err, the cases' own labels serve.
     """
     own = Lesson(training, False, 0, 1), PATIENT if _has_delays(training) else OWN
-    if not can_be_taught(training) or clock.part(0.3).left() <= 0:
+    if not can_be_taught(training) or clock.left() < 1 + len(training.classes) / 1_000:
         return own
     lesson = Lesson(training, True, int(rng.integers(2**31)), n_threads)
     if lesson.others_err < SURE:

@@ -26,6 +26,9 @@ __all__ = ["ACTClassifier", "LSID3Classifier", "Progress"]
 CLEARLY = 0.1
 MOST_SAMPLES = 4096  # doubling ends here; further contracts draw other samples
 
+# Trees, each with whether it is the first of a new valuation.
+Steps = Iterator[tuple[Grown, bool]]
+
 
 class Progress(NamedTuple):
     """One entry of the history of a search: when a better tree was found, and what it is expected to cost."""
@@ -184,7 +187,8 @@ class ACTClassifier(TreeClassifier):
     expected_cost_ : float
         What it is expected to cost per case, by the valuation that chose it.
     history_ : list of Progress
-        Seconds, expected cost and samples of each tree that was better than those before.
+        Seconds, expected cost and samples of each tree that was better than those before; it begins when it is settled
+        how trees are valued.
     stopped_ : {"done", "time limit", "interrupted"}
         Why the search ended.
     r_ : int
@@ -236,8 +240,10 @@ class ACTClassifier(TreeClassifier):
         self.stopped_, self.expected_cost_ = "interrupted", math.inf
         found: Grown | None = None
         try:
-            for grown in steps:
-                if found is None or grown.cost < self.expected_cost_ * (1 - 1e-12):
+            for grown, anew in steps:
+                if anew:  # by another valuation than the trees before
+                    self.history_.clear()
+                if anew or grown.cost < self.expected_cost_ * (1 - 1e-12):
                     found = grown
                     self._note(found, clock)
             late = self.time_limit is not None and clock.left() <= 0
@@ -245,7 +251,7 @@ class ACTClassifier(TreeClassifier):
         except KeyboardInterrupt:
             if found is None:
                 raise
-        assert found is not None
+        assert found is not None  # every search begins with a tree
         self.r_ = found.r
         self.tree_ = training.tree(found.core, "least-cost")
 
@@ -255,25 +261,27 @@ class ACTClassifier(TreeClassifier):
         if self.callback is not None:
             self.callback(self.history_[-1])
 
-    def _paper(self, training: Training, clock: Clock, rng: np.random.Generator) -> Iterator[Grown]:
+    def _paper(self, training: Training, clock: Clock, rng: np.random.Generator) -> Steps:
         ground = self._ground(Lesson(training, False, 0, 1), OWN, rng)
-        yield self._grow(ground, int(self.r), rng, clock)
+        yield self._grow(ground, int(self.r), rng, clock), True
 
-    def _refined(self, training: Training, clock: Clock, rng: np.random.Generator) -> Iterator[Grown]:
-        """Settle how trees are grown and valued, grow them without look-ahead, then with more and more of it."""
+    def _refined(self, training: Training, clock: Clock, rng: np.random.Generator) -> Steps:
+        """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
+        yield self._ground(Lesson(training, False, 0, 1), OWN, rng).greedy(), True
         lesson, school = choose_school(training, int(self.r), self._given(), self._n_threads(), clock, rng)
         ground = self._ground(lesson, school, rng)
         greedy = ground.greedy(), ground.greedy("cost-drop")
         if self.time_limit is None:
             grown = self._grow(ground, int(self.r), rng, clock)
-            yield grown
+            yield grown, True
             # Expectations differ by chance: those without look-ahead must be clearly lower.
-            yield from (tree for tree in greedy if tree.cost < (1 - CLEARLY) * grown.cost)
+            yield from ((tree, False) for tree in greedy if tree.cost < (1 - CLEARLY) * grown.cost)
             return
-        yield from greedy
+        yield greedy[0], True
+        yield greedy[1], False
         r = 1
         while clock.left() > 0:
-            yield self._grow(ground, r, rng, clock)
+            yield self._grow(ground, r, rng, clock), False
             r = min(2 * r, MOST_SAMPLES)
 
     def _given(self) -> dict[str, Any]:
