@@ -1,7 +1,6 @@
 #include "grower.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "judge.hpp"
 #include "lists.hpp"
@@ -149,9 +148,8 @@ private:
         tree_.first_child[node] = first;
         tree_.n_children[node] = n_branches;
         if (data_.table.columns[split.column].numeric()) {
-            const double middle = std::midpoint(split.low, split.high), threshold = middle < split.high ? middle : split.low;
             // A guided case may lie between the middle and the final threshold, and must be led the way that it will walk.
-            tree_.threshold[node] = reusable_ ? lists_.largest_up_to(root_, split.column, threshold) : threshold;
+            tree_.threshold[node] = reusable_ ? lists_.largest_up_to(root_, split.column, split.middle()) : split.middle();
         } else {
             tree_.map_start[node] = map_start_[split.column][split.level];
             tree_.map_size[node] = data_.table.columns[split.column].n_values;

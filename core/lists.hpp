@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct Split {
     int branches(const Table& table) const {
         const Column& of = table.columns[column];
         return of.numeric() ? 2 : of.levels[level].n_branches;
+    }
+    // Between the neighbouring values; never the upper one.
+    double middle() const {
+        const double middle = std::midpoint(low, high);
+        return middle < high ? middle : low;
     }
     int branch_of(const Table& table, std::size_t row) const {
         const Column& of = table.columns[column];

@@ -38,7 +38,9 @@ public:
     Sampler(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
         : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes),
           has_delays_(std::any_of(pricing.delayed.begin(), pricing.delayed.end(), [](uint8_t d) { return d != 0; })), lists_(data, 1),
-          judge_(lists_, data, pricing, errors, policy_) {}
+          judge_(lists_, data, pricing, errors, policy_) {
+        if (policy.ahead.aside) sort_values();
+    }
 
     // `random` == nullptr: greedily. `aside`: the set-aside cases that come to the node, or nullptr: by the cases it is grown from.
     SampleValue sample(const NodeLists<Word>& node, const TestSet& paid, int depth, int answer, Random* random, const Aside* aside, Control& control) {
@@ -111,7 +113,7 @@ private:
 
         SampleValue value = children(view, c.split, class_weights, paid, depth, answer, part);
         charge(value, c.split.column, paid, known);
-        if (policy_.ahead.samples == Samples::pruned && leaf.total() <= value.total()) return leaf;
+        if (policy_.ahead.samples == Samples::pruned && leaf.total() <= value.total() + 1e-9 * (std::abs(leaf.total()) + value.prices)) return leaf;
         return value;
     }
 
@@ -157,7 +159,7 @@ private:
             value.add(as_leaf(weights, weight, answer, part(b)));
         }
         charge(value, c.split.column, paid, known);
-        return value.total() < leaf.total() - 1e-9 * (leaf.total() + value.prices);
+        return value.total() < leaf.total() - 1e-9 * (std::abs(leaf.total()) + value.prices);
     }
 
 public:
@@ -166,10 +168,12 @@ public:
         const Table& table = policy_.ahead.aside->table;
         const int n_branches = split.branches(table);
         parts.assign(static_cast<std::size_t>(n_branches), {});
+        const bool numeric = table.columns[split.column].numeric();
+        const double threshold = numeric ? threshold_of(split) : 0.0;
         double known = 0, all = 0;
         for (double w : class_weights) all += w;
         for (std::size_t i = 0; i < cases.rows.size(); ++i) {
-            const int b = split.branch_of(table, cases.rows[i]);
+            const int b = numeric ? side_of(table.columns[split.column].value(cases.rows[i]), threshold) : split.branch_of(table, cases.rows[i]);
             if (b >= 0) {
                 parts[static_cast<std::size_t>(b)].add(cases.rows[i], cases.weights[i]);
                 known += cases.weights[i];
@@ -185,6 +189,23 @@ public:
     }
 
 private:
+    static int side_of(double value, double threshold) { return std::isnan(value) ? -1 : !(value <= threshold); }
+
+    // Where the tree will cut: set-aside cases may lie between the neighbouring values that a split separates.
+    double threshold_of(const Split& split) const {
+        const std::vector<double>& values = sorted_[static_cast<std::size_t>(split.column)];
+        return *(std::upper_bound(values.begin(), values.end(), split.middle()) - 1);
+    }
+
+    void sort_values() {
+        for (const Column& column : data_.table.columns) {
+            sorted_.emplace_back();
+            for (std::size_t row = 0; column.numeric() && row < data_.table.n_cases; ++row)
+                if (!column.missing(row)) sorted_.back().push_back(column.value(row));
+            std::sort(sorted_.back().begin(), sorted_.back().end());
+        }
+    }
+
     const Training& data_;
     const Pricing& pricing_;
     const ErrorCosts& errors_;
@@ -193,6 +214,7 @@ private:
     const bool has_delays_;
     CaseLists<Word> lists_;
     Judge<Word> judge_;
+    std::vector<std::vector<double>> sorted_;  // by column, for the set-aside cases
     Block<Word> block_;
     std::size_t capacity_ = 0;
     Random* random_ = nullptr;

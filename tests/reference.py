@@ -818,10 +818,15 @@ def greedy_sample(problem, policy, cases, depth, path, above, aside):
         return leaf
     if policy.ahead.samples == "stopped":
         at_once = worth_of_split(problem, policy, cases, split, depth, path, aside, leaf_sample)
-        if leaf.total <= at_once.total + TIE * (leaf.total + at_once.prices):
+        if not clearly_less(at_once, leaf):
             return leaf
     worth = worth_of_split(problem, policy, cases, split, depth, path, aside, greedy_sample)
-    return leaf if policy.ahead.samples == "pruned" and leaf.total <= worth.total else worth
+    return leaf if policy.ahead.samples == "pruned" and not clearly_less(worth, leaf) else worth
+
+
+def clearly_less(worth, leaf):
+    """Whether a split costs less than the leaf, ties apart."""
+    return worth.total < leaf.total - TIE * (abs(leaf.total) + worth.prices)
 
 
 def best_cuts(problem, policy, cases, column, test_price):

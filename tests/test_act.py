@@ -237,6 +237,8 @@ def test_random_states_of_all_kinds(make):
 def test_what_it_tells(variant):
     told = []
     clf = act(variant, callback=told.append).fit(X, Y)
+    if variant == "refined":  # a tree at once, which does not count when it is settled how trees are valued
+        assert told.pop(0).r == 0
     assert told == clf.history_
     assert [type(step) for step in told] == [Progress]
     assert clf.stopped_ == "done"
@@ -264,8 +266,9 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
     told = []
     clf = act(time_limit=limit, callback=told.append, **settings).fit(data.X, data.y)
     assert clf.stopped_ == "time limit"
-    assert told == clf.history_
-    seconds, costs, samples = zip(*told, strict=True)
+    assert told[0].r == 0  # a tree at once
+    assert told[1:] == clf.history_
+    seconds, costs, samples = zip(*clf.history_, strict=True)
     assert all(a > b for a, b in pairwise(costs))
     assert all(a <= b for a, b in pairwise(seconds))
     assert samples[0] == 0  # EG2 comes first
@@ -277,8 +280,9 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
 
 
 def test_more_samples_are_only_taken_for_better_trees(monkeypatch):
-    # Contracts that cost what is written here: of r = 1, 2, 4, ... only those below all others are kept.
-    costs = iter([9.0, 9.5, 8.0, 8.5, 8.0, 7.0, 7.2])
+    # Contracts that cost what is written here: of r = 1, 2, 4, ... only those below all others are kept. The tree at
+    # once is valued in another way.
+    costs = iter([1.0, 9.0, 9.5, 8.0, 8.5, 8.0, 7.0, 7.2])
     wanted = []
     ahead, greedy = _contracts.Ground.ahead, _contracts.Ground.greedy
 
@@ -324,25 +328,48 @@ def test_ctrl_c_keeps_the_best_tree_so_far(trees):
     data, _, settings = concept("multi-xor", 0)
     clf = act(time_limit=60, callback=stop, **settings).fit(data.X, data.y)
     assert clf.stopped_ == "interrupted"
-    assert clf.history_ == told
+    assert clf.history_ == (told if trees == 1 else told[1:])
     assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].r)
     assert clf.predict(data.X).shape == (200,)
     assert clf.tree_.n_leaves > 1
     assert clf.set_params(callback=None, time_limit=None, r=1).fit(data.X, data.y).stopped_ == "done"
 
 
-@both
-@pytest.mark.parametrize("place", ["ahead", "costs"])
-def test_ctrl_c_before_the_first_tree_is_passed_on(variant, place, monkeypatch):
-    def stop(*_, **__):
-        raise KeyboardInterrupt
+def stop_at_once(*_, **__):
+    raise KeyboardInterrupt
 
-    monkeypatch.setattr(_contracts.Ground, place, stop)
-    if (variant, place) == ("paper", "costs"):
-        assert act(variant).fit(X, Y).stopped_ == "done"  # it compares nothing
-        return
+
+@pytest.mark.parametrize(("variant", "place"), [("paper", "ahead"), ("refined", "greedy")])
+def test_ctrl_c_before_the_first_tree_is_passed_on(variant, place, monkeypatch):
+    monkeypatch.setattr(_contracts.Ground, place, stop_at_once)
     with pytest.raises(KeyboardInterrupt):
         act(variant).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("of", "place"), [(_lesson, "shares_of_others"), (_contracts.Ground, "ahead"), (_contracts.Ground, "costs")]
+)
+def test_ctrl_c_before_labels_are_chosen_leaves_the_tree_at_once(of, place, monkeypatch):
+    monkeypatch.setattr(of, place, stop_at_once)
+    clf = act(costs=LINE_COSTS).fit(*noisy_line(0))
+    assert (clf.stopped_, clf.r_, clf.trust_, len(clf.history_)) == ("interrupted", 0, 0.0, 1)
+    eg2 = act("paper", costs=LINE_COSTS, r=0).fit(*noisy_line(0))
+    assert clf.tree_.to_json() == eg2.tree_.to_json()
+    assert (clf.omega_, clf.expected_cost_) == (eg2.omega_, eg2.expected_cost_)
+
+
+def test_ctrl_c_when_labels_are_chosen_does_not_change_what_is_said_of_the_tree_at_once(monkeypatch):
+    eg2 = act("paper", costs=LINE_COSTS, r=0).fit(*noisy_line(0))
+    greedy, calls = _contracts.Ground.greedy, []
+
+    def second_time(self, *how):
+        calls.append(1)
+        return greedy(self, *how) if len(calls) == 1 else stop_at_once()
+
+    monkeypatch.setattr(_contracts.Ground, "greedy", second_time)
+    clf = act(costs=LINE_COSTS).fit(*noisy_line(0))
+    assert clf.tree_.to_json() == eg2.tree_.to_json()
+    assert (clf.stopped_, clf.trust_, clf.omega_) == ("interrupted", 0.0, eg2.omega_)
 
 
 def test_other_errors_of_the_callback_are_passed_on():
@@ -503,7 +530,6 @@ def test_set_aside_cases(variant, set_aside):
     assert clf.tree_.nodes.weights[0].sum() == pytest.approx(400 * (1 - set_aside), abs=2)
 
 
-@pytest.mark.xfail(strict=True, reason="as many as one fold of a whole number of folds; from 2/3 on all but one")
 @pytest.mark.parametrize("set_aside", [0.4, 0.6, 0.7, 0.9])
 def test_as_many_cases_are_set_aside_as_were_wished_for(set_aside):
     clf = act("paper", costs=LINE_COSTS, set_aside=set_aside).fit(*noisy_line(2, 400))

@@ -146,7 +146,8 @@ def test_the_paper_counts_trials_exactly(search):
 
 
 @both
-def test_removed_tests_are_not_used(variant):
+def test_removed_tests_are_not_used(variant, monkeypatch):
+    monkeypatch.setattr(icet_module, "MARGIN", 0.0)  # otherwise EG2 with all tests wins mostly
     removed, used = set(), set()
     for seed in range(8):
         clf = icet(variant, seeded=False, trials=20, population=10, random_state=seed).fit(X, Y)
@@ -394,13 +395,17 @@ def test_many_cases_are_searched_by_a_sample_and_grown_from_all(monkeypatch, rec
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_refined_is_no_worse_than_no_test_where_it_was_chosen(seed, recorded):
+@pytest.mark.parametrize("margin", [None, 0.0])
+def test_the_best_of_the_final_wins_if_it_is_clearly_better_than_eg2(seed, margin, recorded, monkeypatch):
+    if margin is not None:
+        monkeypatch.setattr(icet_module, "MARGIN", margin)
     noise = np.random.default_rng(seed).normal(size=(80, 4))
     clf = icet(random_state=seed).fit(noise, Y[:80])
     _, finalists, costs = recorded[-1]
-    assert np.isinf(finalists.prices[0]).all()
-    assert clf.fitness_ <= costs[0]
-    assert clf.fitness_ in costs
+    assert np.isfinite(finalists.prices[0]).all()  # EG2 with all tests
+    assert np.isinf(finalists.prices[1]).all()  # no test at all
+    clearly = costs.min() < (1 - icet_module.MARGIN / math.sqrt(80)) * costs[0]
+    assert clf.fitness_ == (costs.min() if clearly else costs[0])
 
 
 @pytest.mark.parametrize("search", ["real", "binary"])

@@ -15,7 +15,7 @@ from learners import GREEDY, LEARNERS, SEARCHES, make
 def expected_to_fail(estimator):
     """Folds are dealt by cases: one of weight 2 is in one fold, two of weight 1 may be in two."""
     why = "the search divides the cases at random, whatever they weigh"
-    return {"check_sample_weight_equivalence_on_dense_data": why} if type(estimator) in SEARCHES else {}
+    return {"check_sample_weight_equivalence_on_dense_data": why} if type(estimator) is ww.ICETClassifier else {}
 
 
 @parametrize_with_checks([learner() for learner in LEARNERS], expected_failed_checks=expected_to_fail)
@@ -36,7 +36,8 @@ def test_works_in_searches_and_pipelines(learner):
     assert clone(clf).get_params()["costs"] == bupa.costs
     scores = cross_val_score(clf, bupa.X, bupa.y, scoring=ww.metrics.cost_scorer, cv=3)
     assert (scores < 0).all()
-    grid = {"min_cases": [2, 20]} if learner in GREEDY else {"search": ["real", "binary"]}
+    grid = {"min_cases": [2, 20]} if learner in GREEDY else {"r": [1, 2]}
+    grid = {"search": ["real", "binary"]} if learner is ww.ICETClassifier else grid
     search = GridSearchCV(clf, grid, scoring=ww.metrics.cost_scorer, cv=3).fit(bupa.X, bupa.y)
     assert search.best_score_ >= scores.mean() - 1e-9
     assert search.predict(bupa.X).shape == (345,)
@@ -52,4 +53,6 @@ def test_learners_have_only_parameters_that_do_something():
     choices = {"prune", "confidence", "min_cases", "answer"}
     assert all(choices <= names[learner.__name__] for learner in GREEDY)
     assert not choices & names["ICETClassifier"]  # it finds the confidence, and its variant says the rest
-    assert all({"time_limit", "callback"} <= names[learner.__name__] for learner in SEARCHES)
+    assert not {"prune", "min_cases", "answer"} & names["ACTClassifier"]  # its variant says them
+    assert all("time_limit" in names[learner.__name__] for learner in SEARCHES)
+    assert all("callback" in names[name] for name in ("ICETClassifier", "ACTClassifier"))

@@ -12,6 +12,7 @@ from bridge import (
     assert_same_tree,
     core_errors,
     core_grow,
+    core_grow_ahead,
     core_policy,
     core_pricing,
     core_training,
@@ -248,3 +249,72 @@ def test_no_trials_at_all():
         split=nobody, grows=plan.grows, growing_weights=None, judging_weights=None, n_threads=2, seconds=1.0,
     )  # fmt: skip
     assert costs.shape == (0,)
+
+
+# -- nominal tests counted together -----------------------------------------------------------------------------------
+
+# Up to 128 values, 16 classes and 2 ** 17 words of marks, all nominal tests of a node are counted in one pass, 255
+# cases at a time. Beyond that, and where cases have weights, each is counted by itself.
+
+
+def nominal_problem(n, n_values, k, levels=None):
+    """Nominal columns without missing values (0: numbers); the first two say something, and some values are rare."""
+    rng = np.random.default_rng(0)
+    columns = [np.minimum(rng.geometric(2 / ((v or 9) + 2), n), v or 9) - 1 for v in n_values]
+    y = np.where(rng.random(n) < 0.3, rng.integers(0, k, n), (columns[0] + 2 * columns[1]) % k)
+    prices = rng.integers(1, 9, len(n_values))
+    return ref.Problem(columns, n_values, y, k, marginal=prices, errors=90 * (1 - np.eye(k)), levels=levels or {})
+
+
+WIDE = {
+    "full bytes": (700, [2, 3, 5], 2),
+    "one class": (600, [2, 2], 1),
+    "levels": (300, [4, 6], 3, {0: [[0, 1, 0, 1]], 1: [[0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 1, 0]]}),
+    "16 classes": (300, [4, 8, 4], 16),
+    "17 classes": (300, [4, 8, 4], 17),
+    "128 values": (300, [60, 60, 8], 3),
+    "129 values": (300, [60, 60, 9], 3),
+    "numbers between": (300, [3, 0, 2, 0, 4], 2),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_costs_of_trials_of_many_values_and_cases(name):
+    problem, rng = nominal_problem(*WIDE[name]), np.random.default_rng(5)
+    policy = ref.Policy("icf", prune="none", max_depth=2)
+    own = [replace(policy, biases=rng.uniform(1, 20, len(problem.columns)).tolist(), omega=w) for w in (0.0, 0.5, 1.0)]
+    plan = Plan(own, np.array([0, 1, 1]), (rng.random((2, len(problem.y))) < 0.6).astype(np.uint8), None, None)
+    np.testing.assert_allclose(plan.core(problem), plan.expected(problem), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("criterion", ["icf", "gain-ratio", "cost-drop"])
+@pytest.mark.parametrize("name", WIDE)
+def test_the_same_tree_whether_nominal_tests_are_counted_together_or_not(name, criterion):
+    problem = nominal_problem(*WIDE[name])
+    policy = ref.Policy(criterion, context=True, prune="none", ahead=ref.LookAhead())
+    one_by_one = core_grow(problem, policy)
+    assert (len(one_by_one.test) > 1) == (problem.k > 1)
+    assert not differences(to_node(core_grow_ahead(problem, policy, r=0)), to_node(one_by_one))
+
+
+def test_more_cases_than_marks_have_room_for():
+    for n in (2**16, 2**16 + 1):  # two words each
+        problem = nominal_problem(n, [8, 8], 2)
+        policy = ref.Policy("icf", context=True, prune="none", max_depth=3, ahead=ref.LookAhead())
+        tree = core_grow_ahead(problem, policy, r=0)
+        assert len(tree.test) > 10
+        assert not differences(to_node(tree), to_node(core_grow(problem, policy)))
+
+
+@compare(150)
+@given(problem=problems(), policy=policies(prunings=["none", "cost"]), seed=SEEDS)
+def test_trials_of_nominal_tests_alone(problem, policy, seed):
+    rng = np.random.default_rng(seed)
+    n_values = [v or 3 for v in problem.n_values]
+    codes = [rng.integers(0, v, len(problem.y)) for v in n_values]
+    problem = replace(problem, columns=codes, n_values=n_values, weights=None)
+    plan = random_plan(rng, problem, replace(policy, criterion="icf"), 2)
+    plan.growing_weights = None
+    np.testing.assert_allclose(plan.core(problem), plan.expected(problem), rtol=1e-9, atol=1e-9)
+    ahead = replace(policy, criterion="icf", context=True, max_depth=2, ahead=ref.LookAhead())
+    assert_same_tree(core_grow_ahead(problem, ahead), ref.grow(problem, ahead))

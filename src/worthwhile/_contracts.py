@@ -58,11 +58,12 @@ TAUGHT = School(trust=1.0, samples="pruned", min_cases=5.0, margin=0.1, omega=0.
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A tree of the core, what it is expected to cost per case, and the samples that its look-ahead took."""
+    """A tree of the core, and how it came about."""
 
     core: Any
-    cost: float
-    r: int
+    cost: float  # expected, per case
+    r: int  # samples that its look-ahead took
+    ground: Ground
 
 
 def paper_parameters(training: Training) -> tuple[float, float]:
@@ -97,6 +98,7 @@ class Ground:
         omega, confidence = paper_parameters(training)
         chosen = {"omega": school.omega or omega, "confidence": school.confidence or confidence}
         chosen |= {name: value for name, value in given.items() if value is not None}
+        self.trust = school.trust
         self.omega, self.confidence = float(chosen["omega"]), float(chosen["confidence"])
         self._samples = chosen.get("samples") or school.samples
 
@@ -146,7 +148,7 @@ class Ground:
 
     def _valued(self, core: Any, policy: Any, r: int) -> Grown:
         cost = _core.tree_cost(core, *self._cases, self._money.core_pricing, self._money.core_errors, policy)
-        return Grown(core, cost, r)
+        return Grown(core, cost, r, self)
 
     def _policy(self, criterion: str) -> Any:
         return _core.Policy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["stratified_folds"]
+__all__ = ["stratified_folds", "stratified_share"]
 
 
 def stratified_folds(classes: npt.NDArray[np.int32], n_folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
@@ -17,8 +17,26 @@ def stratified_folds(classes: npt.NDArray[np.int32], n_folds: int, rng: np.rando
     >>> np.bincount(folds[:4]).tolist(), np.bincount(folds[4:]).tolist()
     ([2, 2], [1, 1])
     """
-    order = rng.permutation(len(classes))
-    order = order[np.argsort(classes[order], kind="stable")]
+    order = _by_class(classes, rng)
     folds = np.empty(len(classes), dtype=np.intp)
     folds[order] = np.arange(len(classes)) % n_folds
     return folds
+
+
+def stratified_share(classes: npt.NDArray[np.int32], share: float, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return a random share of the cases, about as much of every class.
+
+    Examples
+    --------
+    >>> some = stratified_share(np.array([0] * 10 + [1] * 5, dtype=np.int32), 0.4, np.random.default_rng(0))
+    >>> int((some < 10).sum()), int((some >= 10).sum())
+    (4, 2)
+    """
+    marks = np.floor(np.arange(len(classes) + 1) * share + 1e-9)
+    return np.sort(_by_class(classes, rng)[np.diff(marks) > 0])
+
+
+def _by_class(classes: npt.NDArray[np.int32], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the cases one class after the other, at random within each."""
+    order = rng.permutation(len(classes))
+    return order[np.argsort(classes[order], kind="stable")]

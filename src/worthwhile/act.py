@@ -17,7 +17,7 @@ from worthwhile import _core
 from worthwhile._base import Training, TreeClassifier
 from worthwhile._contracts import OWN, Ground, Grown, School, choose_school
 from worthwhile._evolution import Clock
-from worthwhile._folds import stratified_folds
+from worthwhile._folds import stratified_share
 from worthwhile._lesson import Lesson
 from worthwhile.greedy import _GreedyClassifier
 
@@ -252,11 +252,11 @@ class ACTClassifier(TreeClassifier):
             if found is None:
                 raise
         assert found is not None  # every search begins with a tree
-        self.r_ = found.r
         self.tree_ = training.tree(found.core, "least-cost")
 
     def _note(self, found: Grown, clock: Clock) -> None:
-        self.expected_cost_ = found.cost
+        self.expected_cost_, self.r_ = found.cost, found.r
+        self.trust_, self.omega_, self.confidence_ = found.ground.trust, found.ground.omega, found.ground.confidence
         self.history_.append(Progress(clock.seconds(), found.cost, found.r))
         if self.callback is not None:
             self.callback(self.history_[-1])
@@ -290,12 +290,8 @@ class ACTClassifier(TreeClassifier):
     def _ground(self, lesson: Lesson, school: School, rng: np.random.Generator) -> Ground:
         aside = None
         if self.set_aside > 0:
-            classes = lesson.training.classes
-            n_folds = max(round(1 / self.set_aside), 1)
-            aside = np.flatnonzero(stratified_folds(classes, n_folds, rng) == 0)[: len(classes) - 1]
-        ground = Ground(lesson, school, self._given(), self._n_threads(), aside=aside)
-        self.trust_, self.omega_, self.confidence_ = school.trust, ground.omega, ground.confidence
-        return ground
+            aside = stratified_share(lesson.training.classes, float(self.set_aside), rng)
+        return Ground(lesson, school, self._given(), self._n_threads(), aside=aside)
 
     def _grow(self, ground: Ground, r: int, rng: np.random.Generator, clock: Clock) -> Grown:
         return ground.ahead(r, int(rng.integers(2**63)), clock.left()) if r > 0 else ground.greedy()
