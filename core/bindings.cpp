@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <deque>
 #include <optional>
 
 #include "learn.hpp"
@@ -45,6 +46,7 @@ struct OwnedTable {
     Table table;
     std::vector<In1<double>> numeric;
     std::vector<In1<int32_t>> nominal;
+    std::deque<std::vector<Level>> all_levels;  // by nominal column; they stay where they are when others are added
 
     OwnedTable(std::size_t n_cases, bool has_missing) {
         table.n_cases = n_cases;
@@ -62,11 +64,13 @@ struct OwnedTable {
         column.codes = a.data();
         column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
         column.n_values = n_values;
+        std::vector<Level>& own = all_levels.emplace_back();
         for (const std::vector<int32_t>& branch_of : levels) {
             int32_t n_branches = 0;
             for (int32_t b : branch_of) n_branches = std::max(n_branches, b + 1);
-            column.levels.push_back({n_branches, branch_of});
+            own.push_back({n_branches, branch_of});
         }
+        column.levels = own;
         table.columns.push_back(std::move(column));
         nominal.push_back(std::move(a));
     }

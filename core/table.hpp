@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace worthwhile {
@@ -20,7 +21,7 @@ struct Column {
     const int32_t* codes = nullptr;  // nominal; negative = missing
     std::ptrdiff_t stride = 1;
     int32_t n_values = 0;
-    std::vector<Level> levels;
+    std::span<const Level> levels;  // a view, too: columns are copied for every trial
 
     bool numeric() const { return values != nullptr; }
     double value(std::size_t row) const { return values[static_cast<std::ptrdiff_t>(row) * stride]; }
