@@ -72,7 +72,6 @@ def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:
         )
         policy.look_ahead(
             r=N_SAMPLES,
-            samples_per_cut=1,
             greedy_first=False,
             by_size=by_size,
             samples="grown",

@@ -123,9 +123,8 @@ struct Policy : LearnPolicy {
         prune.answer = grow.answer = least_cost ? Answer::least_cost : Answer::majority;
     }
 
-    void look_ahead(int r, int samples_per_cut, bool greedy_first, bool by_size, const std::string& samples, double ahead_confidence, double margin, uint64_t seed) {
+    void look_ahead(int r, bool greedy_first, bool by_size, const std::string& samples, double ahead_confidence, double margin, uint64_t seed) {
         grow.ahead.r = r;
-        grow.ahead.samples_per_cut = samples_per_cut;
         grow.ahead.greedy_first = greedy_first;
         grow.ahead.by_size = by_size;
         grow.ahead.samples = samples == "pruned" ? Samples::pruned : samples == "stopped" ? Samples::stopped : Samples::grown;
@@ -176,18 +175,25 @@ struct Lesson {
     Lesson(const Lesson&) = delete;
 };
 
-// Grows one tree with look-ahead. After `seconds` it is finished without, and after `seconds_more` as it is.
+// Grows one tree with look-ahead. Cases that are set aside value the samples; the tree is then pruned and answers by the whole of the cases. After `seconds` it is finished without, and after `seconds_more` as it is.
 Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights, const OwnedPricing& pricing,
                 const ErrorCosts& errors, Policy policy, double seconds, double seconds_more, const OwnedTable* aside,
-                std::optional<Contiguous1<int32_t>> aside_classes, std::optional<Contiguous1<double>> aside_weights) {
+                std::optional<Contiguous1<int32_t>> aside_classes, std::optional<Contiguous1<double>> aside_weights, const OwnedTable* whole,
+                std::optional<Contiguous1<int32_t>> whole_classes, std::optional<Contiguous1<double>> whole_weights) {
     Lesson lesson(table, classes, weights, errors.n_classes);
+    policy.grow.ahead.deadline = in(seconds);
+    policy.grow.ahead.last_moment = in(seconds + seconds_more);
     if (aside) {
         lesson.aside.emplace(Training{aside->table, aside_classes->data(), errors.n_classes, weights_or_null(aside_weights)});
         policy.grow.ahead.aside = &*lesson.aside;
     }
-    policy.grow.ahead.deadline = in(seconds);
-    policy.grow.ahead.last_moment = in(seconds + seconds_more);
-    return run([&](Control& control) { return learn(lesson.data, pricing.pricing, errors, policy, control); });
+    if (!whole) return run([&](Control& control) { return learn(lesson.data, pricing.pricing, errors, policy, control); });
+    const Training all{whole->table, whole_classes->data(), errors.n_classes, weights_or_null(whole_weights)};
+    return run([&](Control& control) {
+        Tree tree = make_grower(lesson.data, pricing.pricing, errors, policy.grow, false)->grow(control);
+        recount(tree, all);
+        return finish(std::move(tree), all, pricing.pricing, errors, policy, control);
+    });
 }
 
 // What each of `n` sampled trees is expected to cost per case.
@@ -323,7 +329,7 @@ NB_MODULE(_core, m) {
                       std::optional<Contiguous1<double>>>(), nb::kw_only(),
              "criterion"_a, "omega"_a, "min_cases"_a, "min_share"_a, "max_depth"_a, "release8"_a, "context"_a, "lookahead"_a, "least_cost"_a,
              "prune"_a, "confidence"_a, "raise_subtrees"_a, "n_threads"_a, "biases"_a.none() = nb::none())
-        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "samples_per_cut"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a, "margin"_a, "seed"_a);
+        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a, "margin"_a, "seed"_a);
     nb::class_<Tree>(m, "Tree")
         .def("__init__",
              [](Tree* self, int k, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
@@ -355,6 +361,7 @@ NB_MODULE(_core, m) {
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "Grow and prune one tree.");
     m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "seconds"_a,
           "seconds_more"_a, "aside"_a.none() = nb::none(), "aside_classes"_a.none() = nb::none(), "aside_weights"_a.none() = nb::none(),
+          "whole"_a.none() = nb::none(), "whole_classes"_a.none() = nb::none(), "whole_weights"_a.none() = nb::none(),
           "Grow and prune one tree with look-ahead.");
     m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "n"_a,
           "Sample trees and return what each is expected to cost per case.");

@@ -21,7 +21,6 @@ enum class Samples { grown, stopped, pruned };
 
 struct LookaheadPolicy {
     int r = 0;                // samples below every branch, and cuts of every numeric test; 0: no look-ahead
-    int samples_per_cut = 1;  // below each side of a cut
     bool greedy_first = true;  // the first sample is not drawn but grown greedily
     bool by_size = false;     // the smallest tree wins, not the cheapest
     Samples samples = Samples::grown;

@@ -236,14 +236,25 @@ public:
     // The option with the least expected cost (or size); not valid where there is none, nothing where the time is over.
     std::optional<Candidate> best(const CaseLists<Word>& lists, Judge<Word>& judge, const View<Word>& view, const TestSet& paid, int depth, uint64_t seed,
                                   const Aside* aside, Control& control) {
+        if (late()) return std::nullopt;
         const std::vector<Candidate> options = judge.options(view, paid, policy_.ahead.r, control);
         std::vector<double> worth(options.size(), std::numeric_limits<double>::quiet_NaN());
-        std::atomic<bool> stop{false}, too_late{false};
+        std::atomic<bool> stop{false}, too_late{false}, interrupted{false};
+        const auto ask_caller = [&] {
+            try {
+                control.poll();
+            } catch (const Interrupted&) {
+                interrupted = true;  // not to be taken for the end of the time
+                throw;
+            }
+        };
         // Starting threads costs as much as some ten sampled trees of a few cases.
-        const double work = view.weight * static_cast<double>(options.size());
+        std::size_t entries = 0;
+        for (int l = 0; l < lists.size(); ++l) entries = std::max(entries, view.ranges[l].size());
+        const double work = static_cast<double>(entries * options.size());
         parallel_for(static_cast<int>(options.size()), work < kWorthSharing ? 1 : static_cast<int>(samplers_.size()), [&](int i, int thread) {
             Control watch([&] {
-                if (thread == 0) control.poll();  // only the calling thread may ask the caller
+                if (thread == 0) ask_caller();  // only the calling thread may ask the caller
                 if (late()) too_late = true;
                 return stop.load() || too_late.load();
             });
@@ -253,10 +264,10 @@ public:
                 return;
             }
             try {
-                if (thread == 0) control.poll();
+                if (thread == 0) ask_caller();
                 worth[i] = worth_of(options[i], lists, view, paid, depth, seed_of(seed, static_cast<uint64_t>(i)), aside, *samplers_[thread], watch);
             } catch (const Interrupted&) {
-                if (too_late) return;
+                if (too_late && !interrupted) return;
                 stop = true;
                 throw;
             }
@@ -299,7 +310,7 @@ private:
         }
         SampleValue sum;
         sum.tests = TestSet(pricing_.n_tests());
-        const int n_samples = numeric ? policy_.ahead.samples_per_cut : policy_.ahead.r;
+        const int n_samples = numeric ? 1 : policy_.ahead.r;  // a numeric test has r cuts: all tests get the same effort
         for (std::size_t b = 0; b < children.size(); ++b) {
             const Aside* part = aside ? &parts[b] : nullptr;
             SampleValue least;

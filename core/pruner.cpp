@@ -363,6 +363,21 @@ void prune_by_cost(Tree& tree, const Training& data, const Pricing& pricing, con
     CostPruner(tree, data, pricing, errors, policy, control).run();
 }
 
+namespace {
+
+void recount_below(Tree& tree, int node, const Training& data, const Cases& cases) {
+    double* weights = tree.class_weights(node);
+    std::fill(weights, weights + data.n_classes, 0.0);
+    for (std::size_t i = 0; i < cases.rows.size(); ++i) weights[data.classes[cases.rows[i]]] += cases.weights[i];
+    if (tree.leaf(node)) return;
+    const std::vector<Cases> parts = divide(tree, node, data, cases, NoAccounts{});
+    for (int b = 0; b < tree.n_children[node]; ++b) recount_below(tree, tree.first_child[node] + b, data, parts[b]);
+}
+
+}  // namespace
+
+void recount(Tree& tree, const Training& data) { recount_below(tree, 0, data, all_cases(data)); }
+
 double expected_cost(Tree tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy, Control& control) {
     const auto value = CostPruner(tree, data, pricing, errors, policy, control).run(false);
     double weight = 0;

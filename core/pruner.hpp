@@ -22,6 +22,9 @@ void prune_by_errors(Tree& tree, const Training& data, const PrunePolicy& policy
 void prune_by_cost(Tree& tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                    Control& control);
 
+// Gives every node the class weights of these cases, whatever the tree was grown from.
+void recount(Tree& tree, const Training& data);
+
 // What a tree that was grown from `data` is expected to cost per case, as it stands.
 double expected_cost(Tree tree, const Training& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy, Control& control);
 

@@ -78,7 +78,7 @@ def core_ahead_policy(policy, n_threads=1, **settings):
     """The core's policy that looks ahead; settings go beyond those of the oracle, whose samples are greedy."""
     ahead, core = policy.ahead, core_policy(policy, n_threads)
     own = {"r": ahead.r, "by_size": ahead.by_size, "samples": ahead.samples, "confidence": ahead.confidence}
-    own |= {"samples_per_cut": 1, "greedy_first": True, "margin": ahead.margin, "seed": 0}
+    own |= {"greedy_first": True, "margin": ahead.margin, "seed": 0}
     core.look_ahead(**(own | settings))
     return core
 

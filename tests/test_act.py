@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import reference as ref
 import worthwhile as ww
@@ -21,6 +22,7 @@ from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node,
 from worthwhile import _contracts, _lesson
 from worthwhile._contracts import paper_parameters
 from worthwhile._encode import read_columns
+from worthwhile._folds import stratified_share
 from worthwhile.act import Progress
 
 RNG = np.random.default_rng(21)
@@ -527,13 +529,50 @@ def test_set_aside_cases(variant, set_aside):
     assert clf.total_costs(*cases).mean() < 25
     plain = act(variant, costs=LINE_COSTS).fit(*cases)
     assert clf.tree_.to_json() != plain.tree_.to_json()
-    assert clf.tree_.nodes.weights[0].sum() == pytest.approx(400 * (1 - set_aside), abs=2)
+    nodes = clf.tree_.nodes  # all cases are counted again
+    np.testing.assert_array_equal(nodes.weights[0].sum(), 400)
+    for node in np.flatnonzero(nodes.test >= 0):
+        children = slice(nodes.first_child[node], nodes.first_child[node] + nodes.n_children[node])
+        np.testing.assert_allclose(nodes.weights[children].sum(axis=0), nodes.weights[node])
 
 
-@pytest.mark.parametrize("set_aside", [0.4, 0.6, 0.7, 0.9])
-def test_as_many_cases_are_set_aside_as_were_wished_for(set_aside):
-    clf = act("paper", costs=LINE_COSTS, set_aside=set_aside).fit(*noisy_line(2, 400))
-    assert clf.tree_.nodes.weights[0].sum() == pytest.approx(400 * (1 - set_aside), abs=2)
+@pytest.mark.parametrize("share", [0.05, 0.4, 0.6, 0.7, 0.9])
+def test_as_many_cases_are_set_aside_as_were_wished_for(share):
+    classes = np.repeat([0, 1, 2], [200, 150, 50]).astype(np.int32)
+    rows = stratified_share(classes, share, np.random.default_rng(0))
+    assert len(rows) == len(set(rows)) == round(400 * share)
+    np.testing.assert_allclose(np.bincount(classes[rows]), share * np.bincount(classes), atol=1)
+
+
+def test_benefits_do_not_make_equal_trees_better():
+    X, y = noisy_line(2, 120)
+    answers = sorted(set(y.tolist()))
+    errors = {truth: {answer: -50.0 if truth == answer else 20.0 for answer in answers} for truth in answers}
+    clf = act(costs=ww.Costs(errors=errors), time_limit=0.3).fit(X, y)
+    costs = [entry.cost for entry in clf.history_]
+    assert costs == sorted(set(costs), reverse=True)
+    assert costs[-1] < 0
+
+
+def test_with_benefits_the_parameters_are_those_of_the_regret():
+    errors = {"a": {"a": 0.0, "b": 30.0}, "b": {"a": 10.0, "b": 0.0}}
+    shifted = {truth: {answer: cost - 1000 for answer, cost in row.items()} for truth, row in errors.items()}
+    found = [
+        act("paper", costs=ww.Costs(tests={"x0": 20.0}, errors=e)).fit(X, ["a", "b"] * 75) for e in (errors, shifted)
+    ]
+    assert found[0].omega_ == found[1].omega_ == pytest.approx(0.5 + math.exp(-1))
+
+
+def test_a_fit_that_fails_does_not_leave_the_old_tree_with_new_classes():
+    clf = act("paper", costs=None).fit(X, ["a", "b"] * 75)
+
+    def fails(progress):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        clf.set_params(callback=fails).fit(X, [7, 8] * 75)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
 
 
 # -- data of all kinds ------------------------------------------------------------------------------------------------
@@ -633,7 +672,10 @@ def test_saved_and_loaded(variant, tmp_path):
     ("parameter", "words"),
     [
         ({"variant": "best"}, "variant='best' of ACTClassifier is not valid; it must be one of 'refined', 'paper'"),
-        ({"r": -1}, "r=-1 of ACTClassifier is not valid; it must be a whole number of at least 0"),
+        (
+            {"r": -1},
+            "r=-1 of ACTClassifier is not valid; it must be a whole number of at least 0 and at most 1,000,000",
+        ),
         ({"omega": -1}, "omega=-1 of ACTClassifier is not valid; it must be a number of at least 0 or None"),
         (
             {"confidence": 0},

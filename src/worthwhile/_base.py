@@ -90,6 +90,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
         columns = read_columns(X, self.columns)
         self._check_columns(X, columns, reset=True)
         training = self._prepare(columns, y, sample_weight)
+        self.__dict__.pop("tree_", None)  # if learning fails, the old tree must not answer with the new classes
         self.classes_ = training.labels
         self._learn(training)
         return self
@@ -132,7 +133,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
     def _frame(self) -> Tree:
         """The tree, as far as classes, answers and error costs go."""
         if "tree_" not in self.__dict__:
-            check_is_fitted(self)
+            check_is_fitted(self, "tree_")
         return self.tree_
 
     def _whole_tree(self) -> Tree:

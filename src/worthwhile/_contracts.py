@@ -21,7 +21,7 @@ from worthwhile._evolution import Clock
 from worthwhile._folds import stratified_folds
 from worthwhile._lesson import Lesson, can_be_taught
 
-__all__ = ["OWN", "TAUGHT", "Ground", "Grown", "School", "choose_school", "paper_parameters"]
+__all__ = ["GRACE", "OWN", "TAUGHT", "Ground", "Grown", "School", "choose_school", "paper_parameters"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -69,8 +69,8 @@ class Grown:
 def paper_parameters(training: Training) -> tuple[float, float]:
     """Return ω and the confidence level that suit the costs (Esmeir & Markovitch 2008, section 3.5)."""
     k, matrix = len(training.labels), training.money.error_costs
-    off_diagonal = ~np.eye(k, dtype=bool)
-    mean = float(matrix[:, :k][off_diagonal].mean()) if k > 1 else 0.0
+    regret = matrix[:, :k] - np.diagonal(matrix)[:, None]  # a right answer may be a benefit, or cost something
+    mean = float(regret[~np.eye(k, dtype=bool)].mean()) if k > 1 else 0.0
     total = training.money.costs.total_price()
     x = max(mean, 0.0) / total if total > 0 else math.inf
     return 0.5 + math.exp(-x), 0.2 + 0.05 * (1 + (1.0 if math.isinf(x) else (x - 1) / (x + 1)))
@@ -89,11 +89,15 @@ class Ground:
         aside: npt.NDArray[np.intp] | None = None,
     ) -> None:
         training = lesson.training
+        self._cases = self._growing = lesson.rows(school.trust, kept)
+        self._aside: dict[str, Any] = {}
         if aside is not None:
-            kept = np.ones(len(training.classes), dtype=bool) if kept is None else kept.copy()
-            kept[aside] = False
-        self._cases = lesson.rows(school.trust, kept)
-        self._aside = None if aside is None else training.take(aside)
+            rest = np.ones(len(training.classes), dtype=bool)
+            rest[aside] = False
+            self._growing = lesson.rows(school.trust, rest)
+            judges = training.take(aside)
+            self._aside = dict(zip(("whole", "whole_classes", "whole_weights"), self._cases, strict=True))
+            self._aside |= {"aside": judges.table, "aside_classes": judges.classes, "aside_weights": judges.weights}
         self._money, self._school, self._n_threads = training.money, school, n_threads
         omega, confidence = paper_parameters(training)
         chosen = {"omega": school.omega or omega, "confidence": school.confidence or confidence}
@@ -113,7 +117,6 @@ class Ground:
         policy = self._policy("icf")
         policy.look_ahead(
             r=r,
-            samples_per_cut=1,
             greedy_first=True,
             by_size=False,
             samples=self._samples,
@@ -121,18 +124,14 @@ class Ground:
             margin=self._school.margin,
             seed=seed,
         )
-        aside: dict[str, Any] = {}
-        if self._aside is not None:
-            aside = {"aside": self._aside.table, "aside_classes": self._aside.classes}
-            aside["aside_weights"] = self._aside.weights
         core = _core.grow_ahead(
-            *self._cases,
+            *self._growing,
             self._money.core_pricing,
             self._money.core_errors,
             policy,
             seconds=max(seconds - GRACE, 0.0),
             seconds_more=GRACE,
-            **aside,
+            **self._aside,
         )
         return self._valued(core, policy, r)
 

@@ -51,7 +51,6 @@ class Policy:
         self,
         *,
         r: int,
-        samples_per_cut: int,
         greedy_first: bool,
         by_size: bool,
         samples: str,
@@ -90,6 +89,9 @@ def grow_ahead(
     aside: Table | None = None,
     aside_classes: _Ints | None = None,
     aside_weights: _Floats | None = None,
+    whole: Table | None = None,
+    whole_classes: _Ints | None = None,
+    whole_weights: _Floats | None = None,
 ) -> Tree: ...
 def sample_costs(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy, n: int

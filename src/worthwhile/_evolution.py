@@ -132,7 +132,7 @@ def refined_search(
     costs = final.costs(finalists, clock.left())
     if not np.isnan(costs).any():
         winner = int(costs.argmin())
-        if costs[winner] >= (1 - margin) * costs[0]:
+        if costs[0] - costs[winner] <= margin * abs(costs[0]):
             winner = 0
         late = book.clock.left() <= 0
         yield Step(finalists.take([winner]), float(costs[winner]), len(book.tried), float(costs.mean()), late)

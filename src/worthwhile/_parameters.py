@@ -44,13 +44,14 @@ def _number(
     return valid, f"a number {bounds}{most}" + (" or None" if optional else "")
 
 
-def _whole(low: int, *, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
+def _whole(low: int, *, most: float = math.inf, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
     def valid(value: Any) -> bool:
         if value is None or type(value) is int:
-            return optional if value is None else value >= low
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= low
+            return optional if value is None else low <= value <= most
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= most
 
-    return valid, f"a whole number of at least {low}" + (" or None" if optional else "")
+    upper = f" and at most {most:,}" if most < math.inf else ""
+    return valid, f"a whole number of at least {low}{upper}" + (" or None" if optional else "")
 
 
 def _is_n_jobs(value: Any) -> bool:
@@ -86,7 +87,7 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: value is None or isinstance(value, Mapping),
         "a mapping of column to {value: more general value}, or None",
     ),
-    "r": _whole(0),
+    "r": _whole(0, most=1_000_000),
     "samples": _one_of(*SAMPLES),
     "set_aside": _number(0, 0.9),
     "variant": _one_of(*VARIANTS),

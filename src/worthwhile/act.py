@@ -15,7 +15,7 @@ import numpy as np
 
 from worthwhile import _core
 from worthwhile._base import Training, TreeClassifier
-from worthwhile._contracts import OWN, Ground, Grown, School, choose_school
+from worthwhile._contracts import GRACE, OWN, Ground, Grown, School, choose_school
 from worthwhile._evolution import Clock
 from worthwhile._folds import stratified_share
 from worthwhile._lesson import Lesson
@@ -114,7 +114,6 @@ class LSID3Classifier(_GreedyClassifier):
         policy, money = self._policy(), training.money
         policy.look_ahead(
             r=int(self.r),
-            samples_per_cut=1,
             greedy_first=False,
             by_size=True,
             samples="grown",
@@ -149,11 +148,12 @@ class ACTClassifier(TreeClassifier):
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
         "paper": the published algorithm. "refined": with up to 5,000 cases it finds out by cross-validation whether to
-        learn from the cases' own labels or from softer ones, by a random forest and a logistic regression; sampled
-        trees are pruned before they are valued; trees grown without look-ahead compete with the others; and
-        `time_limit` makes it go on until the time is over.
+        learn from the cases' own labels or from softer ones, by a random forest and a logistic regression; where tests
+        are delayed, and with softer labels, sampled trees are pruned before they are valued; trees grown without
+        look-ahead compete with the others; and `time_limit` makes it go on until the time is over.
     r : int, default 5
-        Samples below every branch; cuts of every numeric test that are tried. 0: EG2, pruned by cost.
+        Samples below every branch; cuts of every numeric test that are tried. 0: no look-ahead; "paper" is EG2, pruned
+        by cost, then. With a `time_limit`, "refined" begins with 1 and goes on beyond it.
     omega : float, optional
         How strongly EG2 minds the prices. None: by the costs, as in the paper ("refined": 0.25 with softer labels).
     confidence : float, optional
@@ -161,14 +161,16 @@ class ACTClassifier(TreeClassifier):
         softer labels).
     samples : {"grown", "stopped", "pruned"}, optional
         How far sampled trees go: until nothing can be split; no further than each split pays at once, which is faster;
-        or all the way, with what does not pay cut off again. None: "grown" for the paper, "pruned" for the refined.
+        or all the way, with what does not pay cut off again. None: "grown"; "refined": "pruned" with softer labels or
+        delayed tests.
     set_aside : float, default 0
-        Share of the cases that sampled trees are not grown from but valued by, where at least 30 of them come to a
-        node. Worth a try when there are very many cases.
+        Share of the cases that splits are not sought in, but sampled trees valued by, where at least 30 of them come to
+        a node. The tree is pruned, and answers, by all cases. Worth a try when there are very many.
     time_limit : float, optional
         Seconds. "refined": contracts of 1, 2, 4, … samples follow each other until the time is over, and the best tree
-        is kept. "paper": nodes that are left then are split without look-ahead. Ctrl-C ends the search with the best
-        tree so far; pressed before the first tree is ready, it is passed on.
+        is kept; making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
+        "paper": nodes that are left then are split without look-ahead. Ctrl-C ends the search with the best tree so
+        far; pressed before the first tree is ready, it is passed on.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found.
     nominal : list of column names or positions, optional
@@ -192,7 +194,7 @@ class ACTClassifier(TreeClassifier):
     stopped_ : {"done", "time limit", "interrupted"}
         Why the search ended.
     r_ : int
-        Samples that the tree's look-ahead took; 0: it was grown without.
+        Samples that the tree's look-ahead was to take; 0: it was grown without.
     trust_ : float
         Share of the softer labels in those that the tree was grown from.
     omega_, confidence_ : float
@@ -243,10 +245,10 @@ class ACTClassifier(TreeClassifier):
             for grown, anew in steps:
                 if anew:  # by another valuation than the trees before
                     self.history_.clear()
-                if anew or grown.cost < self.expected_cost_ * (1 - 1e-12):
+                if anew or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
                     found = grown
                     self._note(found, clock)
-            late = self.time_limit is not None and clock.left() <= 0
+            late = self.time_limit is not None and clock.left() <= GRACE
             self.stopped_ = "time limit" if late else "done"
         except KeyboardInterrupt:
             if found is None:
@@ -275,12 +277,13 @@ class ACTClassifier(TreeClassifier):
             grown = self._grow(ground, int(self.r), rng, clock)
             yield grown, True
             # Expectations differ by chance: those without look-ahead must be clearly lower.
-            yield from ((tree, False) for tree in greedy if tree.cost < (1 - CLEARLY) * grown.cost)
+            least = grown.cost - CLEARLY * abs(grown.cost)
+            yield from ((tree, False) for tree in greedy if tree.cost < least)
             return
         yield greedy[0], True
         yield greedy[1], False
         r = 1
-        while clock.left() > 0:
+        while clock.left() > 0 and len(training.labels) > 1:
             yield self._grow(ground, r, rng, clock), False
             r = min(2 * r, MOST_SAMPLES)
 
