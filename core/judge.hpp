@@ -275,24 +275,25 @@ private:
         else
             count_branches(column, level, view.block->words.get() + range.begin, range.size(), lists_.weight_of(), lists_.packing(), k_,
                            scratch.branches);
-        scratch.known.assign(k_, 0.0);
-        for (int32_t b = 0; b < level.n_branches; ++b)
-            for (int label = 0; label < k_; ++label) scratch.known[label] += scratch.branches[static_cast<std::size_t>(b) * k_ + label];
-        const Known known{scratch.known.data(), sum(scratch.known.data())};
         std::vector<double>& parts = scratch.doubles;
         parts.assign(static_cast<std::size_t>(level.n_branches) + 1, 0.0);
-        double entropy_below = 0, cost_below = 0;
         int large = 0;
         for (int32_t b = 0; b < level.n_branches; ++b) {
-            const double* counts = scratch.branches.data() + static_cast<std::size_t>(b) * k_;
-            parts[b] = sum(counts);
+            parts[b] = sum(scratch.branches.data() + static_cast<std::size_t>(b) * k_);
             large += parts[b] >= policy_.min_cases - 1e-9;
+        }
+        if (large < 2) return;  // as most tests of small nodes: the rest is for those that divide
+        scratch.known.assign(k_, 0.0);
+        double entropy_below = 0, cost_below = 0;
+        for (int32_t b = 0; b < level.n_branches; ++b) {
+            const double* counts = scratch.branches.data() + static_cast<std::size_t>(b) * k_;
+            for (int label = 0; label < k_; ++label) scratch.known[label] += counts[label];
             if (policy_.criterion->by_drop)
                 cost_below += error_cost(counts);
             else
                 entropy_below += entropy_sum(counts, parts[b]);
         }
-        if (large < 2) return;
+        const Known known{scratch.known.data(), sum(scratch.known.data())};
         c.valid = true;
         c.known = known.weight;
         c.split.complete = !lists_.lacks(view, column);

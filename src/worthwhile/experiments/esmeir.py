@@ -224,7 +224,23 @@ def _by_data(results: Results) -> list[Breakdown]:
     }
     counts = f"{len(results.problems)} problems"
     heading = [row.label for row in results.rows]
-    return [Breakdown(f"By data set, average over all columns and price lists ({counts})", heading, by_data)]
+    lists = sorted({problem.prices for problem in results.problems if problem.prices != "published"})
+    by_list = {
+        f"{prices}, {label}": [
+            float(np.mean(results.means(row, errors, [p for p in results.problems if p.prices == prices])))
+            for row in results.rows
+        ]
+        for prices in lists
+        for label, errors in results.columns.items()
+    }
+    return [
+        Breakdown(f"By data set, average over all columns and price lists ({counts})", heading, by_data),
+        Breakdown(
+            "By price list and column, average over the data sets: how much the drawing of prices matters",
+            heading,
+            by_list,
+        ),
+    ]
 
 
 def _parts(results: Results) -> dict[str, list[Problem]]:
