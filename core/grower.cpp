@@ -1,6 +1,7 @@
 #include "grower.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "judge.hpp"
 #include "lists.hpp"
@@ -23,26 +24,37 @@ class Grower final : public TreeGrower {
     };
 
     static constexpr std::size_t kFewAside = 30;  // with fewer set-aside cases, those that the node is grown from say more
+    // With look-ahead, so many subtrees are grown apart from each other, however many threads there are: the order of the nodes must
+    // not depend on that.
+    static constexpr std::size_t kSubtrees = 12;
 
 public:
     Grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, bool reusable)
-        : data_(data), pricing_(pricing), policy_(policy), reusable_(reusable), k_(data.n_classes), lists_(data, policy.n_threads),
+        : data_(data), pricing_(pricing), errors_(errors), policy_(policy), reusable_(reusable), k_(data.n_classes), lists_(data, policy.n_threads),
           root_(lists_.root()), judge_(lists_, data, pricing, errors, policy_) {
         if (policy.ahead.r > 0) lookahead_.emplace(data, pricing, errors, policy_);
     }
 
+    // For subtrees: grows below nodes that others have made.
+    Grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
+        : data_(data), pricing_(pricing), errors_(errors), policy_(policy), reusable_(false), k_(data.n_classes), lists_(data, 1),
+          judge_(lists_, data, pricing, errors, policy_) {
+        policy_.n_threads = 1;
+        lookahead_.emplace(data, pricing, errors, policy_);
+    }
+
     Tree grow(Control& control, const Guide* guide) override {
-        start(guide);
+        start({0, TestSet(pricing_.n_tests()), seed_of(policy_.ahead.seed, 0), {}}, root_, guide == nullptr);
+        if (lookahead_ && policy_.ahead.aside) take_all_aside();
         while (!tasks_.empty()) {
-            const Task task = tasks_.back();
-            tasks_.pop_back();
-            ranges_.assign(task_ranges_.end() - lists_.size(), task_ranges_.end());
-            task_ranges_.resize(task_ranges_.size() - lists_.size());
-            expand(task, guide, control);
-            if (--blocks_[task.block].users == 0) {
-                blocks_[task.block].block.reset();
-                free_blocks_.push_back(task.block);
+            if (lookahead_) {
+                if (tasks_.size() >= kSubtrees) {
+                    grow_subtrees(control);
+                    break;
+                }
+                bring_largest_forward();
             }
+            run_task(guide, control);
         }
         return std::move(tree_);
     }
@@ -50,23 +62,102 @@ public:
     void set_policy(const GrowPolicy& policy) override { policy_ = policy; }
 
 private:
-    void start(const Guide* guide) {
+    // What has happened on the way to a node.
+    struct Way {
+        int depth;
+        TestSet paid;
+        uint64_t seed;
+        Aside aside;
+    };
+
+    void start(Way way, NodeLists<Word>& node, bool visit_all) {
         tree_ = Tree{};
         tree_.n_classes = k_;
         collect_maps();
         tree_.add_leaves(1);
-        std::copy(root_.class_weights.begin(), root_.class_weights.end(), tree_.class_weights(0));
+        std::copy(node.class_weights.begin(), node.class_weights.end(), tree_.class_weights(0));
         parent_.assign(1, -1);
-        seeds_.assign(1, seed_of(policy_.ahead.seed, 0));
+        paid_before_ = std::move(way.paid);
+        seeds_.assign(1, way.seed);
         aside_.clear();
-        if (lookahead_ && policy_.ahead.aside) take_all_aside();
+        if (lookahead_ && policy_.ahead.aside) aside_.push_back(std::move(way.aside));
         blocks_.clear();
         free_blocks_.clear();
         tasks_.clear();
         task_ranges_.clear();
-        if (judge_.terminal(root_.class_weights.data(), 0)) return;
-        blocks_.push_back({reusable_ ? lists_.copy(root_) : std::move(root_.block)});
-        push_task({0, 0, 0, guide == nullptr}, root_.ranges.data());
+        if (judge_.terminal(node.class_weights.data(), way.depth)) return;
+        blocks_.push_back({reusable_ ? lists_.copy(node) : std::move(node.block)});
+        push_task({0, way.depth, 0, visit_all}, node.ranges.data());
+    }
+
+    void run_task(const Guide* guide, Control& control) {
+        const Task task = take_task();
+        expand(task, guide, control);
+        leave_block(task);
+    }
+
+    // The last task; its ranges are in `ranges_`.
+    Task take_task() {
+        const Task task = tasks_.back();
+        tasks_.pop_back();
+        ranges_.assign(task_ranges_.end() - lists_.size(), task_ranges_.end());
+        task_ranges_.resize(task_ranges_.size() - lists_.size());
+        return task;
+    }
+
+    void leave_block(const Task& task) {
+        if (--blocks_[task.block].users > 0) return;
+        blocks_[task.block].block.reset();
+        free_blocks_.push_back(task.block);
+    }
+
+    void bring_largest_forward() {
+        std::size_t largest = 0;
+        for (std::size_t i = 1; i < tasks_.size(); ++i)
+            if (tree_.weight(tasks_[i].node) > tree_.weight(tasks_[largest].node)) largest = i;
+        std::swap(tasks_[largest], tasks_.back());
+        std::swap_ranges(task_ranges_.begin() + static_cast<std::ptrdiff_t>(largest * lists_.size()),
+                         task_ranges_.begin() + static_cast<std::ptrdiff_t>((largest + 1) * lists_.size()), task_ranges_.end() - lists_.size());
+    }
+
+    // Grows what is left below the tasks, each on its own, and puts it together.
+    void grow_subtrees(Control& control) {
+        struct Start {
+            int node;
+            Way way;
+            NodeLists<Word> lists;
+        };
+        std::vector<Start> starts;
+        while (!tasks_.empty()) {
+            const Task task = take_task();
+            starts.push_back({task.node, {task.depth, paid_on_path(task.node), seeds_[task.node], aside_.empty() ? Aside{} : std::move(aside_[task.node])},
+                              lists_.copy_of({blocks_[task.block].block.get(), ranges_.data(), tree_.class_weights(task.node), 0})});
+            leave_block(task);
+        }
+        const int n_threads = std::max(policy_.n_threads, 1);
+        std::vector<std::unique_ptr<Grower>> growers(static_cast<std::size_t>(n_threads));
+        std::vector<Tree> grown(starts.size());
+        std::atomic<bool> interrupted{false};
+        parallel_for(static_cast<int>(starts.size()), n_threads, [&](int i, int thread) {
+            if (!growers[thread]) growers[thread] = std::make_unique<Grower>(data_, pricing_, errors_, policy_);
+            Control watch([&] {
+                if (thread == 0) control.poll();  // only the calling thread may ask the caller
+                return interrupted.load();
+            });
+            try {
+                grown[i] = growers[thread]->grow_below(std::move(starts[i].way), starts[i].lists, watch);
+            } catch (...) {
+                interrupted = true;
+                throw;
+            }
+        });
+        for (std::size_t i = 0; i < starts.size(); ++i) tree_.graft(starts[i].node, grown[i]);
+    }
+
+    Tree grow_below(Way way, NodeLists<Word>& node, Control& control) {
+        start(std::move(way), node, true);
+        while (!tasks_.empty()) run_task(nullptr, control);
+        return std::move(tree_);
     }
 
     // One map "code -> branch" per nominal column and level, shared by all nodes that ask it.
@@ -86,7 +177,7 @@ private:
     }
 
     TestSet paid_on_path(int node) const {
-        TestSet paid(pricing_.n_tests());
+        TestSet paid = paid_before_;
         for (int at = parent_[node]; at >= 0; at = parent_[at]) pricing_.charge(tree_.test[at], paid);
         return paid;
     }
@@ -138,7 +229,6 @@ private:
     }
 
     void take_all_aside() {
-        aside_.resize(1);
         const Training& aside = *policy_.ahead.aside;
         for (std::size_t row = 0; row < aside.table.n_cases; ++row) aside_[0].add(static_cast<uint32_t>(row), aside.weight(row));
     }
@@ -201,11 +291,13 @@ private:
 
     const Training& data_;
     const Pricing& pricing_;
+    const ErrorCosts& errors_;
     GrowPolicy policy_;
     const bool reusable_;
     const int k_;
     CaseLists<Word> lists_;
     NodeLists<Word> root_;
+    TestSet paid_before_{0};  // on the way to the root of this tree
     Judge<Word> judge_;
     std::optional<Lookahead<Word>> lookahead_;
 

@@ -138,6 +138,26 @@ public:
         return block;
     }
 
+    // The cases of a node in memory of their own.
+    NodeLists<Word> copy_of(const View<Word>& view) const {
+        NodeLists<Word> node;
+        node.class_weights.assign(view.class_weights, view.class_weights + k_);
+        std::size_t n_words = 0;
+        for (int l = 0; l < size_; ++l) {
+            node.ranges.push_back({n_words, n_words + view.ranges[l].size()});
+            n_words += view.ranges[l].size();
+        }
+        node.block = std::make_unique<Block<Word>>();
+        node.block->words.reset(new Word[n_words]);
+        for (int l = 0; l < size_; ++l)
+            std::copy_n(view.block->words.get() + view.ranges[l].begin, view.ranges[l].size(), node.block->words.get() + node.ranges[l].begin);
+        if (weighted_) {
+            const auto first = view.block->weights.begin() + static_cast<std::ptrdiff_t>(view.ranges[rows_list_].begin);
+            node.block->weights.assign(first, first + static_cast<std::ptrdiff_t>(view.ranges[rows_list_].size()));
+        }
+        return node;
+    }
+
     void load_weights(const View<Word>& view) {
         if (!weighted_) return;
         const Range rows = view.ranges[rows_list_];

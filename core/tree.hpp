@@ -44,6 +44,21 @@ struct Tree {
         return first;
     }
 
+    // Puts another tree, with the same maps, in the place of a leaf.
+    void graft(int node, const Tree& other) {
+        const int shift = add_leaves(other.size() - 1) - 1;  // the root of the other one is not added
+        for (int from = 0; from < other.size(); ++from) {
+            const int to = from == 0 ? node : from + shift;
+            test[to] = other.test[from];
+            threshold[to] = other.threshold[from];
+            first_child[to] = other.leaf(from) ? -1 : other.first_child[from] + shift;
+            n_children[to] = other.n_children[from];
+            map_start[to] = other.map_start[from];
+            map_size[to] = other.map_size[from];
+            for (int c = 0; c < n_classes; ++c) class_weights(to)[c] = other.class_weights(from)[c];
+        }
+    }
+
     void make_leaf(int node) {
         test[node] = first_child[node] = map_start[node] = -1;
         n_children[node] = map_size[node] = 0;
