@@ -24,6 +24,9 @@ from worthwhile.greedy import _GreedyClassifier
 __all__ = ["ACTClassifier", "LSID3Classifier", "Progress"]
 
 CLEARLY = 0.1
+EARLY = (
+    0.1  # share of the time limit for contracts on the cases' own labels, before it is settled which labels are better
+)
 MOST_SAMPLES = 4096  # doubling ends here; further contracts draw other samples
 
 # Trees, each with whether it is the first of a new valuation.
@@ -269,7 +272,12 @@ class ACTClassifier(TreeClassifier):
 
     def _refined(self, training: Training, clock: Clock, rng: np.random.Generator) -> Steps:
         """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
-        yield self._ground(Lesson(training, False, 0, 1), OWN, rng).greedy(), True
+        own = self._ground(Lesson(training, False, 0, 1), OWN, rng)
+        yield own.greedy(), True
+        r = 1
+        while self.time_limit is not None and r <= self.r and clock.seconds() < EARLY * self.time_limit:
+            yield self._grow(own, r, rng, clock), False
+            r *= 2
         lesson, school = choose_school(training, int(self.r), self._given(), self._n_threads(), clock, rng)
         ground = self._ground(lesson, school, rng)
         greedy = ground.greedy(), ground.greedy("cost-drop")
