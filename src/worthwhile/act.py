@@ -288,9 +288,10 @@ class ACTClassifier(TreeClassifier):
             least = grown.cost - CLEARLY * abs(grown.cost)
             yield from ((tree, False) for tree in greedy if tree.cost < least)
             return
-        yield greedy[0], True
+        if school.trust > 0:  # other labels: everything begins anew
+            r = 1
+        yield greedy[0], school.trust > 0
         yield greedy[1], False
-        r = 1
         while clock.left() > 0 and len(training.labels) > 1:
             yield self._grow(ground, r, rng, clock), False
             r = min(2 * r, MOST_SAMPLES)
