@@ -204,7 +204,7 @@ def test_a_time_limit(variant, limit):
     assert len(clf.history_) >= 1
     assert clf.history_[-1].trials < 10**9
     assert clf.predict(bupa.X).shape == (345,)
-    assert math.isfinite(clf.fitness_) == (clf.history_[-1].trials > 0)
+    assert math.isfinite(clf.fitness_) or clf.history_[-1].trials == 0  # a final may follow a search without a trial
     if limit < 0.1:
         assert clf.history_[-1].trials == 0
         assert math.isinf(clf.fitness_)

@@ -12,7 +12,9 @@ import csv
 import functools
 import io
 import json
+import multiprocessing
 import os
+import signal
 import threading
 import time
 import zlib
@@ -320,6 +322,9 @@ def _check_data(family: Family, names: Iterable[str], folder: str | None) -> Non
 
 
 def _measured(measure: Callable[[Cell, str | None], Numbers], cell: Cell, folder: str | None) -> tuple[Cell, Numbers]:
+    # Ctrl-C reaches all processes of a command. The one that was started ends the others; these should not complain.
+    if multiprocessing.parent_process() is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return cell, measure(cell, folder)
     except Exception as error:
