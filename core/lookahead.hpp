@@ -289,7 +289,7 @@ public:
     }
 
 private:
-    static constexpr double kWorthSharing = 2'000;
+    static constexpr double kWorthSharing = 400;
 
     static bool same_split(const Split& a, const Split& b) { return a.column == b.column && a.level == b.level && a.position == b.position; }
 
