@@ -12,14 +12,13 @@ slower.
 from __future__ import annotations
 
 import argparse
-import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import plain, provenance, seconds
+from common import least, plain, provenance
 from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
@@ -32,15 +31,6 @@ SIZES = (30, 100, 300, 1000)
 N_SAMPLES = 50
 FOLDER = os.environ.get("WORTHWHILE_DATA")
 ERRORS = 1000.0
-
-
-def least(work: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Return the least time of each piece of work, over interleaved repeats."""
-    best = dict.fromkeys(work, math.inf)
-    for _ in range(repeats):
-        for key, run in work.items():
-            best[key] = min(best[key], seconds(run))
-    return best
 
 
 def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:

@@ -136,7 +136,8 @@ def draw(curves: Any, times: list[float], found: Any, folds: int, path: Path) ->
         for label in OTHERS:
             seconds, cost = np.mean([found[name, fold][label] for fold in range(folds)], axis=0)
             axes.plot([seconds], [cost], marker="s", linestyle="", label=label)
-        axes.set(title=name, xscale="log", ylim=(0, None), xlabel="seconds", ylabel="% of standard cost")
+        axes.set(title=name, xscale="log", xlabel="seconds", ylabel="% of standard cost")
+        axes.set_ylim(0, 1.08 * axes.get_ylim()[1])
     axes.legend(fontsize="small")
     figure.savefig(path, dpi=100)
 

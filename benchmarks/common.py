@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import math
 import os
 import platform
 import shlex
@@ -11,8 +12,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -84,3 +86,12 @@ def seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def least(work: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Return the least time of each piece of work, over interleaved repeats."""
+    best = dict.fromkeys(work, math.inf)
+    for _ in range(repeats):
+        for key, run in work.items():
+            best[key] = min(best[key], seconds(run))
+    return best

@@ -16,7 +16,7 @@ import math
 from pathlib import Path
 
 import numpy as np
-from common import plain, provenance, seconds
+from common import least, plain, provenance
 from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
@@ -67,11 +67,7 @@ def compare(name: str, repeats: int) -> dict[str, float]:
         "two": lambda: trials(2),
         "fit": lambda: icet.fit(X, y),
     }
-    best = dict.fromkeys(work, math.inf)
-    for _ in range(repeats):
-        for key, run in work.items():
-            best[key] = min(best[key], seconds(run))
-    return best | {"cases": len(y), "tests": X.shape[1]}
+    return least(work, repeats) | {"cases": len(y), "tests": X.shape[1]}
 
 
 def main() -> None:
