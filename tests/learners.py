@@ -1,5 +1,7 @@
 """The list of all public learners: every common check runs over it, and a test asserts that it is complete."""
 
+import pytest
+
 import worthwhile as ww
 
 GREEDY = [ww.C45Classifier, ww.EG2Classifier, ww.IDXClassifier, ww.CSID3Classifier, ww.DTMCClassifier]
@@ -7,6 +9,21 @@ SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier]
 LEARNERS = [*GREEDY, *SEARCHES]
 
 SHORT = {"trials": 60, "population": 10, "r": 2, "random_state": 0}
+
+
+# A group, a delay, a test that needs another one, and errors that differ, for four columns without names.
+COSTS = ww.Costs(
+    tests={
+        "x0": ww.Test(4.0, group="g"),
+        "x1": ww.Test(6.0, group="g", delayed=True),
+        "x2": 1.0,
+        "x3": ww.Test(2.0, requires=("x2",)),
+    },
+    groups={"g": 3.0},
+    errors={0: {1: 60.0}, 1: {0: 90.0}},
+)
+VARIANTS = ("paper", "refined")
+both = pytest.mark.parametrize("variant", VARIANTS)
 
 
 def make(learner, **parameters):

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 import reference as ref
 import worthwhile as ww
 from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node, to_node
+from learners import COSTS, VARIANTS, both
 from worthwhile import _contracts, _lesson
 from worthwhile._contracts import paper_parameters
 from worthwhile._encode import read_columns
@@ -28,18 +29,6 @@ from worthwhile.act import Progress
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(150, 4)).round(2)
 Y = (X[:, 0] + X[:, 1] + 0.5 * RNG.normal(size=150) > 0).astype(int)
-COSTS = ww.Costs(
-    tests={
-        "x0": ww.Test(4.0, group="g"),
-        "x1": ww.Test(6.0, group="g", delayed=True),
-        "x2": 1.0,
-        "x3": ww.Test(2.0, requires=("x2",)),
-    },
-    groups={"g": 3.0},
-    errors={0: {1: 60.0}, 1: {0: 90.0}},
-)
-VARIANTS = ("paper", "refined")
-both = pytest.mark.parametrize("variant", VARIANTS)
 
 
 def act(variant="refined", **settings):

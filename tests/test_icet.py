@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import worthwhile as ww
+from learners import COSTS, VARIANTS, both
 from worthwhile import icet as icet_module
 from worthwhile._biases import TRUSTS
 from worthwhile._encode import read_columns
@@ -22,18 +23,6 @@ from worthwhile._trials import Folds, Halves
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(150, 4)).round(2)
 Y = (X[:, 0] + X[:, 1] + 0.5 * RNG.normal(size=150) > 0).astype(int)
-COSTS = ww.Costs(
-    tests={
-        "x0": ww.Test(4.0, group="g"),
-        "x1": ww.Test(6.0, group="g", delayed=True),
-        "x2": 1.0,
-        "x3": ww.Test(2.0, requires=("x2",)),
-    },
-    groups={"g": 3.0},
-    errors={0: {1: 60.0}, 1: {0: 90.0}},
-)
-VARIANTS = ("paper", "refined")
-both = pytest.mark.parametrize("variant", VARIANTS)
 
 
 def icet(variant="refined", **settings):
