@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 import worthwhile as ww
 from worthwhile._biases import RealSpace
 from worthwhile._encode import read_columns
+from worthwhile._lesson import Lesson
 from worthwhile._trials import Halves
 from worthwhile.experiments._turney_cells import PROBLEMS, parts
 from worthwhile.icet import _list_prices
@@ -46,14 +47,14 @@ def compare(name: str, repeats: int) -> dict[str, float]:
         random_state=0,
     )
     training = icet._prepare(read_columns(X, problem.feature_names), y, None)
-    space = RealSpace(_list_prices(training))
+    lesson, space = Lesson(training, False, 0, 1), RealSpace(_list_prices(training))
     generations = [
         space.decode(rng.integers(0, 2, (POPULATION, space.length), dtype=np.uint8))
         for _ in range(TRIALS // POPULATION)
     ]
 
     def trials(n_jobs: int) -> None:
-        tried = Halves(training, icet._policy(), n_jobs, np.random.default_rng(0))
+        tried = Halves(training, icet._policy(lesson), n_jobs, np.random.default_rng(0))
         for biases in generations:
             tried.costs(biases, math.inf)
 

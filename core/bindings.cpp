@@ -214,13 +214,15 @@ double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t>
 nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
                                           const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy,
                                           Contiguous2<double> biases, Contiguous1<double> omega, Contiguous1<double> confidence,
-                                          Contiguous1<int32_t> max_depth, Contiguous1<int32_t> split, Contiguous2<uint8_t> grows,
+                                          Contiguous1<int32_t> max_depth, Contiguous1<int32_t> split,
+                                          std::optional<Contiguous2<uint8_t>> grows, std::optional<uint64_t> seed,
                                           std::optional<Contiguous2<double>> growing_weights,
                                           std::optional<Contiguous1<double>> judging_weights, int n_threads, double seconds) {
     const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
     TrialPlan plan;
-    plan.n_splits = static_cast<int>(grows.shape(0));
-    plan.grows = grows.data();
+    plan.n_splits = static_cast<int>(grows ? grows->shape(0) : biases.shape(0));
+    if (grows) plan.grows = grows->data();
+    plan.seed = seed.value_or(0);
     if (growing_weights) plan.growing_weights = growing_weights->data();
     plan.judging_weights = weights_or_null(judging_weights);
     plan.n_threads = n_threads;
@@ -368,8 +370,11 @@ NB_MODULE(_core, m) {
     m.def("tree_cost", &tree_cost, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "What a tree is expected to cost per case.");
     m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "biases"_a,
-          "omega"_a, "confidence"_a, "max_depth"_a, "split"_a, "grows"_a, "growing_weights"_a.none(), "judging_weights"_a.none(), "n_threads"_a, "seconds"_a,
-          "Grow a tree for every row of biases on one side of its split and return what it costs on the other.");
+          "omega"_a, "confidence"_a, "max_depth"_a, "split"_a, "grows"_a.none(), "seed"_a.none(), "growing_weights"_a.none(), "judging_weights"_a.none(), "n_threads"_a, "seconds"_a,
+          "Grow a tree for every row of biases on one side of its split and return what it costs on the other; "
+          "without `grows`, splits are random halves.");
+    m.def("random_half", [](std::size_t n_cases, uint64_t seed, int split) { return to_numpy(random_half(n_cases, seed, split)); }, "n_cases"_a,
+          "seed"_a, "split"_a, "For each case whether a trial without `grows` grows its tree on it.");
     m.def("route", &route_cases, "tree"_a, "table"_a, "pricing"_a, "errors"_a, "least_cost"_a, "answers"_a, "prices"_a, "shares"_a, "n_threads"_a,
           "case_prices"_a.none(), "Walk cases down a tree: (answers, prices, class shares), each None if not wanted.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,

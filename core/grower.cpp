@@ -39,7 +39,6 @@ public:
     Grower(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
         : data_(data), pricing_(pricing), errors_(errors), policy_(policy), reusable_(false), k_(data.n_classes), lists_(data, 1),
           judge_(lists_, data, pricing, errors, policy_) {
-        policy_.n_threads = 1;
         lookahead_.emplace(data, pricing, errors, policy_);
     }
 

@@ -226,12 +226,14 @@ template <class Word>
 class Lookahead {
 public:
     Lookahead(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
-        : data_(data), pricing_(pricing), policy_(policy) {
-        for (int t = 0; t < std::max(policy.n_threads, 1); ++t) samplers_.push_back(std::make_unique<Sampler<Word>>(data, pricing, errors, policy));
-    }
+        : data_(data), pricing_(pricing), errors_(errors), policy_(policy), samplers_(static_cast<std::size_t>(std::max(policy.n_threads, 1))) {}
 
     bool late() const { return std::chrono::steady_clock::now() >= policy_.ahead.deadline; }
-    Sampler<Word>& sampler() { return *samplers_[0]; }
+    Sampler<Word>& sampler(int thread = 0) {
+        auto& sampler = samplers_[static_cast<std::size_t>(thread)];
+        if (!sampler) sampler = std::make_unique<Sampler<Word>>(data_, pricing_, errors_, policy_);
+        return *sampler;
+    }
 
     // The option with the least expected cost (or size); not valid where there is none, nothing where the time is over.
     std::optional<Candidate> best(const CaseLists<Word>& lists, Judge<Word>& judge, const View<Word>& view, const TestSet& paid, int depth, uint64_t seed,
@@ -248,7 +250,7 @@ public:
                 throw;
             }
         };
-        // Starting threads costs as much as some ten sampled trees of a few cases.
+        // Sharing work costs as much as some ten sampled trees of a few cases.
         std::size_t entries = 0;
         for (int l = 0; l < lists.size(); ++l) entries = std::max(entries, view.ranges[l].size());
         const double work = static_cast<double>(entries * options.size());
@@ -265,7 +267,7 @@ public:
             }
             try {
                 if (thread == 0) ask_caller();
-                worth[i] = worth_of(options[i], lists, view, paid, depth, seed_of(seed, static_cast<uint64_t>(i)), aside, *samplers_[thread], watch);
+                worth[i] = worth_of(options[i], lists, view, paid, depth, seed_of(seed, static_cast<uint64_t>(i)), aside, sampler(thread), watch);
             } catch (const Interrupted&) {
                 if (too_late && !interrupted) return;
                 stop = true;
@@ -332,8 +334,9 @@ private:
 
     const Training& data_;
     const Pricing& pricing_;
+    const ErrorCosts& errors_;
     const GrowPolicy& policy_;
-    std::vector<std::unique_ptr<Sampler<Word>>> samplers_;  // by thread
+    std::vector<std::unique_ptr<Sampler<Word>>> samplers_;  // by thread; made when first needed
 };
 
 }  // namespace worthwhile

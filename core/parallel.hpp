@@ -4,9 +4,8 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
+
+#include "crew.hpp"
 
 namespace worthwhile {
 
@@ -30,16 +29,7 @@ void parallel_for(int n_units, int n_threads, Work work) {
             error = std::current_exception();
         }
     };
-    {
-        std::vector<std::jthread> threads;
-        threads.reserve(n_threads);
-        try {
-            for (int t = 1; t < n_threads; ++t) threads.emplace_back(run, t);
-        } catch (const std::system_error&) {
-            // No more threads to be had: those that run, and this one, do all the work.
-        }
-        run(0);
-    }
+    Crew::here().run(n_threads - 1, run);
     if (error) std::rethrow_exception(error);
 }
 

@@ -7,6 +7,7 @@
 #include "marks.hpp"
 #include "parallel.hpp"
 #include "presort.hpp"
+#include "random.hpp"
 #include "router.hpp"
 
 namespace worthwhile {
@@ -148,8 +149,9 @@ public:
     Bench(const Training& whole, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy, const TrialPlan& plan, int split,
           bool several)
         : pricing_(pricing), errors_(errors), policy_(policy),
-          growing_part_(whole, plan.row_of(plan.grows, split, whole), true, plan.growing_weights ? plan.row_of(plan.growing_weights, split, whole) : whole.weights),
-          judging_part_(whole, plan.row_of(plan.grows, split, whole), false, plan.judging_weights ? plan.judging_weights : whole.weights),
+          half_(plan.grows ? std::vector<uint8_t>() : random_half(whole.table.n_cases, plan.seed, split)),
+          growing_part_(whole, grows(whole, plan, split), true, plan.growing_weights ? plan.row_of(plan.growing_weights, split, whole) : whole.weights),
+          judging_part_(whole, grows(whole, plan, split), false, plan.judging_weights ? plan.judging_weights : whole.weights),
           growing_(growing_part_.data()), judging_(judging_part_.data()) {
         policy_.grow.n_threads = 1;
         grower_ = make_grower(growing_, pricing_, errors_, policy_.grow, several);
@@ -167,9 +169,14 @@ public:
     }
 
 private:
+    const uint8_t* grows(const Training& whole, const TrialPlan& plan, int split) const {
+        return plan.grows ? plan.row_of(plan.grows, split, whole) : half_.data();
+    }
+
     const Pricing& pricing_;
     const ErrorCosts& errors_;
     LearnPolicy policy_;
+    const std::vector<uint8_t> half_;
     const Part growing_part_;
     Part judging_part_;
     const Training growing_, judging_;
@@ -177,6 +184,17 @@ private:
 };
 
 }  // namespace
+
+std::vector<uint8_t> random_half(std::size_t n_cases, uint64_t seed, int split) {
+    Random random(seed_of(seed, static_cast<uint64_t>(split)));
+    std::vector<uint8_t> grows(n_cases);
+    std::size_t wanted = (n_cases + 1) / 2;
+    for (std::size_t row = 0; row < n_cases; ++row) {
+        grows[row] = random.share() * static_cast<double>(n_cases - row) < static_cast<double>(wanted);
+        wanted -= grows[row];
+    }
+    return grows;
+}
 
 std::vector<double> run_trials(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
                                const TrialPlan& plan, Control& control) {

@@ -21,7 +21,8 @@ struct Trial {
 struct TrialPlan {
     std::vector<Trial> trials;
     int n_splits = 0;
-    const uint8_t* grows = nullptr;  // n_splits x n_cases: 1, the tree is grown on the case; 0, it is judged by it
+    const uint8_t* grows = nullptr;  // n_splits x n_cases: 1, the tree is grown on the case; 0, it is judged by it; nullptr: random halves
+    uint64_t seed = 0;               // of the halves
     const double* growing_weights = nullptr;  // n_splits x n_cases; nullptr: those of the data
     const double* judging_weights = nullptr;  // by case; nullptr: those of the data
     int n_threads = 1;
@@ -33,6 +34,10 @@ struct TrialPlan {
         return array + static_cast<std::size_t>(split) * data.table.n_cases;
     }
 };
+
+// For each case whether it is in the half that a tree is grown on; of an odd number, in the larger half. Every half is as likely as any
+// other, and one pass draws it (Knuth's selection sampling): shuffling in the caller took a sixth of a trial, on one thread.
+std::vector<uint8_t> random_half(std::size_t n_cases, uint64_t seed, int split);
 
 // The average total cost of each trial on the cases that judge it; NaN for trials that the deadline came before.
 std::vector<double> run_trials(const Training& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,

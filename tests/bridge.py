@@ -111,7 +111,9 @@ def core_grow(problem, policy, n_threads=1, has_missing=None):
     return _core.grow(*core_training(problem, has_missing), *settings)
 
 
-def core_trials(problem, policies, split, grows, growing_weights=None, judging_weights=None, n_threads=1, seconds=1e9):
+def core_trials(
+    problem, policies, split, grows, growing_weights=None, judging_weights=None, seed=None, n_threads=1, seconds=1e9
+):
     """The core's costs of trials: policies that differ in what a search may set, each on one of the splits."""
     table, classes, weights = core_training(problem)
     free = {"omega": 1.0, "confidence": 0.25, "max_depth": None, "biases": None}
@@ -122,8 +124,9 @@ def core_trials(problem, policies, split, grows, growing_weights=None, judging_w
         omega=np.array([policy.omega for policy in policies]),
         confidence=np.array([policy.confidence for policy in policies]),
         max_depth=np.array([NO_LIMIT if p.max_depth is None else p.max_depth for p in policies], dtype=np.int32),
-        split=np.array(split, dtype=np.int32), grows=np.array(grows, dtype=np.uint8),
-        growing_weights=growing_weights, judging_weights=judging_weights, n_threads=n_threads, seconds=seconds,
+        split=np.array(split, dtype=np.int32),
+        grows=None if grows is None else np.array(grows, dtype=np.uint8), seed=seed, growing_weights=growing_weights,
+        judging_weights=judging_weights, n_threads=n_threads, seconds=seconds,
     )  # fmt: skip
 
 

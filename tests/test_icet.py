@@ -20,7 +20,7 @@ from worthwhile._biases import TRUSTS
 from worthwhile._encode import read_columns
 from worthwhile._trials import Folds, Halves
 
-RNG = np.random.default_rng(11)
+RNG, RNG_OF_RULES = np.random.default_rng(11), np.random.default_rng(5)
 X = RNG.normal(size=(150, 4)).round(2)
 Y = (X[:, 0] + X[:, 1] + 0.5 * RNG.normal(size=150) > 0).astype(int)
 
@@ -378,6 +378,23 @@ def test_many_cases_are_searched_by_a_sample_and_grown_from_all(monkeypatch, rec
     assert weighted.tree_.nodes.weights[0].sum() == 300
     monkeypatch.setattr(icet_module, "MOST_SEARCHED", 150)
     assert icet(trials=1).fit(X, Y).trust_ in TRUSTS[1:]  # no test, of a middle trust: the forest was asked
+
+
+def test_an_exact_rule_is_learned_from_the_labels_of_the_cases():
+    bits = RNG_OF_RULES.integers(0, 2, (240, 6))
+    rule = bits[:, 0] ^ (bits[:, 1] & bits[:, 2])
+    costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(6)}, errors=200)
+    clf = ww.ICETClassifier(costs=costs, trials=300, random_state=0).fit(bits[:160], rule[:160])
+    assert clf.trust_ == 0.0
+    assert clf.score(bits[160:], rule[160:]) == 1.0
+    assert set(clf.tree_.tests_used()) == {"x0", "x1", "x2"}
+
+
+def test_labels_of_chance_are_smoothed():
+    X = RNG_OF_RULES.normal(size=(240, 5))
+    y = (X @ [1.0, 1.0, 1.0, 1.0, 1.0] + 2 * RNG_OF_RULES.normal(size=240) > 0).astype(int)
+    clf = ww.ICETClassifier(costs=ww.Costs(tests={f"x{i}": 1.0 for i in range(5)}, errors=50), random_state=0).fit(X, y)
+    assert clf.trust_ > 0.0
 
 
 # -- costs ------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 import reference as ref
 from bridge import (
@@ -240,13 +241,41 @@ def test_what_was_ready_in_time_is_there(n_threads, n_splits):
     np.testing.assert_array_equal(costs[ready], [plan.one(i).core(problem)[0] for i in np.flatnonzero(ready)])
 
 
+# -- random halves ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_trials_without_splits_are_on_random_halves(n_threads):
+    problem, plan = large_plan(n=301)
+    halves = [_core.random_half(301, 7, split) for split in range(len(plan.policies))]
+    each = range(len(halves))
+    drawn = core_trials(problem, plan.policies, each, None, seed=7, n_threads=n_threads)
+    np.testing.assert_array_equal(drawn, core_trials(problem, plan.policies, each, halves))
+    assert len(set(drawn)) > len(drawn) / 2
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 75, 76])
+def test_halves_are_halves(n):
+    halves = np.array([_core.random_half(n, seed, split) for seed in (0, 2**63) for split in range(50)])
+    assert (halves.sum(axis=1) == (n + 1) // 2).all()
+    if n > 2:
+        assert len(np.unique(halves, axis=0)) == 100
+
+
+def test_every_half_is_as_likely_as_any_other():
+    halves = np.array([_core.random_half(5, 1, split) for split in range(20_000)])
+    _, counts = np.unique(halves, axis=0, return_counts=True)
+    assert len(counts) == 10
+    assert chisquare(counts).pvalue > 1e-4
+
+
 def test_no_trials_at_all():
     problem, plan = large_plan(n=20)
     settings = core_pricing(problem), core_errors(problem), core_policy(plan.policies[0])
     none, nobody = np.zeros(0), np.zeros(0, dtype=np.int32)
     costs = _core.try_biases(
         *core_training(problem), *settings, biases=np.zeros((0, 6)), omega=none, confidence=none, max_depth=nobody,
-        split=nobody, grows=plan.grows, growing_weights=None, judging_weights=None, n_threads=2, seconds=1.0,
+        split=nobody, grows=plan.grows, seed=None, growing_weights=None, judging_weights=None, n_threads=2, seconds=1.0,
     )  # fmt: skip
     assert costs.shape == (0,)
 

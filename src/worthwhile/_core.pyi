@@ -118,12 +118,14 @@ def try_biases(
     confidence: _Floats,
     max_depth: _Ints,
     split: _Ints,
-    grows: npt.NDArray[np.uint8],
+    grows: npt.NDArray[np.uint8] | None,
+    seed: int | None,
     growing_weights: _Floats | None,
     judging_weights: _Floats | None,
     n_threads: int,
     seconds: float,
 ) -> _Floats: ...
+def random_half(n_cases: int, seed: int, split: int) -> npt.NDArray[np.uint8]: ...
 def route(
     tree: Tree,
     table: Table,

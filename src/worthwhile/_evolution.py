@@ -20,7 +20,6 @@ from worthwhile._genesis import Bits, Floats, Genesis
 __all__ = ["Clock", "Step", "paper_search", "refined_search"]
 
 SCALING_WINDOW = 5  # Turney 1995, Table 4
-PATIENCE = 5  # refined: generations without a better individual
 FINALISTS = 20
 SEARCH_SHARE = 0.8  # of the time limit; the rest is for the final
 BATCH = 10  # individuals tried at a time where the time is limited: those that are ready when it ends count
@@ -99,6 +98,7 @@ def refined_search(
     final: Trials,
     clock: Clock,
     rng: np.random.Generator,
+    patience: int,
     margin: float,
 ) -> Iterator[Step]:
     """Search until nothing better comes, then let the best compete once more on folds that none of them was chosen by.
@@ -119,12 +119,14 @@ def refined_search(
         Of the search, and of the final.
     clock : Clock
     rng : numpy Generator
+    patience : int
+        Generations without a better individual after which evolution ends.
     margin : float
         The reference wins unless the best individual costs less by more than this share.
     """
     no_test, reference = space.seeds()[0], space.reference()
     book = _Book(space, search, clock.part(SEARCH_SHARE), settings.trials, no_test)
-    yield from book.evolve(_first_generation(settings, space, rng))
+    yield from book.evolve(_first_generation(settings, space, rng), patience)
     yield from book.climb(book.best)
     yield from book.climb(no_test)
     keys = list(dict.fromkeys([reference.tobytes(), *book.finalists(no_test)]))
@@ -146,10 +148,10 @@ class _Book:
         self.tried: dict[bytes, float] = {}
         self.best, self._least = first, math.inf
 
-    def evolve(self, genesis: Genesis) -> Iterator[Step]:
+    def evolve(self, genesis: Genesis, patience: int) -> Iterator[Step]:
         """Follow the generations until nothing better has come for a while, or time or trials are over."""
         stale = 0
-        while stale < PATIENCE:
+        while stale < patience:
             before = self._least
             costs = self._look(genesis.bits)
             stale = 0 if self._least < before else stale + 1

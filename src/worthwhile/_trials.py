@@ -22,7 +22,6 @@ from worthwhile._money import Money
 __all__ = ["Folds", "Halves"]
 
 N_FOLDS = 5
-FEW_TO_DRAW = 500
 # Judged by labels alone, luck decides between individuals that differ in a few cases: on 12 splits of bupa, heart and
 # hepatitis, apart from those of the reproductions, the others' judgement led to 46.4 instead of 47.0 % of the standard
 # cost (error costs 50, 100, 1000 and 10,000).
@@ -38,19 +37,14 @@ class Halves:
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the average cost of every individual; NaN where the time was too short."""
-        n = len(self._training.classes)
-        grows = np.zeros((len(biases), n), dtype=np.uint8)
-        orders = np.tile(np.arange(n), (len(biases), 1))
-        # The same numbers either way. In one call 50 orders of 103 cases take half the time, of 2,515 cases twice.
-        if n <= FEW_TO_DRAW:
-            orders = self._rng.permuted(orders, axis=1)
-        else:
-            for order in orders:
-                self._rng.shuffle(order)
-        np.put_along_axis(grows, orders[:, : (n + 1) // 2], 1, axis=1)
         cases = self._training.table, self._training.classes, self._training.weights
-        weights = {"growing_weights": None, "judging_weights": None}
-        splits = {"split": np.arange(len(biases), dtype=np.int32), "grows": grows, **weights}
+        splits = {
+            "split": np.arange(len(biases), dtype=np.int32),
+            "grows": None,
+            "seed": int(self._rng.integers(2**63)),
+            "growing_weights": None,
+            "judging_weights": None,
+        }
         return _try(cases, self._training.money, self._policy, biases, splits, self._n_threads, seconds)
 
 
@@ -78,6 +72,7 @@ class Folds:
         splits = {
             "split": many.trust * np.int32(self._n_splits) + each,
             "grows": self._grows,
+            "seed": None,
             "growing_weights": self._weights,
             "judging_weights": self._judging,
         }
