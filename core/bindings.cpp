@@ -154,12 +154,22 @@ auto run(Work work) {
     }
 }
 
+// Grows a tree from some cases, and prunes it and lets it answer by others.
+Tree regrown(const Training& growing, const Training& whole, const Pricing& pricing, const ErrorCosts& errors, const Policy& policy) {
+    return run([&](Control& control) {
+        Tree tree = make_grower(growing, pricing, errors, policy.grow, false)->grow(control);
+        recount(tree, whole);
+        return finish(std::move(tree), whole, pricing, errors, policy, control);
+    });
+}
+
 const double* weights_or_null(const std::optional<Contiguous1<double>>& weights) { return weights ? weights->data() : nullptr; }
 
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights, const OwnedPricing& pricing,
-          const ErrorCosts& errors, const Policy& policy) {
+          const ErrorCosts& errors, const Policy& policy, std::optional<Contiguous1<double>> pruning_weights) {
     const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
-    return run([&](Control& control) { return learn(data, pricing.pricing, errors, policy, control); });
+    if (!pruning_weights) return run([&](Control& control) { return learn(data, pricing.pricing, errors, policy, control); });
+    return regrown(data, {table.table, classes.data(), errors.n_classes, pruning_weights->data()}, pricing.pricing, errors, policy);
 }
 
 // The cases that a look-ahead learns from, and those that it is valued by.
@@ -189,11 +199,7 @@ Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, std::opti
     }
     if (!whole) return run([&](Control& control) { return learn(lesson.data, pricing.pricing, errors, policy, control); });
     const Training all{whole->table, whole_classes->data(), errors.n_classes, weights_or_null(whole_weights)};
-    return run([&](Control& control) {
-        Tree tree = make_grower(lesson.data, pricing.pricing, errors, policy.grow, false)->grow(control);
-        recount(tree, all);
-        return finish(std::move(tree), all, pricing.pricing, errors, policy, control);
-    });
+    return regrown(lesson.data, all, pricing.pricing, errors, policy);
 }
 
 // What each of `n` sampled trees is expected to cost per case.
@@ -360,7 +366,8 @@ NB_MODULE(_core, m) {
         for (const Criterion& c : kCriteria) names.emplace_back(c.name);
         return names;
     }, "The names of the criteria.");
-    m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "Grow and prune one tree.");
+    m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "pruning_weights"_a.none() = nb::none(),
+          "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
     m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "seconds"_a,
           "seconds_more"_a, "aside"_a.none() = nb::none(), "aside_classes"_a.none() = nb::none(), "aside_weights"_a.none() = nb::none(),
           "whole"_a.none() = nb::none(), "whole_classes"_a.none() = nb::none(), "whole_weights"_a.none() = nb::none(),

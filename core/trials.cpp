@@ -21,14 +21,14 @@ struct TooLate {};
 using Order = std::vector<std::vector<uint32_t>>;
 
 // Sorting once for all splits leaves each of them a pass over the sorted rows.
-Order sorted_rows(const Table& table) {
+Order sorted_rows(const Table& table, int n_threads) {
     Order order(table.columns.size());
-    std::vector<SortEntry> entries, buffer;
-    for (std::size_t c = 0; c < order.size(); ++c) {
-        if (!table.columns[c].numeric()) continue;
+    parallel_for(table.n_columns(), n_threads, [&](int c, int) {
+        if (!table.columns[c].numeric()) return;
+        std::vector<SortEntry> entries, buffer;
         sort_column(table.columns[c], table.n_cases, entries, buffer);
         for (const SortEntry& e : entries) order[c].push_back(e.row);
-    }
+    });
     return order;
 }
 
@@ -201,7 +201,7 @@ std::vector<double> run_trials(const Training& data, const Pricing& pricing, con
     std::vector<std::vector<int>> on_split(plan.n_splits);
     for (int i = 0; i < static_cast<int>(plan.trials.size()); ++i) on_split[plan.trials[i].split].push_back(i);
     std::vector<double> costs(plan.trials.size(), std::numeric_limits<double>::quiet_NaN());
-    const Order order = sorted_rows(data.table);
+    const Order order = sorted_rows(data.table, plan.n_threads);
     Training sorted = data;
     sorted.order = &order;
     const ValueMarks marks = mark_values(data.table, data.n_classes);

@@ -4,7 +4,14 @@ import pytest
 
 import worthwhile as ww
 
-GREEDY = [ww.C45Classifier, ww.EG2Classifier, ww.IDXClassifier, ww.CSID3Classifier, ww.DTMCClassifier]
+GREEDY = [
+    ww.C45Classifier,
+    ww.C45CSClassifier,
+    ww.EG2Classifier,
+    ww.IDXClassifier,
+    ww.CSID3Classifier,
+    ww.DTMCClassifier,
+]
 SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier]
 LEARNERS = [*GREEDY, *SEARCHES]
 

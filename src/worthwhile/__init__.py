@@ -21,6 +21,7 @@ _HOME = {
     "Tree": "tree",
     "Advice": "tree",
     "C45Classifier": "greedy",
+    "C45CSClassifier": "c45cs",
     "EG2Classifier": "greedy",
     "IDXClassifier": "greedy",
     "CSID3Classifier": "greedy",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # the same once more, for type checkers and editors
     from worthwhile._model import load as load
     from worthwhile.act import ACTClassifier as ACTClassifier
     from worthwhile.act import LSID3Classifier as LSID3Classifier
+    from worthwhile.c45cs import C45CSClassifier as C45CSClassifier
     from worthwhile.costs import Costs as Costs
     from worthwhile.costs import Test as Test
     from worthwhile.greedy import C45Classifier as C45Classifier

@@ -24,6 +24,7 @@ from worthwhile._hierarchy import levels_for
 from worthwhile._money import Money
 from worthwhile._parameters import check_parameters
 from worthwhile._treefile import Nodes, costs_to_json, plain, write_tree
+from worthwhile._weighting import class_costs, instance_weights
 from worthwhile.costs import Costs
 from worthwhile.tree import Advice, Tree
 
@@ -44,6 +45,7 @@ class Training:
     labels: npt.NDArray[Any]
     weights: npt.NDArray[np.float64] | None
     money: Money
+    sample_weights: npt.NDArray[np.float64] | None = None  # as given, without those by error costs
 
     def tree(self, core: Any, answer: str) -> Tree:
         """Return what the core has grown as a tree."""
@@ -58,6 +60,7 @@ class Training:
             table=self.schema.encode(columns, complete=True),
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
+            sample_weights=None if self.sample_weights is None else self.sample_weights[rows],
         )
 
 
@@ -66,6 +69,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
     """What all learners of one tree share; a learner adds its parameters, as fields, and `_learn`."""
 
     costs: Costs | None = None
+    weighting: str | None = None
     nominal: Sequence[str | int] | None = None
     columns: Sequence[str] | None = None
     random_state: Any = None
@@ -109,15 +113,21 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
-        weights = read_weights(sample_weight, columns.n_cases)
+        given = weights = read_weights(sample_weight, columns.n_cases)
+        money = Money.of(self.costs, columns.names, labels.tolist())
+        if self.weighting is not None:
+            weights = instance_weights(index, self._class_costs(money, labels), weights)
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
+            given = None if given is None else given[kept]
         schema = Schema.learn(columns, self.nominal)
         table = schema.encode(columns, levels_for(schema, getattr(self, "hierarchies", None)), complete=True)
-        return Training(
-            columns, schema, table, index, labels, weights, Money.of(self.costs, columns.names, labels.tolist())
-        )
+        return Training(columns, schema, table, index, labels, weights, money, given)
+
+    def _class_costs(self, money: Money, labels: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """What it costs to err about a case of each class."""
+        return class_costs(money, labels.tolist(), "sum")
 
     def _learn(self, training: Training) -> None:
         raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")

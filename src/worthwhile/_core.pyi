@@ -74,7 +74,13 @@ class Tree:
 
 def criteria() -> list[str]: ...
 def grow(
-    table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+    pruning_weights: _Floats | None = None,
 ) -> Tree: ...
 def grow_ahead(
     table: Table,

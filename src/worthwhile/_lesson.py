@@ -12,7 +12,7 @@ from worthwhile._biases import TRUSTS
 from worthwhile._genesis import Floats
 from worthwhile._teacher import features_of, shares_of_others
 
-__all__ = ["MOST_TAUGHT", "Lesson", "can_be_taught"]
+__all__ = ["MOST_TAUGHT", "Lesson", "can_be_taught", "has_values"]
 
 # Others are asked about no more cases than this: with so many, labels are no longer a matter of luck.
 MOST_TAUGHT = 5_000
@@ -20,8 +20,12 @@ MOST_TAUGHT = 5_000
 
 def can_be_taught(training: Training) -> bool:
     """Say whether others have anything to learn from, and labels are few enough to be worth smoothing."""
-    has_values = any(values is None or values for values in training.schema.values)
-    return len(training.classes) <= MOST_TAUGHT and has_values
+    return len(training.classes) <= MOST_TAUGHT and has_values(training)
+
+
+def has_values(training: Training) -> bool:
+    """Say whether there is anything to learn from at all."""
+    return any(values is None or values for values in training.schema.values)
 
 
 class Lesson:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile import act, greedy, icet
+from worthwhile import act, c45cs, greedy, icet
 from worthwhile._base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
 from worthwhile._files import read_text
 from worthwhile._treefile import FORMAT as TREE_FORMAT
@@ -20,7 +20,8 @@ __all__ = ["load"]
 
 # Only what stands here can be named in a file.
 LEARNERS: Mapping[str, type[TreeClassifier]] = {
-    **{name: getattr(greedy, name) for name in greedy.__all__},
+    **{name: getattr(greedy, name) for name in greedy.__all__ if name.endswith("Classifier")},
+    "C45CSClassifier": c45cs.C45CSClassifier,
     "ICETClassifier": icet.ICETClassifier,
     "LSID3Classifier": act.LSID3Classifier,
     "ACTClassifier": act.ACTClassifier,

@@ -18,6 +18,7 @@ ANSWERS = ("majority", "least-cost")
 VARIANTS = ("refined", "paper")
 SEARCHES = ("real", "binary")
 SAMPLES = ("grown", "stopped", "pruned")
+VECTORS = ("sum", "max")
 
 
 def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
@@ -99,6 +100,16 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "mutation": _number(0, 1),
     "time_limit": _number(0, above=True, optional=True),
     "callback": (lambda value: value is None or callable(value), "a function or None"),
+    "weighting": (lambda value: value is None or _one_of("instance")[0](value), "'instance' or None"),
+    "priors": (lambda value: value is None or _one_of("altered")[0](value), "'altered' or None"),
+    "vector": (
+        lambda value: (isinstance(value, str) and value in VECTORS) or isinstance(value, Mapping),
+        "one of " + ", ".join(map(repr, VECTORS)) + " or a mapping of class to cost",
+    ),
+    "trust": (
+        lambda value: (isinstance(value, str) and value == "chosen") or _number(0, 1)[0](value),
+        "a number of at least 0 and at most 1, or 'chosen'",
+    ),
     "n_jobs": (_is_n_jobs, "a whole number other than 0 (-1: all processors) or None"),
     "random_state": (lambda value: True, "anything"),
 }

@@ -58,7 +58,10 @@ class LSID3Classifier(_GreedyClassifier):
     time_limit : float, optional
         Seconds after which the nodes that are left are split without look-ahead.
     costs : Costs, optional
-        Prices of the tests and costs of the errors, for `test_costs` and the like; learning does not see them.
+        Prices of the tests and costs of the errors, for `test_costs` and the like; growing sees them by `weighting` at
+        most.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them (Ting 1998); None: all the same.
     prune : {"pessimistic", "cost", "none"}, default "pessimistic"
         C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
     confidence : float, default 0.25
@@ -149,6 +152,9 @@ class ACTClassifier(TreeClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
+        these costs; None: all the same.
     variant : {"refined", "paper"}, default "refined"
         "paper": the published algorithm. "refined": with up to 5,000 cases it finds out by cross-validation whether to
         learn from the cases' own labels or from softer ones, by a random forest and a logistic regression; where tests

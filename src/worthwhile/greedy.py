@@ -17,12 +17,15 @@ from worthwhile._base import Training, TreeClassifier
 from worthwhile._treefile import Nodes
 from worthwhile.tree import Tree
 
-__all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier"]
+__all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier", "learner"]
 
 NO_LIMIT = 2**30
 
 _PARAMETERS = """costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them, in growing and in pruning (C4.5CS, where it is the default);
+        None: all the same.
     prune : {"pessimistic", "cost", "none"}, default "pessimistic" (DTMC: "none")
         C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
     confidence : float, default 0.25
@@ -42,8 +45,7 @@ _PARAMETERS = """costs : Costs, optional
         Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
     columns : list of str, optional
         Names for the columns of an X that has none.
-    random_state : optional
-        Not used: this learner draws nothing at random. All learners have it.
+    random_state : {random_state}
     n_jobs : int, optional
         Number of threads; the tree does not depend on it. None: one, -1: all processors.
 
@@ -66,13 +68,18 @@ _CONTEXT = """context : bool, default {default}
         Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
         list.
     """
+_NOT_RANDOM = """optional
+        Not used: this learner draws nothing at random. All learners have it."""
+_RANDOM_LABELS = """int, numpy Generator or RandomState, optional
+        Makes the softer labels repeatable; without them nothing is drawn at random."""
 
 
-def _learner(cls: type[_GreedyClassifier]) -> Any:
+def learner(cls: type[_GreedyClassifier]) -> Any:
     """Make the fields of a class its constructor's keyword arguments, and document the shared ones."""
     release8 = _RELEASE8 if hasattr(cls, "release8") else ""
     context = _CONTEXT.format(default=cls.context) if hasattr(cls, "context") else ""
-    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", release8 + context + _PARAMETERS)
+    shared = _PARAMETERS.replace("{random_state}", _RANDOM_LABELS if hasattr(cls, "trust") else _NOT_RANDOM)
+    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", release8 + context + shared)
     return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
@@ -114,7 +121,7 @@ class _GreedyClassifier(TreeClassifier):
         )
 
 
-@_learner
+@learner
 class C45Classifier(_GreedyClassifier):
     """C4.5: the test of highest gain ratio among those of at least average gain. It does not look at prices.
 
@@ -141,7 +148,7 @@ class C45Classifier(_GreedyClassifier):
     _criterion = "gain-ratio"
 
 
-@_learner
+@learner
 class EG2Classifier(_GreedyClassifier):
     """EG2: the test of highest information cost function, (2^gain − 1) / (price + 1)^omega.
 
@@ -175,7 +182,7 @@ class EG2Classifier(_GreedyClassifier):
     _criterion = "icf"
 
 
-@_learner
+@learner
 class IDXClassifier(_GreedyClassifier):
     """IDX: the test of highest gain per price.
 
@@ -209,7 +216,7 @@ class IDXClassifier(_GreedyClassifier):
     _criterion = "gain-per-price"
 
 
-@_learner
+@learner
 class CSID3Classifier(_GreedyClassifier):
     """CS-ID3: the test of highest squared gain per price.
 
@@ -291,7 +298,7 @@ class CSID3Classifier(_GreedyClassifier):
         return result
 
 
-@_learner
+@learner
 class DTMCClassifier(_GreedyClassifier):
     """DTMC: the test with the largest drop of the total cost on the training cases.
 

@@ -72,6 +72,9 @@ class ICETClassifier(TreeClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
+        these costs; None: all the same.
     variant : {"refined", "paper"}, default "refined"
         "paper": the published algorithm; a trial grows one tree on a random half of the cases and counts what it costs
         on the other, and the luckiest trial wins. "refined": all individuals meet the same folds, the best of them meet

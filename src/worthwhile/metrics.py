@@ -23,7 +23,10 @@ __all__ = [
     "cost_report",
     "cost_scorer",
     "high_cost_errors",
+    "n_errors",
     "normalized_cost",
+    "total_error_cost",
+    "tree_size",
 ]
 
 
@@ -72,13 +75,60 @@ def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     1
     """
     est, X = _innermost(est, X)
-    tree = est if isinstance(est, Tree) else est._frame()
+    tree = _tree_of(est)
     # Not the difference of total and test costs: that would be blurred by rounding.
     costs = tree.errors_of(est._route(X, answers=True)[0], y)
     errors = tree.error_costs[:, : len(tree.classes)][~np.eye(len(tree.classes), dtype=bool)]
     least = errors.min() if errors.size else 0.0
     wrong, _ = _wrong_and_rejected(est, tree, X, y)
     return int((wrong & (costs > least)).sum())
+
+
+def n_errors(est: Any, X: Any, y: Any) -> int:
+    """Return the number of wrong answers; a reject answer such as "unknown" is none.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> clf = ww.C45Classifier().fit([[1], [1], [1]], ["well", "well", "sick"])
+    >>> n_errors(clf, [[1], [1]], ["sick", "well"])
+    1
+    """
+    est, X = _innermost(est, X)
+    return int(_wrong_and_rejected(est, _tree_of(est), X, y)[0].sum())
+
+
+def total_error_cost(est: Any, X: Any, y: Any) -> float:
+    """Return what all answers cost together, without the prices of the tests (Ting 1998).
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> costs = ww.Costs(errors={"sick": {"well": 5}, "well": {"sick": 1}})
+    >>> clf = ww.C45Classifier(costs=costs).fit([[1], [1], [1]], ["well", "well", "sick"])
+    >>> total_error_cost(clf, [[1], [1], [1]], ["sick", "well", "sick"])
+    10.0
+    """
+    est, X = _innermost(est, X)
+    return float(_tree_of(est).errors_of(est._route(X, answers=True)[0], y).sum())
+
+
+def tree_size(est: Any) -> int:
+    """Return the number of nodes of a tree, tests and leaves.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> tree_size(ww.C45Classifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1]))
+    3
+    """
+    est, _ = _innermost(est, None)
+    return (est if isinstance(est, Tree) else est._whole_tree()).n_nodes
+
+
+def _tree_of(est: Any) -> Tree:
+    tree: Tree = est if isinstance(est, Tree) else est._frame()
+    return tree
 
 
 def _wrong_and_rejected(est: Any, tree: Tree, X: Any, y: Any) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
@@ -89,12 +139,12 @@ def _wrong_and_rejected(est: Any, tree: Tree, X: Any, y: Any) -> tuple[npt.NDArr
 
 
 def _innermost(est: Any, X: Any) -> tuple[Any, Any]:
-    """Return the learner inside searches and pipelines, and X as it comes to it."""
+    """Return the learner inside searches and pipelines, and X, if there is one, as it comes to it."""
     while not hasattr(est, "total_costs"):
         if hasattr(est, "best_estimator_"):
             est = est.best_estimator_
         elif hasattr(est, "steps"):
-            est, X = est[-1], est[:-1].transform(X) if len(est) > 1 else X
+            est, X = est[-1], X if X is None or len(est) == 1 else est[:-1].transform(X)
         else:
             raise TypeError(f"{type(est).__name__} has no total_costs: it must be a learner of worthwhile or a Tree")
     return est, X

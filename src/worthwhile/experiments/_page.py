@@ -17,7 +17,20 @@ import numpy as np
 from worthwhile import __version__
 from worthwhile._files import write_file, write_text
 
-__all__ = ["About", "Breakdown", "Entry", "Estimate", "Panel", "Picture", "Table", "estimate", "layout", "write_pages"]
+__all__ = [
+    "About",
+    "Breakdown",
+    "Dots",
+    "Entry",
+    "Estimate",
+    "Panel",
+    "Picture",
+    "Table",
+    "estimate",
+    "judgement",
+    "layout",
+    "write_pages",
+]
 
 NARROW = 2  # with more columns than this, the published number stands below ours instead of beside it
 OUTSIDE = "†"
@@ -67,22 +80,24 @@ def estimate(values: Sequence[float]) -> Estimate:
 class Entry:
     """Our number, and the published one where there is one; a rough number is not to be compared with it.
 
-    Nor is one that was published without an interval (NaN).
+    Nor is one that was published without an interval (NaN), unless a tolerance says how near ours should be.
     """
 
     ours: Estimate
     published: tuple[float, float] | None = None
     rough: bool = False
     digits: int = 0  # of the published number, after the point
+    tolerance: float = math.nan
 
     @property
     def inside(self) -> bool | None:
         """Whether ours, rounded as the published one is, lies in the published interval; None: not compared."""
-        if self.published is None or self.rough or math.isnan(self.published[1]) or math.isnan(self.ours.mean):
+        if self.published is None or self.rough or math.isnan(self.ours.mean):
             return None
         mean, interval = self.published
+        width = self.tolerance if math.isnan(interval) else interval
         # Differences of decimals are not exact.
-        return abs(round(self.ours.mean, self.digits) - mean) <= interval + 1e-9
+        return None if math.isnan(width) else abs(round(self.ours.mean, self.digits) - mean) <= width + 1e-9
 
     def published_text(self) -> str:
         """Return the published number as a page shows it."""
@@ -127,6 +142,18 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Dots:
+    """A line of dots for each name, one above the other: ours and the published, say."""
+
+    name: str
+    title: str
+    names: Sequence[str]
+    x_label: str
+    series: Mapping[str, Sequence[float]]  # a number per name; NaN: no dot
+    mark: float  # where a line runs up and down
+
+
+@dataclass(frozen=True)
 class Table:
     """A reproduced table with all that belongs to it."""
 
@@ -138,7 +165,7 @@ class Table:
     protocol: str = ""
     notes: list[str] = field(default_factory=list)
     breakdowns: list[Breakdown] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
+    pictures: list[Picture | Dots] = field(default_factory=list)
     block: int = 4  # so many columns beside each other
 
 
@@ -160,7 +187,9 @@ def write_pages(name: str, tables: Sequence[Table], folder: Path, about: About) 
     for table in tables:
         for picture in table.pictures:
             path = folder / f"{picture.name}.png"
-            write_file(path, _png(picture, about.quick))
+            write_file(
+                path, _dots_png(picture, about.quick) if isinstance(picture, Dots) else _png(picture, about.quick)
+            )
             written.append(path)
     return written
 
@@ -235,14 +264,8 @@ def _section(table: Table) -> list[str]:
     lines = [f"## {table.title}", ""]
     for headings, rows in layout(table):
         lines += [*_pipes(headings, rows), ""]
-    compared = [entry for entry in table.entries.values() if entry.inside is not None]
-    if compared:
-        rounded = "one digit after the point" if compared[0].digits else "whole numbers"
-        lines += [
-            f"{sum(entry.inside is True for entry in compared)} of {len(compared)} of our means lie in the published"
-            f" interval (rounded to {rounded}, as the published ones are).",
-            "",
-        ]
+    if judged := judgement(table):
+        lines += [judged, ""]
     if len(table.columns) > NARROW and any(entry.published for entry in table.entries.values()):
         lines += ["In brackets: the published number.", ""]
     for note in table.notes:
@@ -253,6 +276,26 @@ def _section(table: Table) -> list[str]:
     for picture in table.pictures:
         lines += [f"![{picture.title}]({picture.name}.png)", ""]
     return lines
+
+
+def judgement(table: Table) -> str:
+    """Say how many of our means are as they should be; nothing if none is compared.
+
+    Examples
+    --------
+    >>> entries = {("a", "b"): Entry(Estimate(0.64, math.nan), (0.62, math.nan), digits=2, tolerance=0.05)}
+    >>> judgement(Table("t", "T", ["a"], ["b"], entries))
+    '1 of 1 of our means lie within 0.05 of the published ones (rounded to two digits after the point, as these are).'
+    """
+    compared = [entry for entry in table.entries.values() if entry.inside is not None]
+    if not compared:
+        return ""
+    first = compared[0]
+    rounded = ("whole numbers", "one digit after the point", "two digits after the point")[first.digits]
+    inside = f"{sum(entry.inside is True for entry in compared)} of {len(compared)} of our means lie"
+    if math.isnan(first.tolerance):
+        return f"{inside} in the published interval (rounded to {rounded}, as the published ones are)."
+    return f"{inside} within {first.tolerance:g} of the published ones (rounded to {rounded}, as these are)."
 
 
 def _shown(value: float | str) -> str:
@@ -277,13 +320,47 @@ def _png(picture: Picture, quick: bool) -> bytes:
         handles |= _draw(ax, picture, panel)
     for ax in axes[len(picture.panels) :]:
         ax.axis("off")
-    figure.suptitle(picture.title + (" (quick version)" if quick else ""), fontsize=11)
+    return _finished(figure, picture.title, quick, handles)
+
+
+def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any]) -> bytes:
+    """Add title and legend to a figure and return its picture."""
+    figure.suptitle(title + (" (quick version)" if quick else ""), fontsize=11)
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)), frameon=False
     )
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
     return content.getvalue()
+
+
+def _dots_png(picture: Dots, quick: bool) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 0.26 * len(picture.names) + 1.6), layout="constrained")
+    ax = figure.subplots()
+    places = range(len(picture.names))
+    ax.set_yticks(places, picture.names)
+    ax.invert_yaxis()  # the first name on top
+    ax.axvline(picture.mark, color="0.6", linewidth=0.8)
+    handles: dict[str, Any] = {}
+    for n, (label, values) in enumerate(picture.series.items()):
+        # The first series stays to be seen where a later one has the same number.
+        (handles[label],) = ax.plot(
+            values,
+            places,
+            linestyle="",
+            color=_COLOURS[n % len(_COLOURS)],
+            marker=_MARKERS[n % len(_MARKERS)],
+            markersize=6,
+            markerfacecolor=_COLOURS[n % len(_COLOURS)] if n == 0 else "none",
+        )
+    ax.set_xlim(left=0)
+    ax.set_xlabel(picture.x_label, fontsize=8)
+    ax.tick_params(labelsize=8)
+    ax.grid(axis="both", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    return _finished(figure, picture.title, quick, handles)
 
 
 def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:

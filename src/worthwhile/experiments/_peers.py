@@ -2,9 +2,10 @@
 
 `NoTestClassifier` does no test. `PeerPickClassifier` does what people without a learner of test prices would do: try no
 test, scikit-learn's tree with cost-complexity pruning and pystreed's optimal trees of depth 1 to 3, and keep what has
-the least total cost in cross-validation. The peers know nothing of prices; only the pick does.
+the least total cost in cross-validation. The peers know nothing of prices; only the pick does. `PrunedTreeClassifier`
+is what they would do about error costs, where tests are free: scikit-learn's tree alone, on weighted cases.
 
-Every peer's tree becomes a `worthwhile.Tree`, so that groups and delays are charged by the same walk as for our own
+Every picked tree becomes a `worthwhile.Tree`, so that groups and delays are charged by the same walk as for our own
 trees. The peers see a nominal column as one yes-or-no column per value. A question about one of these is a test of the
 nominal column: the first to be asked pays its price. The trees are given every benefit: leaves answer what costs least,
 and a question that cannot change the answer is not asked.
@@ -26,22 +27,25 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from worthwhile._base import Training, TreeClassifier
-from worthwhile._encode import Schema
+from worthwhile._encode import Columns, Schema, read_columns
 from worthwhile._folds import stratified_folds
 from worthwhile._treefile import Nodes
+from worthwhile.costs import Costs
 from worthwhile.tree import Tree
 
-__all__ = ["NoTestClassifier", "PeerPickClassifier", "pystreed_available"]
+__all__ = ["NoTestClassifier", "PeerPickClassifier", "PrunedTreeClassifier", "pystreed_available"]
 
 FOLDS = 5
 # Refitting for every weight on the pruning path would be most of the time of a fit; a dozen of them lose nothing.
 MOST_ALPHAS = 12
+MOST_STEPS = 20  # where the tree is all there is
 # Cuts per numeric column: pystreed's default. More of them overfit: on the five problems of Turney (1995), 10 splits,
 # the pick costs 43.8 % with 5, 45.7 % with 20, and as much with the 20 that a tree on the column alone finds best.
 MOST_CUTS = 5
 PYSTREED_SECONDS = 60.0
 
 Codes = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 
@@ -114,6 +118,65 @@ class PeerPickClassifier(TreeClassifier):
         self.cv_costs_ = {name: total / float(lesson.weights.sum()) for name, total in totals.items()}
         self.picked_ = min(totals, key=totals.__getitem__)
         self.tree_ = _tree(CANDIDATES[self.picked_](lesson), lesson, training)
+
+
+class PrunedTreeClassifier:
+    """scikit-learn's tree on cases that weigh as much as their wrong answers cost together; it has no prices.
+
+    How much is pruned is chosen by the error cost in a five-fold cross-validation, among at most 20 steps of the
+    pruning path. Nominal columns are one column per value, where a missing value is none of them; missing numbers stay
+    missing. A leaf answers the class of most weight.
+
+    Parameters
+    ----------
+    costs, nominal, columns, random_state :
+        As of all learners; the random state is a number.
+
+    Attributes
+    ----------
+    classes_ : array
+    n_nodes_ : int
+        The size of its tree.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> costs = ww.Costs(errors={"ill": {"well": 9.0}, "well": {"ill": 1.0}})
+    >>> X, y = [[1, "a"], [1, "b"], [1, "a"], [2, None]] * 5, ["ill", "well", "well", "well"] * 5
+    >>> peer = PrunedTreeClassifier(costs=costs).fit(X, y)
+    >>> peer.predict([[1, "a"], [1, "b"], [2, "a"]]).tolist(), peer.n_nodes_
+    (['ill', 'well', 'well'], 5)
+    """
+
+    def __init__(self, *, costs: Costs, nominal: Any = None, columns: Any = None, random_state: int = 0) -> None:
+        self.costs, self.nominal, self.columns, self.random_state = costs, nominal, columns, random_state
+
+    def fit(self, X: Any, y: Any) -> PrunedTreeClassifier:
+        """Learn from cases."""
+        table = read_columns(X, self.columns)
+        self._schema = Schema.learn(table, self.nominal)
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        classes = codes.astype(np.int32)
+        errors = self.costs.error_matrix(self.classes_.tolist())[1]
+        weights = errors.sum(axis=1)[classes]
+        counts = np.ones(len(classes))
+        self._tree = _pruned_tree(self._matrix(table), classes, weights, counts, errors, self.random_state, MOST_STEPS)
+        self.n_nodes_ = int(self._tree.tree_.node_count)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the classes of cases."""
+        answers: npt.NDArray[Any] = self.classes_[self._tree.predict(self._matrix(read_columns(X, self.columns)))]
+        return answers
+
+    def _matrix(self, table: Columns) -> npt.NDArray[np.float64]:
+        blocks = [
+            self._schema._numbers(j, array)[:, None]
+            if values is None
+            else Schema._codes(values, array)[:, None] == np.arange(len(values))
+            for j, (values, array) in enumerate(zip(self._schema.values, table.arrays, strict=True))
+        ]
+        return np.hstack(blocks).astype(np.float64)
 
 
 def pystreed_available() -> bool:
@@ -227,19 +290,8 @@ def pruned(lesson: Lesson) -> Fork | None:
     weights = lesson.weights if lesson.is_plain else lesson.weights * lesson.errors.sum(axis=1).clip(0)[lesson.classes]
     if not weights.any():
         return None
-
-    def tree(alpha: float, rows: Rows | slice = slice(None)) -> Any:
-        peer = DecisionTreeClassifier(random_state=lesson.seed, ccp_alpha=alpha)
-        return peer.fit(X[rows], lesson.classes[rows], weights[rows])
-
-    alphas = _alphas(tree(0.0).cost_complexity_pruning_path(X, lesson.classes, weights).ccp_alphas)
-    costs = np.zeros(len(alphas))
-    for learned, held in _folds(lesson.classes, FOLDS, lesson.seed):
-        if weights[learned].any():
-            answers = [tree(alpha, learned).predict(X[held]) for alpha in alphas]
-            costs += [lesson.errors[lesson.classes[held], answer] @ lesson.weights[held] for answer in answers]
-    best = int(np.flatnonzero(costs <= costs.min() * (1 + 1e-12))[-1])
-    return from_sklearn(tree(alphas[best]), questions)
+    peer = _pruned_tree(X, lesson.classes, weights, lesson.weights, lesson.errors, lesson.seed, MOST_ALPHAS)
+    return from_sklearn(peer, questions)
 
 
 def optimal(depth: int) -> Callable[[Lesson], Fork | None]:
@@ -294,11 +346,29 @@ def _cuts(lesson: Lesson) -> Iterator[Question]:
             yield from (Question(j, float(cut)) for cut in cuts)
 
 
-def _alphas(path: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the middle of each step of a pruning path, and its end: at most `MOST_ALPHAS`."""
+def _pruned_tree(
+    X: Floats, classes: npt.NDArray[np.int32], weights: Floats, counts: Floats, errors: Floats, seed: int, most: int
+) -> Any:
+    """Return scikit-learn's tree of weighted cases, pruned to the least error cost of counted ones left out."""
+
+    def tree(alpha: float, rows: Rows | slice = slice(None)) -> Any:
+        return DecisionTreeClassifier(random_state=seed, ccp_alpha=alpha).fit(X[rows], classes[rows], weights[rows])
+
+    alphas = _alphas(tree(0.0).cost_complexity_pruning_path(X, classes, weights).ccp_alphas, most)
+    costs = np.zeros(len(alphas))
+    for learned, held in _folds(classes, FOLDS, seed):
+        if weights[learned].any():
+            answers = [tree(alpha, learned).predict(X[held]) for alpha in alphas]
+            costs += [errors[classes[held], answer] @ counts[held] for answer in answers]
+    best = int(np.flatnonzero(costs <= costs.min() * (1 + 1e-12))[-1])
+    return tree(alphas[best])
+
+
+def _alphas(path: Floats, most: int) -> Floats:
+    """Return the middle of each step of a pruning path, and its end; if there are too many, some of them."""
     path = path.clip(0)  # rounding may leave a step just below 0
     alphas = np.append(np.sqrt(path[:-1] * path[1:]), path[-1])
-    return alphas[np.unique(np.linspace(0, len(alphas) - 1, MOST_ALPHAS).round().astype(int))]
+    return alphas[np.unique(np.linspace(0, len(alphas) - 1, most).round().astype(int))]
 
 
 def _folds(classes: npt.NDArray[np.int32], n_folds: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
