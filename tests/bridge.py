@@ -111,6 +111,13 @@ def core_grow(problem, policy, n_threads=1, has_missing=None):
     return _core.grow(*core_training(problem, has_missing), *settings)
 
 
+def core_grow_altered(problem, policy, pruning_weights):
+    """The core's tree for a problem, pruned, and answering, by other weights."""
+    settings = core_pricing(problem), core_errors(problem), core_policy(policy)
+    counted = np.ascontiguousarray(pruning_weights[problem.weights > 0], dtype=np.float64)
+    return _core.grow(*core_training(problem), *settings, pruning_weights=counted)
+
+
 def core_trials(
     problem, policies, split, grows, growing_weights=None, judging_weights=None, seed=None, n_threads=1, seconds=1e9
 ):

@@ -62,9 +62,40 @@ def test_high_cost_errors_are_not_blurred_by_rounding():
     assert metrics.high_cost_errors(clf, rows, 1 - y) == 0
 
 
+def test_totals_of_errors_and_the_size_of_the_tree():
+    assert metrics.total_error_cost(TREE, X, Y) == sum(ERRORS) == 90
+    assert metrics.n_errors(TREE, X, Y) == 3
+    assert (metrics.n_errors(TREE, X, TREE.predict(X)), metrics.total_error_cost(TREE, X, TREE.predict(X))) == (0, 0)
+    assert metrics.tree_size(TREE) == 5  # two tests and three leaves
+
+
+def test_prices_are_no_errors_and_a_right_answer_may_cost_something():
+    errors = {"well": {"well": 1, "sick": 3}, "sick": {"sick": 4, "well": -2}}
+    clf = ww.C45Classifier(costs=ww.Costs(tests={"x0": 50}, errors=errors), min_cases=1, prune="none")
+    clf.fit([[1], [2]], ["well", "sick"])
+    assert metrics.total_error_cost(clf, [[1], [1], [2]], ["well", "sick", "sick"]) == 1 - 2 + 4
+    assert metrics.n_errors(clf, [[1], [1], [2]], ["well", "sick", "sick"]) == 1
+    assert metrics.tree_size(clf) == 3
+
+
 def test_one_class_has_no_errors():
     clf = ww.C45Classifier().fit([[1], [2]], ["a", "a"])
-    assert metrics.high_cost_errors(clf, [[1]], ["a"]) == 0
+    assert metrics.high_cost_errors(clf, [[1]], ["a"]) == metrics.n_errors(clf, [[1]], ["a"]) == 0
+    assert (metrics.total_error_cost(clf, [[1]], ["a"]), metrics.tree_size(clf)) == (0, 1)
+
+
+def test_a_lazy_learner_has_errors_but_no_size():
+    rows, y = np.array([[0.0], [1], [2], [3]] * 3), np.array([0, 0, 1, 1] * 3)
+    lazy, whole = (
+        ww.CSID3Classifier(costs=ww.Costs(errors=4.0), prune="none", lazy=lazy).fit(rows, y) for lazy in (True, False)
+    )
+    wrong = np.where(np.arange(12) < 3, 1 - y, y)
+    assert metrics.n_errors(lazy, rows, wrong) == metrics.n_errors(whole, rows, wrong) == 3
+    assert metrics.total_error_cost(lazy, rows, wrong) == 12
+    for est in (lazy, make_pipeline(StandardScaler(), lazy).fit(rows, y)):
+        with pytest.raises(ValueError, match="a lazy CSID3Classifier has no whole tree; fit one with lazy=False"):
+            metrics.tree_size(est)
+    assert metrics.tree_size(whole) == 3
 
 
 def test_learners_inside_pipelines_and_searches():
@@ -75,6 +106,11 @@ def test_learners_inside_pipelines_and_searches():
     assert metrics.average_cost(pipe, bupa.X, bupa.y) == pytest.approx(expected)
     assert metrics.cost_report(pipe, bupa.X, bupa.y).total_cost == pytest.approx(expected)
     assert metrics.high_cost_errors(pipe, bupa.X, bupa.y) == 0
+    wrong = int((pipe.predict(bupa.X) != bupa.y).sum())
+    assert metrics.n_errors(pipe, bupa.X, bupa.y) == wrong > 0
+    error_cost = metrics.cost_report(pipe, bupa.X, bupa.y).error_cost
+    assert metrics.total_error_cost(pipe, bupa.X, bupa.y) == pytest.approx(345 * error_cost)
+    assert metrics.tree_size(pipe) == metrics.tree_size(clf) == clf.tree_.n_nodes > 1
     assert metrics.average_cost(Pipeline([("only", clf)]).fit(bupa.X, bupa.y), bupa.X, bupa.y) == pytest.approx(
         expected
     )
@@ -82,11 +118,14 @@ def test_learners_inside_pipelines_and_searches():
         bupa.X, bupa.y
     )
     assert metrics.average_cost(search, bupa.X, bupa.y) > 0
+    assert metrics.tree_size(search) == search.best_estimator_[-1].tree_.n_nodes
     assert np.isfinite(cross_val_score(pipe, bupa.X, bupa.y, scoring=metrics.cost_scorer, cv=3)).all()
     with pytest.raises(
         TypeError, match="DecisionTreeClassifier has no total_costs: it must be a learner of worthwhile or a Tree"
     ):
         metrics.average_cost(DecisionTreeClassifier().fit(bupa.X, bupa.y), bupa.X, bupa.y)
+    with pytest.raises(TypeError, match="DecisionTreeClassifier has no total_costs"):
+        metrics.tree_size(DecisionTreeClassifier().fit(bupa.X, bupa.y))
 
 
 def test_a_fold_without_a_rare_class_can_be_scored():
@@ -149,4 +188,7 @@ def test_a_reject_answer_is_no_error():
     assert clf.predict(X).tolist() == ["unknown", "unknown", "well", "well"]
     assert (report.error_rate, report.reject_rate, report.error_cost) == (0.0, 0.5, 0.5)
     assert "(0.0% wrong, 50.0% rejected)" in str(report)
-    assert metrics.high_cost_errors(clf, X, y) == 0
+    assert metrics.high_cost_errors(clf, X, y) == metrics.n_errors(clf, X, y) == 0
+    assert metrics.total_error_cost(clf, X, y) == 2
+    assert metrics.n_errors(clf, X, ["well", "sick", "sick", "well"]) == 1
+    assert metrics.total_error_cost(clf, X, ["well", "sick", "sick", "well"]) == 22

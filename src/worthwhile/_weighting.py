@@ -29,10 +29,12 @@ def class_costs(money: Money, labels: Sequence[Any], vector: str | Mapping[Any, 
     vector : {"sum", "max"} or mapping of class to cost
         "sum": the costs of all wrong answers together (Breiman et al. 1984); "max": the dearest one.
     """
-    given = isinstance(vector, Mapping)
-    costs = _given(vector, labels) if given else _by_matrix(money.error_costs[:, : len(labels)], vector)
+    if isinstance(vector, Mapping):
+        costs, why = _given(vector, labels), "vector gives no class a cost above 0"
+    else:
+        costs = _by_matrix(money.error_costs[:, : len(labels)], vector)
+        why = "no wrong answer costs more than the right one"
     if len(labels) > 1 and not costs.any():
-        why = "vector gives no class a cost above 0" if given else "no wrong answer costs more than the right one"
         raise ValueError(f"{why}: the error costs give cases no weight")
     return costs
 

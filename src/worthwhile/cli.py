@@ -168,7 +168,8 @@ def reproduce(
         str,
         typer.Argument(
             help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all;"
-            " esmeir-table1 to -table4, -figure13, -figure14, or esmeir for all."
+            " esmeir-table1 to -table4, -figure13, -figure14, or esmeir for all;"
+            " ting-table1, -table2, -priors, -learners, or ting for all."
         ),
     ],
     data: Annotated[
@@ -182,10 +183,12 @@ def reproduce(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Run only this learner, data set or price list (esmeir). May be repeated."),
+        typer.Option(
+            metavar="NAME", help="Run only this learner, data set or price list (not turney). May be repeated."
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(min=0, help="Begin nothing new after so many minutes (esmeir).")
+        float | None, typer.Option(min=0, help="Begin nothing new after so many minutes (not turney).")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which random splits of the data.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")] = False,
@@ -193,8 +196,8 @@ def reproduce(
     """Run a published experiment again and set our numbers beside the published ones.
 
     Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them. Turney's problems need the files
-    heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv; esmeir needs 18 more.
-    The full grid of esmeir takes long: --only and --minutes run a part of it, and the tables are made from what is
+    heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv; esmeir needs 18 more,
+    ting 19. The full grids of these take long: --only and --minutes run a part, and the tables are made from what is
     finished.
 
     If it is stopped, the same command goes on where it was.
@@ -265,7 +268,7 @@ def _print_tables(tables: Sequence[Any], files: Sequence[Path]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from worthwhile.experiments import OUTSIDE, layout
+    from worthwhile.experiments import footnote, layout
 
     console = Console(highlight=False)
     for table in tables:
@@ -277,8 +280,8 @@ def _print_tables(tables: Sequence[Any], files: Sequence[Path]) -> None:
             for line in lines:
                 shown.add_row(*line)
             console.print(shown)
-        if any(entry.inside is False for entry in table.entries.values()):
-            console.print(f"{OUTSIDE} outside the published interval")
+        if note := footnote(table):
+            console.print(note)
         console.print()
     console.print("Written: " + ", ".join(str(file) for file in files), markup=False, soft_wrap=True)
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from worthwhile import datasets
 from worthwhile._files import make_folder
 from worthwhile.experiments._engine import Cell, Experiment, Family, Numbers, Progress, Store, run
-from worthwhile.experiments._page import OUTSIDE, About, Table, layout, write_pages
+from worthwhile.experiments._page import OUTSIDE, About, Table, footnote, layout, write_pages
 from worthwhile.experiments.esmeir import TABLES as ESMEIR
+from worthwhile.experiments.ting import TABLES as TING
 from worthwhile.experiments.turney import TABLES as TURNEY
 
 __all__ = [
@@ -29,15 +30,17 @@ __all__ = [
     "Progress",
     "Table",
     "find",
+    "footnote",
     "layout",
     "names",
     "reproduce",
 ]
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (*TURNEY, *ESMEIR)}
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (*TURNEY, *ESMEIR, *TING)}
 PAPERS: dict[str, list[str]] = {
     "turney": [experiment.name for experiment in TURNEY],
     "esmeir": [experiment.name for experiment in ESMEIR],
+    "ting": [experiment.name for experiment in TING],
 }
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "Picture",
     "Table",
     "estimate",
+    "footnote",
     "judgement",
     "layout",
     "write_pages",
@@ -296,6 +297,16 @@ def judgement(table: Table) -> str:
     if math.isnan(first.tolerance):
         return f"{inside} in the published interval (rounded to {rounded}, as the published ones are)."
     return f"{inside} within {first.tolerance:g} of the published ones (rounded to {rounded}, as these are)."
+
+
+def footnote(table: Table) -> str:
+    """Return what the mark in a table says; nothing if no number has it."""
+    marked = [entry for entry in table.entries.values() if entry.inside is False]
+    if not marked:
+        return ""
+    near = marked[0].tolerance
+    where = "outside the published interval" if math.isnan(near) else f"further than {near:g} from the published number"
+    return f"{OUTSIDE} {where}"
 
 
 def _shown(value: float | str) -> str:

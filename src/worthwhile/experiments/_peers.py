@@ -144,8 +144,8 @@ class PrunedTreeClassifier:
     >>> costs = ww.Costs(errors={"ill": {"well": 9.0}, "well": {"ill": 1.0}})
     >>> X, y = [[1, "a"], [1, "b"], [1, "a"], [2, None]] * 5, ["ill", "well", "well", "well"] * 5
     >>> peer = PrunedTreeClassifier(costs=costs).fit(X, y)
-    >>> peer.predict([[1, "a"], [1, "b"], [2, "a"]]).tolist(), peer.n_nodes_
-    (['ill', 'well', 'well'], 5)
+    >>> peer.predict([[1, "a"], [1, "b"], [2, None]]).tolist(), peer.n_nodes_
+    (['ill', 'well', 'well'], 3)
     """
 
     def __init__(self, *, costs: Costs, nominal: Any = None, columns: Any = None, random_state: int = 0) -> None:
