@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,13 +29,10 @@ import numpy.typing as npt
 import pandas as pd
 from common import provenance
 from sklearn.model_selection import StratifiedKFold
+from weka import J48, OPTIONS, Header, find_weka, java_command, weka_missing, weka_version, write_arff
 
 import worthwhile as ww
-from worthwhile._encode import Schema, read_columns
 
-JARS = (Path("/usr/share/java/weka.jar"), Path("/usr/share/weka/weka.jar"))
-J48 = "weka.classifiers.trees.J48"
-OPTIONS = ("-C", "0.25", "-M", "2")
 FOLDS, SEED = 10, 1
 REPEATS, SHORTEST = 3, 0.05  # of the timings; seconds, below which J48's own clock is too coarse
 ACCURACY_BOUND, SIZE_BOUND = 0.5, 10.0  # points; percent
@@ -156,39 +152,9 @@ def ours(fold: Fold) -> Score:
     return Score(int((learner.predict(fold.X_test) == fold.y_test).sum()), learner.tree_.n_nodes)
 
 
-def quoted(text: str) -> str:
-    """Write a name or nominal value for ARFF."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def arff_column(column: pd.Series, known: tuple[str, ...] | None) -> tuple[str, list[str]]:
-    """Return the declared type and the written values of a column; `known`: its values in training, None if numeric."""
-    if known is None:
-        return "numeric", ["?" if np.isnan(v) else repr(float(v)) for v in column]
-    declared = "{" + ",".join(map(quoted, known or ("none",))) + "}"  # ARFF wants at least one value
-    return declared, [quoted(v) if isinstance(v, str) and v in known else "?" for v in column.astype(object)]
-
-
-def write_arff(path: Path, fold: Fold, X: pd.DataFrame, y: npt.NDArray[np.str_]) -> None:
-    """Write cases with the header of the fold's training part."""
-    kept = np.isin(y, fold.y_train)
-    X, y = X.loc[kept], y[kept]
-    # The values in our learner's order, so that ties between branches fall alike.
-    values = Schema.learn(read_columns(fold.X_train)).values
-    columns = [arff_column(X[name], known) for name, known in zip(X.columns, values, strict=True)]
-    classes = "{" + ",".join(map(quoted, np.unique(fold.y_train))) + "}"
-    with path.open("w", encoding="utf-8") as file:
-        print("@relation fold", file=file)
-        for name, (declared, _) in zip(X.columns, columns, strict=True):
-            print(f"@attribute {quoted(name)} {declared}", file=file)
-        print(f"@attribute 'the class' {classes}\n@data", file=file)
-        for values_of_case in zip(*(written for _, written in columns), map(quoted, y), strict=True):
-            print(",".join(values_of_case), file=file)
-
-
 def run_j48(java: str, jar: Path, *words: str) -> str:
     """Run J48 on files and return what it printed."""
-    command = [java, "-Xmx2g", "-Djava.awt.headless=true", "-cp", str(jar), J48, *words, *OPTIONS]
+    command = java_command(java, jar, J48, *words, *OPTIONS)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or "Size of the tree" not in done.stdout:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
@@ -206,8 +172,9 @@ def printed(label: str, text: str, default: str | None = None) -> float:
 def j48(java: str, jar: Path, folder: Path, fold: Fold) -> Score:
     """Learn and test with J48."""
     train, test = folder / "train.arff", folder / "test.arff"
-    write_arff(train, fold, fold.X_train, fold.y_train)
-    write_arff(test, fold, fold.X_test, fold.y_test)
+    header, known = Header.learn(fold.X_train, np.unique(fold.y_train)), np.isin(fold.y_test, fold.y_train)
+    write_arff(train, header, fold.X_train, fold.y_train)
+    write_arff(test, header, fold.X_test.loc[known], fold.y_test[known])
     text = run_j48(java, jar, "-t", str(train), "-T", str(test), "-v")
     correct = printed("Correctly Classified Instances", text, default="0")  # no such line if every answer is wrong
     return Score(int(correct), int(printed("Size of the tree", text)))
@@ -225,15 +192,6 @@ def compare(name: str, other: Callable[[Fold], Score]) -> Row:
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
-
-
-def weka_version(java: str, jar: Path) -> str:
-    """Return the versions of Weka and Java."""
-    weka = subprocess.run(
-        [java, "-cp", str(jar), "weka.core.Version"], capture_output=True, text=True, check=False
-    ).stdout
-    machine = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    return f"Weka {weka.split()[0] if weka else 'unknown'}, {machine.splitlines()[0] if machine else 'Java unknown'}"
 
 
 def bound(value: float, limit: float, unit: str) -> str:
@@ -302,18 +260,6 @@ def explanation(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def find_weka() -> tuple[str, Path] | None:
-    """Return the Java command and Weka's jar, or None if one is missing."""
-    java = shutil.which("java")
-    jar = next((path for path in JARS if path.is_file()), None)
-    return None if java is None or jar is None else (java, jar)
-
-
-def weka_missing() -> str:
-    """Say what is needed."""
-    return f"this needs Java and Weka ({', '.join(map(str, JARS))}); on Debian: apt install weka default-jre"
-
-
 # ---- speed, for speed.py ---------------------------------------------------------------------------------------------
 
 
@@ -353,7 +299,7 @@ def speed_row(source: Enlarged, java: str, jar: Path, folder: Path) -> str:
     """Time both learners on one data set, by turns, and return the row of the table."""
     cases = source.load()
     train = folder / "train.arff"
-    write_arff(train, cases, cases.X_train, cases.y_train)
+    write_arff(train, Header.learn(cases.X_train, np.unique(cases.y_train)), cases.X_train, cases.y_train)
     learner = ww.C45Classifier(release8=True)
     best, size = [math.inf, math.inf], 0
     for _ in range(REPEATS):

@@ -49,7 +49,7 @@ def test_learners_have_only_parameters_that_do_something():
     names = {learner.__name__: set(learner().get_params()) for learner in LEARNERS}
     assert "context" not in names["C45Classifier"]  # it does not look at prices
     assert "release8" not in names["DTMCClassifier"]  # it does not look at the gain
-    assert all({"costs", "nominal", "columns", "random_state", "n_jobs"} <= own for own in names.values())
+    assert all({"costs", "weighting", "nominal", "columns", "random_state", "n_jobs"} <= own for own in names.values())
     choices = {"prune", "confidence", "min_cases", "answer"}
     assert all(choices <= names[learner.__name__] for learner in GREEDY)
     assert not choices & names["ICETClassifier"]  # it finds the confidence, and its variant says the rest
