@@ -18,6 +18,7 @@ keeps; the cells of ``src/worthwhile/experiments/published/ting-cells.csv`` are 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import shutil
 import subprocess
@@ -73,7 +74,8 @@ class Weka:
 
     def close(self) -> None:
         """End the process."""
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has failed, which has been said
+            self._process.stdin.close()
         self._process.wait()
 
 

@@ -521,7 +521,7 @@ def test_softer_labels_with_a_class_that_weighs_nothing():
     [
         (
             {"priors": "altered", "trust": 0.5},
-            "needs weighting='instance' and trust=0, got weighting='instance', trust=0.5",
+            "needs weighting='instance', trust=0 and temper='given', got weighting='instance', trust=0.5",
         ),
         ({"priors": "altered", "trust": "chosen"}, "got weighting='instance', trust='chosen'"),
         (

@@ -34,6 +34,29 @@ QUICK = About("worthwhile reproduce", quick=True, cells=1, seconds=1)
 WITHOUT_FOLDER = ("diab", "wave")  # bundled, and made up
 
 
+@pytest.fixture(autouse=True)
+def others(tmp_path, monkeypatch):
+    """Write cells of other programs: for each learner, how many trials of which data sets, and what each of them costs.
+
+    There are none until this is called; those that come with the package are out of the way.
+    """
+    path = tmp_path / "others.csv"
+    monkeypatch.setattr(ting, "OUTSIDE_CELLS", path)
+
+    def write(cost=lambda data, split: 2.0, **trials):
+        header = "version,data,prices,errors,learner,parameters,split,cost,nodes,high,wrong,seconds"
+        lines = [
+            f'0,{data},free,drawn,"{learner}",,{split},{cost(data, split)},5,1,1,0.1'
+            for learner, of_data in trials.items()
+            for data, number in of_data.items()
+            for split in range(number)
+        ]
+        path.write_text("\n".join([header, *lines, ""]))
+        return path
+
+    return write
+
+
 def grid(name):
     return experiments.EXPERIMENTS[f"ting-{name}"]
 
@@ -485,22 +508,76 @@ def test_every_published_number_has_its_place():
     assert ratio == pytest.approx(0.46, abs=0.005)
 
 
-def test_learners_of_other_programs(tmp_path, monkeypatch):
-    path = tmp_path / "others.csv"
-    header = "version,data,prices,errors,learner,parameters,split,cost,nodes,high,wrong,seconds"
-    lines = [f"0,{d},free,drawn,Weka,,{s},2.0,5,1,1,0.1" for d in ting.QUICK_DATA for s in range(3)]
-    path.write_text("\n".join([header, *lines, ""]))
-    monkeypatch.setattr(ting, "OUTSIDE_CELLS", path)
+def test_learners_of_other_programs(others):
+    path = others(Weka=dict.fromkeys(ting.QUICK_DATA, 3))
     table = grid("learners").table(made_up("learners", quick=True), True, 0)
     assert table.columns[-1] == "Weka"
     assert table.entries["Vowel", "Weka"].ours.mean == 2.0
     assert table.breakdowns[0].rows["Weka"] == ["2.00", "5.00", "1.00", "1.00", "0.100"]
+    assert not any("trials" in note for note in table.notes)  # it has all three of them
     assert "Weka" not in grid("table1").table(made_up("table1", quick=True), True, 0).rows
-    path.write_text(f"{header}\n0,echo,free,drawn,Weka,,first,2.0,5,1,1,0.1\n")
+    path.write_text(path.read_text().replace(",0,2.0", ",first,2.0"))
     with pytest.raises(ValueError, match=r"others\.csv, line 2: is no finished cell of ting"):
         ting.outside_cells()
-    monkeypatch.setattr(ting, "OUTSIDE_CELLS", tmp_path / "none.csv")
+    path.unlink()
     assert ting.outside_cells() == {}
+
+
+def test_other_programs_are_compared_over_the_trials_that_they_have(others):
+    def c45(cell):
+        return 4.0 if cell.split < 10 else 1000.0
+
+    others(lambda data, split: {"echo": 1.0, "sat": 6.0}.get(data, 2.0) + split % 2, Weka=dict.fromkeys(DATA, 10))
+    cells = made_up("learners", cost=c45)
+    table = grid("learners").table(cells, False, 0)
+    ours = {place: entry.ours.mean for place, entry in table.entries.items()}
+    assert ours["Echo", "Weka"] == pytest.approx(1.5 / 4)
+    assert ours["Sat", "Weka"] == pytest.approx(6.5 / 4)
+    assert ours["mean, two classes", "Weka"] == pytest.approx((1.5 + 10 * 2.5) / 4 / 11)
+    assert ours["mean, more classes", "Weka"] == pytest.approx((6.5 + 9 * 2.5) / 4 / 10)
+    assert table.notes[0].startswith("21 of the 21 data sets")
+    assert table.notes[1] == "*Weka*: over the first 10 trials; C4.5 over the same ones."
+    alone = {cell: n | {"cost": 3.0 if cell.learner == "c45cs" else n["cost"]} for cell, n in cells.items()}
+    table = grid("learners").table(alone, False, 0)
+    assert table.entries["Echo", "C4.5CS"].ours.mean == pytest.approx(3 / (0.1 * 4 + 0.9 * 1000))  # over all trials
+
+
+def test_other_programs_take_no_data_set_from_the_table(others, tmp_path):
+    some = {data: 3 if data == "hypo" else 10 for data in ting.TWO_CLASSES if data != "echo"}
+    others(A=some, B=some, C={"diab": 100, "glass": 100})
+    cells = made_up("learners")
+    table = grid("learners").table(cells, False, 0)
+    assert table.columns[-3:] == ["A", "B", "C"]
+    assert table.notes[0].startswith("21 of the 21 data sets")
+    assert table.entries["mean, more classes", "C4.5CS"].inside is True
+    assert math.isnan(table.entries["Echo", "A"].ours.mean)
+    assert table.entries["mean, two classes", "A"].ours.mean == 2.0
+    assert table.breakdowns[1].rows["A"] == ["–"] * 5
+    assert table.notes[1].startswith("*A* and *B*: over the first 10 trials; Hypo: 3; without Echo, Lympho, Glass, ")
+    assert table.notes[2].startswith("*C*: over the first 100 trials; without Echo")
+    write_pages("x", [table], tmp_path, QUICK)
+    # A gap ends what counts; without the first trial there is nothing.
+    missing = {("diab", 4), ("glass", 0)}
+    lines = (tmp_path / "others.csv").read_text().splitlines(keepends=True)
+    gaps = [line for line in lines if not any(f',{d},free,drawn,"C",,{split},' in line for d, split in missing)]
+    (tmp_path / "others.csv").write_text("".join(gaps))
+    table = grid("learners").table(cells, False, 0)
+    assert table.notes[2].startswith("*C*: over the first 4 trials; without Echo, ")
+    assert math.isnan(table.entries["Glass", "C"].ours.mean)
+    assert grid("learners").table({}, False, 0).columns == []
+
+
+def test_the_cells_of_other_programs_that_come_with_the_package(monkeypatch):
+    monkeypatch.undo()
+    found = ting.outside_cells()
+    assert {cell.learner for cell in found} == {"Weka, least cost", "Weka, reweighted"}
+    for learner in ("Weka, least cost", "Weka, reweighted"):
+        trials = Counter(cell.data for cell in found if cell.learner == learner)
+        assert set(trials) == set(DATA)
+        assert all({cell.split for cell in found if cell.data == data} == set(range(n)) for data, n in trials.items())
+    for cell, numbers in found.items():
+        assert cell.errors == cell_of(cell.data, "c45", cell.split).errors
+        assert numbers["high"] <= numbers["wrong"] <= numbers["cost"] <= 10 * numbers["wrong"]
 
 
 # Running

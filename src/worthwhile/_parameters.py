@@ -110,6 +110,7 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: (isinstance(value, str) and value == "chosen") or _number(0, 1)[0](value),
         "a number of at least 0 and at most 1, or 'chosen'",
     ),
+    "temper": _one_of("given", "chosen"),
     "n_jobs": (_is_n_jobs, "a whole number other than 0 (-1: all processors) or None"),
     "random_state": (lambda value: True, "anything"),
 }

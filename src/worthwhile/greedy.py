@@ -103,22 +103,24 @@ class _GreedyClassifier(TreeClassifier):
         )
         self.tree_ = training.tree(core, self.answer)
 
-    def _policy(self) -> Any:
-        return _core.Policy(
-            criterion=self._criterion,
-            omega=float(getattr(self, "omega", 1.0)),
-            min_cases=float(self.min_cases),
-            min_share=float(self.min_share),
-            max_depth=NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
-            release8=bool(getattr(self, "release8", False)),
-            context=bool(getattr(self, "context", False)),
-            lookahead=min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
-            least_cost=self.answer == "least-cost",
-            prune=self.prune,
-            confidence=float(self.confidence),
-            raise_subtrees=bool(self.raise_subtrees),
-            n_threads=self._n_threads(),
-        )
+    def _policy(self, **other: Any) -> Any:
+        """How trees are grown and pruned; `other` settings take the place of the parameters."""
+        settings: dict[str, Any] = {
+            "criterion": self._criterion,
+            "omega": float(getattr(self, "omega", 1.0)),
+            "min_cases": float(self.min_cases),
+            "min_share": float(self.min_share),
+            "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
+            "release8": bool(getattr(self, "release8", False)),
+            "context": bool(getattr(self, "context", False)),
+            "lookahead": min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
+            "least_cost": self.answer == "least-cost",
+            "prune": self.prune,
+            "confidence": float(self.confidence),
+            "raise_subtrees": bool(self.raise_subtrees),
+            "n_threads": self._n_threads(),
+        }
+        return _core.Policy(**settings | other)
 
 
 @learner

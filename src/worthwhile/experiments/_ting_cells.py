@@ -196,7 +196,7 @@ LEARNERS = {
     "c45cs-mc": Learner("C4.5CS_mc", *_CS, _RELEASE8 | {"answer": "least-cost"}),
     "c45-priors": Learner("C4.5(π')", *_CS, _RELEASE8 | {"priors": "altered"}),
     "matrix": Learner("full matrix, expected cost", *_CS, _MATRIX),
-    "matrix-softer": Learner("full matrix, softer labels", *_CS, _MATRIX | {"trust": "chosen"}, 0.3, 0.12),
+    "matrix-chosen": Learner("full matrix, chosen", *_CS, _MATRIX | {"temper": "chosen", "trust": "chosen"}, 0.3, 0.04),
     "sklearn": Learner("scikit-learn", "worthwhile.experiments._peers", "PrunedTreeClassifier", {}, 0.1, 0.06),
 }
 

@@ -144,13 +144,14 @@ def _trials_text(data: Sequence[str], trials: Sequence[int]) -> str:
 
     Examples
     --------
-    >>> _trials_text(["echo", "hepa", "sat", "net-s"], [10, 10, 3, 0])
-    'over the first 10 trials; Sat over the first 3; without Net(s)'
+    >>> _trials_text(["echo", "hepa", "sat", "net-s", "glass"], [10, 10, 3, 0, 0])
+    'over the first 10 trials; Sat: 3; without Net(s), Glass'
     """
     usual = statistics.mode(number for number in trials if number)
-    fewer = {DATA[name].title: number for name, number in zip(data, trials, strict=True) if number != usual}
-    texts = [f"{title} over the first {number}" if number else f"without {title}" for title, number in fewer.items()]
-    return "; ".join([f"over the first {usual} trials", *texts])
+    others = {DATA[name].title: number for name, number in zip(data, trials, strict=True) if number != usual}
+    texts = [f"over the first {usual} trials", *(f"{title}: {number}" for title, number in others.items() if number)]
+    without = [title for title, number in others.items() if not number]
+    return "; ".join([*texts, f"without {', '.join(without)}"] if without else texts)
 
 
 def _label(learner: str) -> str:
@@ -223,9 +224,9 @@ def _protocol(quick: bool, seed: int) -> str:
         " though Statlog means the reverse.\n\n"
         "Names: *_mc* answers what is cheapest at a leaf; *C4.5(π')* weighs cases in growing, but not in pruning"
         " (section 4). Our own: *full matrix, expected cost* is C4.5 pruned by expected cost, with answers of least"
-        " cost, cases weighing the same; *full matrix, softer labels* also chooses by cross-validation how far to"
-        " trust the labels. *scikit-learn* is its tree on cases that weigh what their wrong answers cost together,"
-        " pruned by cross-validated error cost."
+        " cost, cases weighing the same; *full matrix, chosen* also chooses by cross-validation how far to trust the"
+        " labels, and the temper of the tree. *scikit-learn* is its tree on cases that weigh what their wrong answers"
+        " cost together, pruned by cross-validated error cost."
     )
 
 
@@ -303,8 +304,8 @@ def _mean_ratios(one: str, other: str, measures: Sequence[str], results: Results
     return results.page(rows=rows, columns=list(KINDS), entries=entries, breakdowns=breakdowns)
 
 
-def _text(ratio: float) -> str:
-    return "–" if math.isnan(ratio) else f"{ratio:.2f}"
+def _text(number: float, digits: int = 2) -> str:
+    return "–" if math.isnan(number) else f"{number:.{digits}f}"
 
 
 def _all_learners(results: Results) -> Table:
@@ -337,7 +338,7 @@ def _other_measures(results: Results, kind: str, learners: Sequence[str]) -> Bre
     rows = {
         _label(learner): [
             *(_text(results.mean_ratio(learner, BASE, kind, measure)) for measure in MEASURES),
-            f"{_mean(results.mean(learner, data, 'seconds') for data in some):.3f}",
+            _text(_mean(results.mean(learner, data, "seconds") for data in some), digits=3),
         ]
         for learner in learners
     }
@@ -379,7 +380,11 @@ GRIDS = (
         "All learners: cost in ratio to C4.5",
         tuple(LEARNERS),
         _all_learners,
-        ("The published ones are those of Table 1.",),
+        (
+            "The published ones are those of Table 1.",
+            "*Weka* is CostSensitiveClassifier of Weka 3.6.14 over J48, its C4.5; *reweighted*: cases weigh what their"
+            " wrong answers cost together, as in C4.5CS; *least cost*: answers of least expected cost, as in C4.5_mc.",
+        ),
         open_to_others=True,
     ),
 )
