@@ -13,9 +13,10 @@ import worthwhile as ww
 from bridge import assert_same_tree, core_grow, core_grow_altered, differences, to_node
 from learners import LEARNERS, make
 from problems import SEEDS, compare, policies, problems
-from worthwhile import _teacher
+from worthwhile import _core, _teacher, c45cs
 from worthwhile._biases import TRUSTS
 from worthwhile._encode import read_columns
+from worthwhile.c45cs import TEMPERS
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(240, 4)).round(2)
@@ -513,6 +514,48 @@ def test_softer_labels_with_a_class_that_weighs_nothing():
         assert set(clf.predict(X)) <= {"b", "c"}
 
 
+# -- tempers ----------------------------------------------------------------------------------------------------------
+
+MATRIX = {"weighting": None, "prune": "cost", "answer": "least-cost", "random_state": 0}
+
+
+def by_letters(n_per_pair, seed=0):
+    """A class for every pair of two letters: the rule has as many branches as there are pairs, each of few cases."""
+    pairs = np.random.default_rng(seed).permutation([(a, b) for a in "pqrs" for b in "tuvw"] * n_per_pair)
+    return pairs, np.array([("pqrs".index(a) + "tuvw".index(b)) % 3 for a, b in pairs])
+
+
+def test_a_fine_rule_wants_a_fine_temper():
+    rows, y = by_letters(2)
+    given = ww.C45CSClassifier(costs=ww.Costs(errors=1), **MATRIX).fit(rows, y)
+    chosen = ww.C45CSClassifier(costs=ww.Costs(errors=1), temper="chosen", **MATRIX).fit(rows, y)
+    assert given.temper_ == {}
+    assert chosen.temper_["min_cases"] == 1.0
+    assert chosen.score(*by_letters(1, seed=1)) == 1.0
+
+
+@pytest.mark.parametrize("temper", TEMPERS, ids=["given", "finer", "by gain"])
+def test_the_chosen_temper_grows_the_tree(temper, monkeypatch):
+    monkeypatch.setattr(c45cs, "TEMPERS", (temper, temper))
+    clf = ww.C45CSClassifier(costs=COSTS, temper="chosen", **MATRIX).fit(X, Y)
+    training = clf._prepare(read_columns(X), Y, None)
+    money, policy = training.money, clf._policy(**temper)
+    core = _core.grow(training.table, training.classes, None, money.core_pricing, money.core_errors, policy)
+    assert clf.tree_.to_json() == training.tree(core, "least-cost").to_json()
+    assert clf.temper_ == dict(temper)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_temper_is_chosen_with_the_trust_and_repeatably(n_jobs):
+    rows, y = by_chance()
+    one, other = (
+        ww.C45CSClassifier(trust="chosen", temper="chosen", n_jobs=n, **MATRIX).fit(rows, y) for n in (1, n_jobs)
+    )
+    assert (one.trust_, one.temper_) == (other.trust_, other.temper_)
+    assert one.tree_.to_json() == other.tree_.to_json()
+    assert one.temper_ in [dict(temper) for temper in TEMPERS]
+
+
 # -- parameters -------------------------------------------------------------------------------------------------------
 
 
@@ -529,6 +572,8 @@ def test_softer_labels_with_a_class_that_weighs_nothing():
             "priors='altered' of C45CSClassifier .* got weighting=None, trust=0",
         ),
         ({"priors": "equal"}, "priors='equal' of C45CSClassifier is not valid; it must be 'altered' or None"),
+        ({"priors": "altered", "temper": "chosen"}, "needs .* temper='given', got .* temper='chosen'"),
+        ({"temper": "fine"}, "temper='fine' of C45CSClassifier is not valid; it must be one of 'given', 'chosen'"),
         ({"trust": 1.5}, "trust=1.5 .* it must be a number of at least 0 and at most 1, or 'chosen'"),
         ({"trust": "some"}, "trust='some' of C45CSClassifier is not valid"),
         ({"trust": None}, "trust=None of C45CSClassifier is not valid"),
