@@ -105,7 +105,8 @@ class Entry:
         if self.published is None:
             return ""
         mean, interval = self.published
-        return f"{mean:g}" if math.isnan(interval) else f"{mean:g} ± {interval:g}"
+        text = f"{mean:.{self.digits}f}" if round(mean, self.digits) == mean else f"{mean:g}"
+        return text if math.isnan(interval) else f"{text} ± {interval:g}"
 
 
 @dataclass(frozen=True)
