@@ -9,7 +9,9 @@
 #include <deque>
 #include <optional>
 
+#include "forest.hpp"
 #include "learn.hpp"
+#include "ledger.hpp"
 #include "marks.hpp"
 #include "router.hpp"
 #include "trials.hpp"
@@ -172,6 +174,21 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<C
     return regrown(data, {table.table, classes.data(), errors.n_classes, pruning_weights->data()}, pricing.pricing, errors, policy);
 }
 
+// Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
+std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> classes, int n_classes, Contiguous2<double> weights, const OwnedPricing& pricing,
+                              const std::string& impurity, double parameter, bool expected, const std::string& cuts, bool context, int max_depth,
+                              const std::vector<uint64_t>& seeds, int n_threads) {
+    ForestPolicy policy;
+    policy.impurity = find_impurity(impurity);
+    if (!policy.impurity) throw std::invalid_argument("unknown impurity: " + impurity);
+    policy.parameter = parameter;
+    policy.expected = expected;
+    policy.cuts = cuts == "exact" ? Cuts::exact : cuts == "values" ? Cuts::values : Cuts::random;
+    policy.context = context;
+    policy.max_depth = max_depth;
+    return run([&](Control& control) { return grow_greedy_trees(table.table, classes.data(), n_classes, weights.data(), pricing.pricing, policy, seeds, n_threads, control); });
+}
+
 // The cases that a look-ahead learns from, and those that it is valued by.
 struct Lesson {
     Training data;
@@ -290,6 +307,28 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     return to_arrays(std::move(all), request, n, errors.n_classes);
 }
 
+// A ledger and the prices by case that it looks into.
+struct OwnedLedger {
+    std::optional<Contiguous2<double>> case_prices;
+    ForestLedger ledger;
+
+    OwnedLedger(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, std::optional<Contiguous2<double>> prices)
+        : case_prices(std::move(prices)), ledger(table.table, with_case_prices(pricing.pricing, case_prices), errors) {}
+
+    static Pricing with_case_prices(Pricing pricing, const std::optional<Contiguous2<double>>& prices) {
+        if (prices) pricing.case_prices = prices->data();
+        return pricing;
+    }
+
+    std::tuple<nb::object, nb::object, nb::object> consult(const Tree& tree, std::optional<Contiguous1<uint8_t>> who, int n_threads) {
+        const uint8_t* asked = who ? who->data() : nullptr;
+        Opinion opinion = run([&](Control& control) { return ledger.consult(tree, asked, n_threads, control); });
+        const std::size_t n = opinion.answer.size();
+        return {nb::cast(to_numpy(std::move(opinion.answer))), nb::cast(to_numpy(std::move(opinion.counts), {n, static_cast<std::size_t>(tree.n_classes)})),
+                nb::cast(to_numpy(std::move(opinion.price)))};
+    }
+};
+
 Tree make_tree(int n_classes, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
                Contiguous1<int32_t> n_children, Contiguous1<int32_t> map_start, Contiguous1<int32_t> map_size, Contiguous1<int32_t> maps,
                Contiguous1<int32_t> answer, Contiguous2<double> weights) {
@@ -361,6 +400,12 @@ NB_MODULE(_core, m) {
             return to_numpy(node_shares(tree), {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)});
         });
 
+    nb::class_<OwnedLedger>(m, "ForestLedger")
+        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, std::optional<Contiguous2<double>>>(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
+        .def("consult", &OwnedLedger::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
+             "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).");
+
     m.def("criteria", [] {
         std::vector<std::string> names;
         for (const Criterion& c : kCriteria) names.emplace_back(c.name);
@@ -368,6 +413,13 @@ NB_MODULE(_core, m) {
     }, "The names of the criteria.");
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "pruning_weights"_a.none() = nb::none(),
           "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
+    m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, nb::kw_only(), "impurity"_a, "parameter"_a, "expected"_a,
+          "cuts"_a, "context"_a, "max_depth"_a, "seeds"_a, "n_threads"_a, "Grow a tree from each row of weights by the largest drop of impurity per price.");
+    m.def("impurity", [](const std::string& name, Contiguous1<double> counts, double parameter) {
+        const Impurity* impurity = find_impurity(name);
+        if (!impurity) throw std::invalid_argument("unknown impurity: " + name);
+        return impurity->value(counts.data(), static_cast<int>(counts.shape(0)), parameter);
+    }, "name"_a, "counts"_a, "parameter"_a, "How far classes of these sizes are mixed.");
     m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "seconds"_a,
           "seconds_more"_a, "aside"_a.none() = nb::none(), "aside_classes"_a.none() = nb::none(), "aside_weights"_a.none() = nb::none(),
           "whole"_a.none() = nb::none(), "whole_classes"_a.none() = nb::none(), "whole_weights"_a.none() = nb::none(),

@@ -242,3 +242,19 @@ def assert_same_routes(routes, expected):
     np.testing.assert_array_equal(routes[0], expected[0])
     np.testing.assert_allclose(routes[1], expected[1], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(routes[2], expected[2], rtol=1e-9, atol=1e-9)
+
+
+# -- forests ----------------------------------------------------------------------------------------------------------
+
+
+def core_greedy_tree(problem, policy, cuts="exact", seed=0):
+    """The core's GreedyTree for a problem."""
+    table, classes, _ = core_training(problem)
+    weights = ref.without_weightless(problem).weights
+    [tree] = _core.grow_forest(
+        table, classes, problem.k, np.ascontiguousarray(weights[None, :]), core_pricing(problem),
+        impurity=policy.impurity, parameter=policy.parameter, expected=policy.expected, cuts=cuts,
+        context=policy.context, max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth,
+        seeds=[seed], n_threads=1,
+    )  # fmt: skip
+    return tree

@@ -13,9 +13,11 @@ GREEDY = [
     ww.DTMCClassifier,
 ]
 SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier]
-LEARNERS = [*GREEDY, *SEARCHES]
+FORESTS = [ww.BudgetForestClassifier]
+SINGLE = [*GREEDY, *SEARCHES]  # learners of one tree
+LEARNERS = [*SINGLE, *FORESTS]
 
-SHORT = {"trials": 60, "population": 10, "r": 2, "random_state": 0}
+SHORT = {"trials": 60, "population": 10, "r": 2, "max_trees": 5, "random_state": 0}
 
 
 # A group, a delay, a test that needs another one, and errors that differ, for four columns without names.
@@ -34,6 +36,11 @@ both = pytest.mark.parametrize("variant", VARIANTS)
 
 
 def make(learner, **parameters):
-    """A learner with those of some parameters that it has; a search is short and repeatable."""
-    chosen = (SHORT if learner in SEARCHES else {}) | parameters
+    """A learner with those of some parameters that it has; a search, or a forest, is short and repeatable."""
+    chosen = (SHORT if learner not in GREEDY else {}) | parameters
     return learner(**{name: value for name, value in chosen.items() if name in learner._parameter_names()})
+
+
+def learned(clf):
+    """All that was learned, as text."""
+    return [tree.to_json() for tree in (clf.trees_ if hasattr(clf, "trees_") else [clf.tree_])]

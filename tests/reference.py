@@ -900,3 +900,126 @@ def trial(problem, policy, grows, growing_weights=None, judging_weights=None):
     judging = problem if judging_weights is None else replace(problem, weights=judging_weights)
     node = grow(some_cases(growing, np.flatnonzero(grows)), policy)
     return average_cost(some_cases(judging, np.flatnonzero(~grows)), policy, node)
+
+
+# -- forests ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ForestPolicy:
+    """How GreedyTree grows one tree of a forest; every cut of a number is tried here."""
+
+    impurity: str = "pairs"
+    parameter: float = 0.0
+    expected: bool = False
+    context: bool = False
+    max_depth: int | None = None
+
+
+def impurity(name, counts, parameter):
+    """How far classes of these sizes are mixed: equations 11, 14 and 13 of Nan, Wang & Saligrama (2015)."""
+    counts = [float(n) for n in counts]
+    if name == "powers":
+        return sum(counts) ** parameter - sum(n**parameter for n in counts) if sum(n > 0 for n in counts) > 1 else 0.0
+    pairs = [(a, b) for i, a in enumerate(counts) for b in counts[i + 1 :]]
+    if name == "products":
+        return sum((a * b) ** parameter for a, b in pairs)
+    over = [(max(a - parameter, 0.0), max(b - parameter, 0.0)) for a, b in pairs]
+    return sum(max(a * b - parameter**2, 0.0) for a, b in over)
+
+
+@dataclass
+class Option:
+    """A split that GreedyTree may make: its risk is price / drop."""
+
+    column: int
+    branch: np.ndarray  # per case of the node, -1 = missing
+    n_branches: int
+    price: float
+    drop: float
+    threshold: float | None = None
+
+    def better_than(self, other):
+        """Less risk; of equals, and of free tests, the larger drop."""
+        mine, its = self.price * other.drop, other.price * self.drop
+        return mine < its if mine != its else self.drop > other.drop
+
+
+def drop_of_impurity(problem, policy, cases, branch, n_branches):
+    """By how much a split lowers the impurity in the worst branch, or on average; 0 with fewer than two branches."""
+    here = impurity(policy.impurity, class_weights(problem, cases), policy.parameter)
+    table = [row for row in branch_table(problem, cases, branch, n_branches) if row.sum() > 0]
+    if len(table) < 2:
+        return 0.0
+    below = [impurity(policy.impurity, row, policy.parameter) for row in table]
+    if not policy.expected:
+        return here - max(below)
+    weights = [float(row.sum()) for row in table]
+    return here - sum(w * f for w, f in zip(weights, below, strict=True)) / sum(weights)
+
+
+def greedy_options(problem, policy, cases, path=(), least=1e-9):
+    """All splits of a node that lower its impurity by more than the share `least`, in column order, low cuts first."""
+    here = impurity(policy.impurity, class_weights(problem, cases), policy.parameter)
+    paid = set().union(*(closure(problem, t) for t in path)) if policy.context else set()
+    found = []
+    for column, n_values in enumerate(problem.n_values):
+        values = problem.columns[column][cases.rows]
+        test_price = price_in_context(problem, column, paid)
+        if n_values:
+            ways = [(None, values, n_values)]
+        else:
+            distinct = np.unique(values[~np.isnan(values)]).tolist()
+            ways = [(v, np.where(np.isnan(values), -1, (values > v).astype(int)), 2) for v in distinct[:-1]]
+        for threshold, branch, n_branches in ways:
+            drop = drop_of_impurity(problem, policy, cases, branch, n_branches)
+            if drop > least * here:
+                found.append(Option(column, branch, n_branches, test_price, drop, threshold))
+    return found
+
+
+def greedy_tree(problem, policy, cases, depth=0, path=()):
+    """GreedyTree (algorithm 1): the split of least price per drop of impurity, until there is no impurity left."""
+    node = Node(class_weights(problem, cases))
+    if impurity(policy.impurity, node.weights, policy.parameter) <= 0 or depth == policy.max_depth:
+        return node
+    best = None
+    for option in greedy_options(problem, policy, cases, path):
+        if best is None or option.better_than(best):
+            best = option
+    if best is not None:
+        node.column, node.threshold = best.column, best.threshold
+        node.branch_of = list(range(best.n_branches)) if best.threshold is None else None
+        node.children = [
+            greedy_tree(problem, policy, part, depth + 1, (*path, best.column))
+            if len(part.rows)
+            else Node(class_weights(problem, part))
+            for part in divide(cases, best.branch, best.n_branches)
+        ]
+    return node
+
+
+def leaf_counts(problem, node, case_values):
+    """The class weights of the leaves a case ends in; an empty leaf speaks for one case."""
+    ends = leaves_reached(problem, node, case_values)
+    return sum(share * (np.asarray(leaf.weights) if leaf.weight > 0 else shares) for share, leaf, shares in ends)
+
+
+def consult(problem, policy, trees, case_values):
+    """What every tree of a forest says of a case: (answer, class weights, what it charges on top of those before)."""
+    said, paid = [], frozenset()
+    for tree in trees:
+        charged = charged_tests(problem, tree, case_values, paid)
+        extra = price_of_more(problem, charged, paid)
+        said.append((classify(problem, policy, tree, case_values)[0], leaf_counts(problem, tree, case_values), extra))
+        paid |= charged
+    return said
+
+
+def vote(k, said, default):
+    """The answer of a forest: most votes, then more cases in the leaves, then the first class."""
+    if not said:
+        return default
+    votes = [sum(answer == c for answer, _, _ in said) for c in range(k)]
+    counts = sum(counts for _, counts, _ in said)
+    return max(range(k), key=lambda c: (votes[c], counts[c], -c))

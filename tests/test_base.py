@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import worthwhile as ww
-from learners import LEARNERS, make
+from learners import LEARNERS, SINGLE, make
 from worthwhile._base import TreeClassifier
 
 BUPA = ww.datasets.load("bupa", as_frame=False)
@@ -20,7 +20,7 @@ def learn(learner, **parameters):
     return make(learner, costs=costs, columns=BUPA.feature_names, prune="cost", **parameters).fit(BUPA.X, BUPA.y)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", SINGLE)
 def test_a_learner_answers_like_its_tree(learner):
     clf = learn(learner)
     X, y = BUPA.X, BUPA.y
@@ -31,6 +31,12 @@ def test_a_learner_answers_like_its_tree(learner):
     np.testing.assert_array_equal(clf.total_costs(X, y), clf.tree_.total_costs(X, y))
     prices = np.ones(X.shape)
     np.testing.assert_array_equal(clf.test_costs(X, prices), clf.tree_.test_costs(X, prices))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_answers_prices_and_costs_agree(learner):
+    clf = learn(learner)
+    X, y = BUPA.X, BUPA.y
     answers, spent = clf.predict_with_prices(X)
     np.testing.assert_array_equal(answers, clf.predict(X))
     np.testing.assert_array_equal(spent, clf.test_costs(X))

@@ -9,13 +9,14 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import worthwhile as ww
-from learners import GREEDY, LEARNERS, SEARCHES, make
+from learners import FORESTS, GREEDY, LEARNERS, SEARCHES, make
 
 
 def expected_to_fail(estimator):
-    """Folds are dealt by cases: one of weight 2 is in one fold, two of weight 1 may be in two."""
-    why = "the search divides the cases at random, whatever they weigh"
-    return {"check_sample_weight_equivalence_on_dense_data": why} if type(estimator) is ww.ICETClassifier else {}
+    """Folds are dealt by cases: one of weight 2 is in one fold, two of weight 1 may be in two. So are samples."""
+    draws = {"check_sample_weight_equivalence_on_dense_data": "cases are divided, or drawn, whatever they weigh"}
+    votes = {"check_classifiers_train": "trees vote, each with one voice; the shares are those of all their leaves"}
+    return {ww.ICETClassifier: draws, ww.BudgetForestClassifier: draws | votes}.get(type(estimator), {})
 
 
 @parametrize_with_checks([learner() for learner in LEARNERS], expected_failed_checks=expected_to_fail)
@@ -38,6 +39,7 @@ def test_works_in_searches_and_pipelines(learner):
     assert (scores < 0).all()
     grid = {"min_cases": [2, 20]} if learner in GREEDY else {"r": [1, 2]}
     grid = {"search": ["real", "binary"]} if learner is ww.ICETClassifier else grid
+    grid = {"alpha": [0, 8]} if learner in FORESTS else grid
     search = GridSearchCV(clf, grid, scoring=ww.metrics.cost_scorer, cv=3).fit(bupa.X, bupa.y)
     assert search.best_score_ >= scores.mean() - 1e-9
     assert search.predict(bupa.X).shape == (345,)

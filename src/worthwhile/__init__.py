@@ -29,6 +29,7 @@ _HOME = {
     "ICETClassifier": "icet",
     "LSID3Classifier": "act",
     "ACTClassifier": "act",
+    "BudgetForestClassifier": "budget_forest",
     "load": "_model",
 }
 _MODULES = ("datasets", "metrics", "plot")
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # the same once more, for type checkers and editors
     from worthwhile._model import load as load
     from worthwhile.act import ACTClassifier as ACTClassifier
     from worthwhile.act import LSID3Classifier as LSID3Classifier
+    from worthwhile.budget_forest import BudgetForestClassifier as BudgetForestClassifier
     from worthwhile.c45cs import C45CSClassifier as C45CSClassifier
     from worthwhile.costs import Costs as Costs
     from worthwhile.costs import Test as Test

@@ -16,7 +16,7 @@ from worthwhile._errortable import is_missing
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
 
-__all__ = ["Advice", "advise", "explain"]
+__all__ = ["Advice", "Walk", "advise", "explain", "step_text"]
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,16 @@ class _Step:
     commits: tuple[int, ...] = ()
 
 
-class _Walk:
+class Walk:
     """The way of a case: its steps, what is charged, and where it stands with which share."""
 
-    def __init__(self, tree: Tree, known: Mapping[str, Any]) -> None:
+    def __init__(self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset()) -> None:
         self.tree, self.prices = tree, tree._prices
         self.case = tree.schema.read_case(known)
         self.steps: list[_Step] = []
-        self.charged: frozenset[int] = frozenset()
+        self.charged = paid
         self.standing: list[_Place] = []  # leaves, and nodes that wait for their test
-        todo = [_Place(0, 1.0, frozenset())]
+        todo = [_Place(0, 1.0, paid)]
         while todo:
             place = self._descend(todo.pop())
             branch_shares = enumerate(tree.nodes.shares(place.node)) if self._is_known(place.node) else ()
@@ -165,7 +165,7 @@ def subtree(tree: Tree, node: int) -> Iterator[int]:
 
 def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
     """Return what to do now for a case; see `Tree.next_test`."""
-    walk = _Walk(tree, known)
+    walk = Walk(tree, known)
     walk.charged |= walk.prices.closure(
         walk.available()
     )  # also what the tree did not ask for: it is known, so it was had
@@ -182,8 +182,8 @@ def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
 
 def explain(tree: Tree, case: Mapping[str, Any]) -> str:
     """Return the way of a case through the tree in words and money; see `Tree.explain`."""
-    walk = _Walk(tree, case)
-    lines = [_step_text(tree, case, step) for step in walk.steps]
+    walk = Walk(tree, case)
+    lines = [step_text(tree, case, step) for step in walk.steps]
     place = walk.waiting()
     if place is not None:
         lines.append(f"{tree.columns[tree.nodes.test[place.node]]}: not known yet; it is the next test")
@@ -194,7 +194,8 @@ def explain(tree: Tree, case: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _step_text(tree: Tree, case: Mapping[str, Any], step: _Step) -> str:
+def step_text(tree: Tree, case: Mapping[str, Any], step: _Step) -> str:
+    """Return a step of a case in words and money."""
     name = tree.columns[step.test]
     value = value_text(case[name])
     if step.branch < 0:

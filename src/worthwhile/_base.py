@@ -23,7 +23,7 @@ from worthwhile._files import write_text
 from worthwhile._hierarchy import levels_for
 from worthwhile._money import Money
 from worthwhile._parameters import check_parameters
-from worthwhile._treefile import Nodes, costs_to_json, plain, write_tree
+from worthwhile._treefile import Nodes, Reader, costs_to_json, parse_tree, plain, write_tree
 from worthwhile._weighting import class_costs, instance_weights
 from worthwhile.costs import Costs
 from worthwhile.tree import Advice, Tree
@@ -226,9 +226,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
             "learner": type(self).__name__,
             "params": {name: _plain_parameter(name, value) for name, value in self.get_params(deep=False).items()},
             "named_columns": hasattr(self, "feature_names_in_"),
-            "tree": write_tree(self._whole_tree()),
+            **self._content(),
         }
         write_text(Path(path), json.dumps(content, ensure_ascii=False))
+
+    def _content(self) -> dict[str, Any]:
+        """Return what was learned, for a file."""
+        return {"tree": write_tree(self._whole_tree())}
+
+    def _restore(self, reader: Reader) -> None:
+        """Take back what `_content` gave to a file."""
+        self.tree_ = Tree(*parse_tree(reader.take("tree", dict)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -243,6 +251,8 @@ def _plain_parameter(name: str, value: Any) -> Any:
         return costs_to_json(value)
     if name == "callback" or (name == "random_state" and not isinstance(value, numbers.Integral)):
         return None  # functions and the states of generators are no data, and the tree is there
+    if name == "validation" and not isinstance(value, numbers.Real):
+        return None  # the cases have done their work
     if isinstance(value, Mapping):
         return {value_text(key): _plain_parameter(name, item) for key, item in value.items()}
     if not isinstance(value, str) and isinstance(value, Iterable):

@@ -72,6 +72,12 @@ class Tree:
     weights: _Floats
     def shares(self) -> _Floats: ...
 
+class ForestLedger:
+    def __init__(self, table: Table, pricing: Pricing, errors: Errors, case_prices: _Floats | None = None) -> None: ...
+    def consult(
+        self, tree: Tree, who: npt.NDArray[np.uint8] | None = None, n_threads: int = 1
+    ) -> tuple[_Ints, _Floats, _Floats]: ...
+
 def criteria() -> list[str]: ...
 def grow(
     table: Table,
@@ -82,6 +88,23 @@ def grow(
     policy: Policy,
     pruning_weights: _Floats | None = None,
 ) -> Tree: ...
+def grow_forest(
+    table: Table,
+    classes: _Ints,
+    n_classes: int,
+    weights: _Floats,
+    pricing: Pricing,
+    *,
+    impurity: str,
+    parameter: float,
+    expected: bool,
+    cuts: str,
+    context: bool,
+    max_depth: int,
+    seeds: list[int],
+    n_threads: int,
+) -> list[Tree]: ...
+def impurity(name: str, counts: _Floats, parameter: float) -> float: ...
 def grow_ahead(
     table: Table,
     classes: _Ints,

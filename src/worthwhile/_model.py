@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile import act, c45cs, greedy, icet
+from worthwhile import act, budget_forest, c45cs, greedy, icet
 from worthwhile._base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
 from worthwhile._files import read_text
 from worthwhile._treefile import FORMAT as TREE_FORMAT
-from worthwhile._treefile import Reader, costs_from_json, parse_tree, read_json
-from worthwhile.tree import Tree, label_array
+from worthwhile._treefile import Reader, costs_from_json, read_json
+from worthwhile.tree import label_array
 
 __all__ = ["load"]
 
@@ -25,6 +25,7 @@ LEARNERS: Mapping[str, type[TreeClassifier]] = {
     "ICETClassifier": icet.ICETClassifier,
     "LSID3Classifier": act.LSID3Classifier,
     "ACTClassifier": act.ACTClassifier,
+    "BudgetForestClassifier": budget_forest.BudgetForestClassifier,
 }
 
 
@@ -73,11 +74,12 @@ def _from_model(content: Any) -> TreeClassifier:
         known = f"this release reads version {MODEL_VERSION}"
         raise ValueError(f"version {content['version']} of the model format is unknown; {known}")
     clf = _make_learner(reader.take("learner", str), reader.take("params", dict))
-    clf.tree_ = Tree(*parse_tree(reader.take("tree", dict)))
-    clf.classes_ = label_array(clf.tree_.classes)
-    clf.n_features_in_ = len(clf.tree_.columns)
+    clf._restore(reader)
+    frame = clf._frame()
+    clf.classes_ = label_array(frame.classes)
+    clf.n_features_in_ = len(frame.columns)
     if reader.take("named_columns", bool, False):
-        clf.feature_names_in_ = np.array(clf.tree_.columns, dtype=object)
+        clf.feature_names_in_ = np.array(frame.columns, dtype=object)
     reader.finish()
     return clf
 

@@ -19,6 +19,7 @@ VARIANTS = ("refined", "paper")
 SEARCHES = ("real", "binary")
 SAMPLES = ("grown", "stopped", "pruned")
 VECTORS = ("sum", "max")
+IMPURITIES = ("pairs", "powers", "products")
 
 
 def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
@@ -55,6 +56,24 @@ def _whole(low: int, *, most: float = math.inf, optional: bool = False) -> tuple
     return valid, f"a whole number of at least {low}{upper}" + (" or None" if optional else "")
 
 
+def _one_or_more(low: float) -> tuple[Callable[[Any], bool], str]:
+    each, words = _number(low)
+
+    def valid(value: Any) -> bool:
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+            return each(value)
+        values = list(value)
+        return bool(values) and all(map(each, values))
+
+    return valid, f"{words}, or a list of such numbers"
+
+
+def _is_validation(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return len(value) == 2
+    return _number(0, 0.9, above=True, optional=True)[0](value)
+
+
 def _is_n_jobs(value: Any) -> bool:
     return value is None or (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0)
 
@@ -87,6 +106,18 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "hierarchies": (
         lambda value: value is None or isinstance(value, Mapping),
         "a mapping of column to {value: more general value}, or None",
+    ),
+    "budget": _number(0, optional=True),
+    "alpha": _one_or_more(0),
+    "power": _one_or_more(1),
+    "max_trees": _whole(1, most=30_000),
+    "impurity": _one_of(*IMPURITIES),
+    "splits": _one_of("minimax", "expected"),
+    "cuts": _one_of("random", "values", "exact"),
+    "validation": (_is_validation, "a number above 0 and at most 0.9, a pair (X, y), or None"),
+    "adaptive": (
+        lambda value: _is_truth(value) or (isinstance(value, str) and value == "settled"),
+        "True, False or 'settled'",
     ),
     "r": _whole(0, most=1_000_000),
     "samples": _one_of(*SAMPLES),

@@ -22,7 +22,18 @@ from worthwhile.costs import Costs
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
 
-__all__ = ["Nodes", "Reader", "costs_from_json", "costs_to_json", "parse_tree", "plain", "read_json", "write_tree"]
+__all__ = [
+    "Nodes",
+    "Reader",
+    "costs_from_json",
+    "costs_to_json",
+    "parse_nodes",
+    "parse_tree",
+    "plain",
+    "read_json",
+    "write_nodes",
+    "write_tree",
+]
 
 FORMAT, VERSION = "worthwhile-tree", 1
 DEEPEST = 4096  # the core walks cases without a value recursively
@@ -151,8 +162,13 @@ def write_tree(tree: Tree) -> dict[str, Any]:
         "answer": tree.answer,
         "columns": columns,
         "costs": costs_to_json(tree.costs),
-        "nodes": [_write_node(tree, node) for node in range(tree.n_nodes)],
+        "nodes": write_nodes(tree),
     }
+
+
+def write_nodes(tree: Tree) -> list[dict[str, Any]]:
+    """Return the nodes of a tree as JSON objects."""
+    return [_write_node(tree, node) for node in range(tree.n_nodes)]
 
 
 def _write_node(tree: Tree, node: int) -> dict[str, Any]:
@@ -233,6 +249,8 @@ _KIND_NAMES: dict[type, str] = {
     int: "a whole number",
     numbers.Real: "a number",
     bool: "true or false",
+    float: "a number",
+    type(None): "null",
 }
 
 
@@ -261,6 +279,11 @@ def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
     nodes = _NodeParser(schema, classes, answers).parse(reader.take("nodes", list))
     reader.finish()
     return nodes, schema, classes, costs, answer
+
+
+def parse_nodes(frame: Tree, contents: list[Any]) -> Nodes:
+    """Check the nodes of a tree that has the columns, classes and answers of another one."""
+    return _NodeParser(frame.schema, list(frame.classes), list(frame.answers)).parse(contents)
 
 
 def _parse_classes(classes: list[Any]) -> list[Any]:

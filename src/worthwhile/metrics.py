@@ -19,6 +19,7 @@ __all__ = [
     "Comparison",
     "CostReport",
     "average_cost",
+    "average_precision_at",
     "compare",
     "cost_report",
     "cost_scorer",
@@ -114,7 +115,7 @@ def total_error_cost(est: Any, X: Any, y: Any) -> float:
 
 
 def tree_size(est: Any) -> int:
-    """Return the number of nodes of a tree, tests and leaves.
+    """Return the number of nodes of a tree, tests and leaves; of a forest, those of all its trees.
 
     Examples
     --------
@@ -123,7 +124,53 @@ def tree_size(est: Any) -> int:
     3
     """
     est, _ = _innermost(est, None)
+    if hasattr(est, "trees_"):
+        return sum(tree.n_nodes for tree in est.trees_)
     return (est if isinstance(est, Tree) else est._whole_tree()).n_nodes
+
+
+def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relevant: Any = 1) -> float:
+    """Return how far rankings begin with relevant cases: Average Precision@k of Nan, Wang & Saligrama (2015), sec. 3.
+
+    The cases of a query are ranked by their scores, the highest first (of equals the one that stands first). A query
+    counts (j − 1)/k where the first irrelevant case is on rank j ≤ k, and 1 where there is none, also if it has fewer
+    than k cases. This is the average over the queries.
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each case.
+    scores : sequence of numbers
+        E.g. ``clf.predict_proba(X)[:, 1]``.
+    queries : sequence
+        What each case is ranked for: cases with the same entry are ranked together.
+    k : int, default 5
+    relevant : class, default 1
+        The class of the relevant cases.
+
+    Examples
+    --------
+    >>> average_precision_at([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.9], ["a"] * 5 + ["b"])
+    0.2
+    """
+    hits, scores = np.asarray(y) == relevant, np.asarray(scores, dtype=np.float64)
+    _, query = np.unique(np.asarray(queries), return_inverse=True)
+    if hits.ndim != 1 or not hits.shape == scores.shape == query.shape:
+        shapes = f"{hits.shape}, {scores.shape} and {query.shape}"
+        raise ValueError(f"y, scores and queries must have one entry per case each, got the shapes {shapes}")
+    if not len(hits):
+        raise ValueError("there is no case to rank")
+    if np.isnan(scores).any():
+        raise ValueError(f"the score of row {int(np.flatnonzero(np.isnan(scores))[0])} is missing")
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
+    order = np.lexsort((np.arange(len(hits)), -scores, query))
+    starts = np.flatnonzero(np.r_[True, np.diff(query[order]) > 0])
+    total = 0.0
+    for ranked in np.split(hits[order], starts[1:]):
+        top = ranked[:k]
+        total += 1.0 if top.all() else int(top.argmin()) / k
+    return total / len(starts)
 
 
 def _tree_of(est: Any) -> Tree:

@@ -235,14 +235,7 @@ class Tree:
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
         """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
-        if case_prices is not None:
-            case_prices = np.ascontiguousarray(case_prices, dtype=np.float64)
-            if case_prices.shape != (n_cases, len(self.columns)):
-                expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
-                raise ValueError(f"case_prices has the shape {case_prices.shape}, {expected}")
-            for row, test in np.argwhere(~(np.isfinite(case_prices) & (case_prices >= 0)))[:1]:
-                culprit = f"row {row}, test {self.columns[test]!r}: {case_prices[row, test]}"
-                raise ValueError(f"case_prices holds a price that is negative or not finite ({culprit})")
+        case_prices = self.checked_case_prices(case_prices, n_cases)
         least = self.answer == "least-cost"
         result: tuple[Any, Any, Any] = _core.route(
             self._core_tree,
@@ -257,6 +250,19 @@ class Tree:
             case_prices,
         )
         return result
+
+    def checked_case_prices(self, case_prices: Any, n_cases: int) -> npt.NDArray[np.float64] | None:
+        """Return prices by case and test as the core wants them, refusing what is none."""
+        if case_prices is None:
+            return None
+        prices: npt.NDArray[np.float64] = np.ascontiguousarray(case_prices, dtype=np.float64)
+        if prices.shape != (n_cases, len(self.columns)):
+            expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
+            raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")
+        for row, test in np.argwhere(~(np.isfinite(prices) & (prices >= 0)))[:1]:
+            culprit = f"row {row}, test {self.columns[test]!r}: {prices[row, test]}"
+            raise ValueError(f"case_prices holds a price that is negative or not finite ({culprit})")
+        return prices
 
     def _read(self, X: Any) -> Columns:
         if is_frame(X, named=True):
