@@ -65,7 +65,7 @@ def compare(name: str, repeats: int) -> dict[str, float]:
 
     threads = {"one": lambda: trials(1), "two": lambda: trials(2)}
     times = least(threads | {"theirs": theirs, "fit": lambda: icet.fit(X, y)}, repeats)
-    # Our trials take some hundredths of a second, in which a second core may well be busy: they are repeated more often.
+    # Our trials take some hundredths of a second, in which a second core may be busy: they are repeated more often.
     again = least(threads, OFTENER * repeats)
     times |= {name: min(times[name], seconds) for name, seconds in again.items()}
     return times | {"cases": len(y), "tests": X.shape[1]}
