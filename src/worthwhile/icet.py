@@ -38,7 +38,7 @@ SAMPLES = 1
 # Generations without a better individual after which the search ends. Trees that learn from the cases' own labels have
 # finer rules to find: on 18 folds of multi-xor, xor-5, car, tic-tac-toe, wine and monks-1 (error costs 100, 1000 and
 # 5000), 20 instead of 5 led to 24.8 instead of 25.8 % of the standard cost; before that, branches of 2 cases instead of
-# 5 to 25.8 instead of 33.
+# 5 to 25.8 instead of 33. These are also the folds of docs/results/act-anytime.md.
 TAUGHT_PATIENCE, OWN_PATIENCE = 5, 20
 TAUGHT_MIN_CASES, OWN_MIN_CASES = 5.0, 2.0
 
