@@ -7,6 +7,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "forest.hpp"
@@ -49,10 +51,17 @@ struct OwnedTable {
     std::vector<In1<double>> numeric;
     std::vector<In1<int32_t>> nominal;
     std::deque<std::vector<Level>> all_levels;  // by nominal column; they stay where they are when others are added
+    mutable std::once_flag stacked;
+    mutable std::unique_ptr<const ColumnStack> own_stack;
 
     OwnedTable(std::size_t n_cases, bool has_missing) {
         table.n_cases = n_cases;
         table.has_missing = has_missing;
+    }
+    // Made when the first forest is grown, and kept for the next.
+    const ColumnStack& stack() const {
+        std::call_once(stacked, [&] { own_stack = std::make_unique<const ColumnStack>(table); });
+        return *own_stack;
     }
     void add_numeric(In1<double> a) {
         Column column;
@@ -186,7 +195,7 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.cuts = cuts == "exact" ? Cuts::exact : cuts == "values" ? Cuts::values : Cuts::random;
     policy.context = context;
     policy.max_depth = max_depth;
-    return run([&](Control& control) { return grow_greedy_trees(table.table, classes.data(), n_classes, weights.data(), pricing.pricing, policy, seeds, n_threads, control); });
+    return run([&](Control& control) { return grow_greedy_trees(table.table, table.stack(), classes.data(), n_classes, weights.data(), pricing.pricing, policy, seeds, n_threads, control); });
 }
 
 // The cases that a look-ahead learns from, and those that it is valued by.

@@ -7,6 +7,7 @@
 #include "control.hpp"
 #include "impurity.hpp"
 #include "pricing.hpp"
+#include "stack.hpp"
 #include "table.hpp"
 #include "tree.hpp"
 
@@ -26,7 +27,7 @@ struct ForestPolicy {
 
 // GreedyTree (Nan et al. 2015, Algorithm 1), one for each seed, on threads. `weights`, trees x cases, says how often each tree has drawn
 // each case; cases of weight 0 are left out.
-std::vector<Tree> grow_greedy_trees(const Table& table, const int32_t* classes, int n_classes, const double* weights, const Pricing& pricing,
+std::vector<Tree> grow_greedy_trees(const Table& table, const ColumnStack& stack, const int32_t* classes, int n_classes, const double* weights, const Pricing& pricing,
                                     const ForestPolicy& policy, const std::vector<uint64_t>& seeds, int n_threads, Control& control);
 
 }  // namespace worthwhile

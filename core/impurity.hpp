@@ -17,7 +17,17 @@ struct Impurity {
 
 namespace impurities {
 
+inline double all_pairs(const double* n, int k) {
+    double sum = 0, before = 0;
+    for (int i = 0; i < k; ++i) {
+        sum += before * n[i];
+        before += n[i];
+    }
+    return sum;
+}
+
 inline double pairs(const double* n, int k, double alpha) {
+    if (alpha == 0) return all_pairs(n, k);
     double sum = 0;
     for (int i = 0; i < k; ++i) {
         const double a = n[i] - alpha;

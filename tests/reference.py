@@ -958,6 +958,12 @@ def drop_of_impurity(problem, policy, cases, branch, n_branches):
     return here - sum(w * f for w, f in zip(weights, below, strict=True)) / sum(weights)
 
 
+def half_way(below, above):
+    """The threshold between two values; neighbours among the numbers have none between them."""
+    middle = 0.5 * below + 0.5 * above
+    return middle if middle < above else below
+
+
 def greedy_options(problem, policy, cases, path=(), least=1e-9):
     """All splits of a node that lower its impurity by more than the share `least`, in column order, low cuts first."""
     here = impurity(policy.impurity, class_weights(problem, cases), policy.parameter)
@@ -970,7 +976,10 @@ def greedy_options(problem, policy, cases, path=(), least=1e-9):
             ways = [(None, values, n_values)]
         else:
             distinct = np.unique(values[~np.isnan(values)]).tolist()
-            ways = [(v, np.where(np.isnan(values), -1, (values > v).astype(int)), 2) for v in distinct[:-1]]
+            ways = [
+                (half_way(v, above), np.where(np.isnan(values), -1, (values > v).astype(int)), 2)
+                for v, above in pairwise(distinct)
+            ]
         for threshold, branch, n_branches in ways:
             drop = drop_of_impurity(problem, policy, cases, branch, n_branches)
             if drop > least * here:
