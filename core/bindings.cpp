@@ -186,7 +186,7 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<C
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
 std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> classes, int n_classes, Contiguous2<double> weights, const OwnedPricing& pricing,
                               const std::string& impurity, double parameter, bool expected, const std::string& cuts, bool context, int max_depth,
-                              const std::vector<uint64_t>& seeds, int n_threads) {
+                              const std::vector<uint64_t>& seeds, int n_threads, std::optional<Contiguous1<uint8_t>> asks) {
     ForestPolicy policy;
     policy.impurity = find_impurity(impurity);
     if (!policy.impurity) throw std::invalid_argument("unknown impurity: " + impurity);
@@ -195,6 +195,7 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.cuts = cuts == "exact" ? Cuts::exact : cuts == "values" ? Cuts::values : Cuts::random;
     policy.context = context;
     policy.max_depth = max_depth;
+    if (asks) policy.asks = to_vector(*asks);
     return run([&](Control& control) { return grow_greedy_trees(table.table, table.stack(), classes.data(), n_classes, weights.data(), pricing.pricing, policy, seeds, n_threads, control); });
 }
 
@@ -336,6 +337,12 @@ struct OwnedLedger {
         return {nb::cast(to_numpy(std::move(opinion.answer))), nb::cast(to_numpy(std::move(opinion.counts), {n, static_cast<std::size_t>(tree.n_classes)})),
                 nb::cast(to_numpy(std::move(opinion.price)))};
     }
+
+    std::tuple<nb::object, nb::object, nb::object> consult_all(const std::vector<const Tree*>& trees, int n_threads) {
+        Verdict verdict = run([&](Control& control) { return ledger.consult_all(trees, n_threads, control); });
+        const std::size_t n = verdict.price.size(), k = n ? verdict.votes.size() / n : 0;
+        return {nb::cast(to_numpy(std::move(verdict.votes), {n, k})), nb::cast(to_numpy(std::move(verdict.counts), {n, k})), nb::cast(to_numpy(std::move(verdict.price)))};
+    }
 };
 
 Tree make_tree(int n_classes, Contiguous1<int32_t> test, Contiguous1<double> threshold, Contiguous1<int32_t> first_child,
@@ -413,7 +420,9 @@ NB_MODULE(_core, m) {
         .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, std::optional<Contiguous2<double>>>(), nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
         .def("consult", &OwnedLedger::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
-             "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).");
+             "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).")
+        .def("consult_all", &OwnedLedger::consult_all, "trees"_a, "n_threads"_a = 1,
+             "Walk the cases down all of these trees: (votes, class weights of the leaves, prices).");
 
     m.def("criteria", [] {
         std::vector<std::string> names;
@@ -423,7 +432,7 @@ NB_MODULE(_core, m) {
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "pruning_weights"_a.none() = nb::none(),
           "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, nb::kw_only(), "impurity"_a, "parameter"_a, "expected"_a,
-          "cuts"_a, "context"_a, "max_depth"_a, "seeds"_a, "n_threads"_a, "Grow a tree from each row of weights by the largest drop of impurity per price.");
+          "cuts"_a, "context"_a, "max_depth"_a, "seeds"_a, "n_threads"_a, "asks"_a.none() = nb::none(), "Grow a tree from each row of weights by the largest drop of impurity per price.");
     m.def("impurity", [](const std::string& name, Contiguous1<double> counts, double parameter) {
         const Impurity* impurity = find_impurity(name);
         if (!impurity) throw std::invalid_argument("unknown impurity: " + name);

@@ -68,7 +68,7 @@ public:
             if (data_.weight(row) > 0) cases_.push_back({static_cast<uint32_t>(row), data_.classes[row], data_.weight(row)});
         tree_.add_leaves(1);
         for (int column = 0; column < data_.table.n_columns(); ++column)
-            if (stack_.binary_of(column) < 0) columns_.push_back(column);
+            if (stack_.binary_of(column) < 0 && may_ask(column)) columns_.push_back(column);
         rare_.resize(stack_.binaries().size() * k_);
         is_touched_.assign(stack_.binaries().size(), 0);
         std::vector<Task> tasks;
@@ -163,6 +163,8 @@ private:
     // By a column to its right: all impurity is gone, at the lowest price.
     bool cannot_be_beaten(const Choice& best) const { return best.valid() && best.drop >= here_ && best.price <= least_price_; }
 
+    bool may_ask(int column) const { return policy_.asks.empty() || policy_.asks[static_cast<std::size_t>(column)]; }
+
     double price(int column, const Task& task) const { return policy_.context ? pricing_.price_of(column, task.paid) : prices_[static_cast<std::size_t>(column)]; }
 
     double sum(const double* counts) const { return std::accumulate(counts, counts + width_, 0.0); }
@@ -231,6 +233,7 @@ private:
                 right_[c] = counts_[c] - left_[c];
             }
             const int column = stack_.binaries()[b].column;
+            if (!may_ask(column)) continue;
             const Choice choice = checked(column, {}, price(column, task), drop_between());
             if (choice.better_than(best)) best = choice;
         }

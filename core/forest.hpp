@@ -23,6 +23,7 @@ struct ForestPolicy {
     Cuts cuts = Cuts::random;
     bool context = false;   // a test that is paid for on the path costs nothing more
     int max_depth = 0;
+    std::vector<uint8_t> asks;  // by test, whether it may be asked; empty: all
 };
 
 // GreedyTree (Nan et al. 2015, Algorithm 1), one for each seed, on threads. `weights`, trees x cases, says how often each tree has drawn

@@ -19,6 +19,13 @@ struct Opinion {
     std::vector<double> price;   // what the case pays on top of what it has paid before
 };
 
+// What all trees of a forest say together.
+struct Verdict {
+    std::vector<int32_t> votes;  // n_cases x n_classes
+    std::vector<double> counts;  // n_cases x n_classes: class weights of the leaves, added up
+    std::vector<double> price;
+};
+
 class ForestLedger {
 public:
     // Looks at the table and the error costs as long as it lives; the price list is copied.
@@ -26,6 +33,9 @@ public:
 
     // `who` says by case whether it takes part; nullptr: all do.
     Opinion consult(const Tree& tree, const uint8_t* who, int n_threads, Control& control);
+
+    // Consults all of these trees about every case.
+    Verdict consult_all(const std::vector<const Tree*>& trees, int n_threads, Control& control);
 
 private:
     const Table& table_;

@@ -279,6 +279,31 @@ def test_prices_of_a_forest_are_those_of_the_oracle(data, problem):
             assert prices[row] == pytest.approx(price, rel=1e-9, abs=1e-9)
 
 
+@given(st.data(), problems(max_rows=20), st.booleans())
+@compare(150)
+def test_all_trees_at_once_are_the_trees_one_by_one(data, problem, simple):
+    if simple:  # numeric and complete: walked side by side
+        columns = [np.nan_to_num(np.asarray(column, dtype=float)) for column in problem.columns]
+        known = {"marginal": problem.marginal, "group": problem.group, "common": problem.common}
+        problem = ref.Problem(columns, [0] * len(columns), problem.y, problem.k, **known)
+    drawn = [data.draw(hand_written_trees(problem)) for _ in range(data.draw(st.integers(0, 4)))]
+    for tree in drawn:
+        ref.set_answers(problem, UNIT, tree)  # trees of a forest answer classes, never anything else
+    trees = [from_node(tree, problem.k) for tree in drawn]
+    columns = problem.columns if simple else data.draw(fresh_cases(problem))
+    one_by_one, together = ledger_for(problem, columns), ledger_for(problem, columns)
+    votes = np.zeros((len(columns[0]), problem.k), dtype=int)
+    counts, prices = np.zeros(votes.shape), np.zeros(len(votes))
+    for tree in trees:
+        answers, weights, more = one_by_one.consult(tree)
+        votes[np.arange(len(votes)), answers] += 1
+        counts, prices = counts + weights, prices + more
+    for said, expected in zip(
+        together.consult_all(trees, data.draw(st.integers(1, 2))), (votes, counts, prices), strict=True
+    ):
+        np.testing.assert_allclose(said, expected, rtol=1e-12, atol=1e-12)
+
+
 @given(st.data(), problems(max_rows=20))
 @compare(60)
 def test_cases_that_are_not_asked_pay_nothing(data, problem):
