@@ -14,11 +14,11 @@ def test_turneys_tree_as_text():
         "├─ ≤ 2: beta? (10.00)",
         "│  ├─ ≤ 6: 1",
         "│  └─ > 6: 0",
-        "└─ > 2: delta? (25.00, orders beta, epsilon too)",
-        "   ├─ 2: beta? (paid)",
+        "└─ > 2: delta? (25.00, group A, delayed: orders beta, epsilon too)",
+        "   ├─ 2: beta? (ordered above)",
         "   │  ├─ ≤ 4: 1",
         "   │  └─ > 4: 0",
-        "   └─ 0 or 1 or 3 or 4 or 5 or 6 or 7 or 8 or 9: epsilon? (paid)",
+        "   └─ 0 or 1 or 3 or 4 or 5 or 6 or 7 or 8 or 9: epsilon? (ordered above)",
         "      ├─ ≤ 3: 0",
         "      └─ > 3: 1",
     ]
@@ -29,16 +29,32 @@ def test_leaves_say_what_they_were_learned_from():
     content["nodes"][1]["weights"] = [6, 2.25]
     content["nodes"][4]["weights"] = [0, 0]
     text = tree(content).to_text()
-    assert "≤ 0: no (8.2 of 16.2 cases, 73% right)" in text
-    assert "≤ 0: yes (8 of 16.2 cases, 100% right)" in text
+    assert text.splitlines()[0] == "x? (1.00; 100 % of cases, expected cost 7.52)"
+    assert "≤ 0: no (8.2 of 16.2 cases, 73% right, errors cost 10.91)" in text
+    assert "> 0: y? (2.00; 49 % of cases, expected cost 2.00)" in text
+    assert "≤ 0: yes (8 of 16.2 cases, 100% right, errors cost 0.00)" in text
     assert "> 0: no (no training case)" in text
 
 
 def test_a_reject_leaf_is_neither_right_nor_wrong():
     costs = {"errors": [["no", "yes", 1], ["yes", "no", 1], ["no", "unknown", 0.2], ["yes", "unknown", 0.2]]}
-    assert (
-        tree(small(costs=costs, nodes=[{"answer": "unknown", "weights": [1, 1]}])).to_text() == "unknown (2 of 2 cases)"
-    )
+    text = tree(small(costs=costs, nodes=[{"answer": "unknown", "weights": [1, 1]}])).to_text()
+    assert text == "unknown (2 of 2 cases, errors cost 0.20)"
+
+
+def test_groups_that_are_paid_and_tests_that_come_again():
+    content = small(costs={"tests": {n: {"price": 3, "group": "blood"} for n in "xy"}, "groups": {"blood": 2}})
+    content["nodes"][1] = {"test": "x", "threshold": -5, "children": [5, 6]}
+    content["nodes"] += [{"answer": "no", "weights": [1, 2]}, {"answer": "yes", "weights": [3, 4]}]
+    lines = tree(content).to_text().splitlines()
+    assert lines[0].startswith("x? (5.00, group blood; 100 % of cases")
+    assert lines[1].startswith("├─ ≤ 0: x? (paid; 45 % of cases")
+    assert lines[4].startswith("└─ > 0: y? (3.00, group blood paid already; 55 % of cases")
+
+
+def test_a_delayed_test_that_orders_nothing_else():
+    costs = {"tests": {"y": {"price": 2, "delayed": True}}}
+    assert "> 0: y? (2.00, delayed; 60 % of cases" in tree(small(costs=costs)).to_text()
 
 
 @pytest.mark.parametrize(
@@ -65,11 +81,25 @@ def test_a_branch_without_values():
     assert text.splitlines()[1:] == ["├─ a: no", "└─ no known value: yes"]
 
 
+def test_a_test_that_was_done_is_paid_and_one_that_was_ordered_with_it_is_ordered():
+    content = turney()
+    content["nodes"][9] = {"test": "delta", "branches": [["3"], ["4"]], "children": [11, 12]}
+    content["nodes"] += [{"answer": 0}, {"answer": 1}]
+    text = tree(content).to_text()
+    assert "├─ ≤ 3: delta? (paid)" in text
+    assert "epsilon? (ordered above)" in text
+
+
 def test_graphviz():
     lines = tree(turney()).to_dot().splitlines()
     assert lines[0] == "digraph tree {"
     assert lines[-1] == "}"
-    assert '  0 [label="alpha? (5.00)"];' in lines
+    assert '  0 [label="alpha\\nprice 5.00"];' in lines
+    assert '  2 [label="delta\\nprice 25.00\\ngroup A\\ndelayed, +2 tests"];' in lines
+    assert '  3 [label="1", fillcolor="#f5c98a"];' in lines
+    assert '  4 [label="0", fillcolor="#a6d5f0"];' in lines
+    frame = next(line for line in lines if "subgraph" in line)
+    assert 'style="dashed"; label="ordered at once with delta"; 2; 5; 6; 7; 8; 9; 10; }' in frame
     assert '  0 -> 2 [label="> 2"];' in lines
     assert sum("->" in line for line in lines) == 10
     assert sum(bool(re.match(r"  \d+ \[label", line)) for line in lines) == 11
@@ -79,6 +109,6 @@ def test_graphviz_with_nasty_names():
     X = [[0.0], [1.0]] * 4
     clf = ww.C45Classifier(columns=['a "b"\\ \n c']).fit(X, ['<"x">', "y\\"] * 4)
     dot = clf.tree_.to_dot()
-    assert r'label="a \"b\"\\ \n c? (0.00)"' in dot
-    assert r'label="<\"x\"> (4 of 8 cases, 100% right)"' in dot
+    assert r'label="a \"b\"\\ \n c\nprice 0.00\n100 % of cases\nexpect 0.00"' in dot
+    assert r'label="<\"x\">\n50 % of cases\nerrors 0.00"' in dot
     assert len(dot.splitlines()) == 4 + 3 + 2

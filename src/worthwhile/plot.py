@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from worthwhile._advice import condition
-from worthwhile._show import NodePrice, node_prices
+from worthwhile._nodemoney import NodeMoney, node_money, subtree
+from worthwhile._phrases import condition
+from worthwhile._show import box_lines, colour_of
 
 if TYPE_CHECKING:
     from worthwhile.tree import Tree
 
 __all__ = ["figure_size", "plot_tree"]
 
-# Okabe and Ito's palette, lightened: to be told apart by everybody, with black text on it.
-_COLOURS = ("#a6d5f0", "#f5c98a", "#9fdcc4", "#e8b7d3", "#f4ef9e", "#9db8d9", "#eda98a", "#d9d9d9")
+LONGEST = 24  # letters in a line
+SIZE = 9.0  # points: letters where there is room for them
+LINE, PAD = 0.152, 0.06  # inches at that size: a line; around a text
+MIDDLE = 0.55  # of a branch, where its words stand: a little nearer to the child, where the branches are further apart
+SIDE, BETWEEN = 0.13, 0.7  # inches between two boxes of a level; between two levels, for the branches and their words
 
 
 def plot_tree(tree: Tree, ax: Any = None) -> Any:
-    """Draw a tree with the price of each test where it stands; leaves are coloured by their answer.
+    """Draw a tree with the money on it.
+
+    Every test has its price where it stands, the share of the training cases that come there, and the cost to be
+    expected from there on, tests and errors together; leaves are coloured by their answer and have its expected error
+    cost. What a delayed test orders at once stands on a grey ground.
 
     Parameters
     ----------
@@ -42,34 +52,17 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
     """
     from matplotlib import pyplot
 
+    plan = _Plan.of(tree)
     if ax is None:
-        _, ax = pyplot.subplots(figsize=figure_size(tree), layout="constrained")
-    x, y = _places(tree)
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    size = min(9.0, max(1.0, 10.0 * inches / (tree.n_leaves + 1)))
-    prices = node_prices(tree)
-    for node in range(tree.n_nodes):
-        children = tree.nodes.children(node)
-        for b, child in enumerate(children):
-            ax.plot([x[node], x[child]], [y[node], y[child]], color="0.6", linewidth=1, zorder=1)
-            words = _shortened(condition(tree, node, b))
-            at = 0.6  # nearer to the child, where the branches are further apart
-            ax.text(
-                x[node] + at * (x[child] - x[node]),
-                y[node] + at * (y[child] - y[node]),
-                words,
-                ha="center",
-                va="center",
-                fontsize=size * 0.9,
-                color="0.25",
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
-                zorder=2,
-                parse_math=False,  # names are names, dollars included
-            )
-        _draw_node(ax, tree, node, prices[node], x[node], y[node], size)
-    ax.set_xlim(-0.7, tree.n_leaves - 0.3)
-    ax.set_ylim(-tree.depth - 0.4, 0.4)
+        _, ax = pyplot.subplots(figsize=plan.figure_size(), layout="constrained")
+    ax.set_xlim(-0.5 * plan.column, plan.width - 0.5 * plan.column)
+    ax.set_ylim(-plan.height, 0)
     ax.axis("off")
+    size = _letter_size(ax, plan)
+    _draw_orders(ax, plan, size)
+    for node in range(tree.n_nodes):
+        _draw_branches(ax, plan, node, size)
+        _draw_box(ax, plan, node, size)
     return ax
 
 
@@ -78,19 +71,81 @@ def figure_size(tree: Tree) -> tuple[float, float]:
 
     It is bounded, because 65,536 dots are matplotlib's limit: in a larger tree the letters shrink.
     """
-    width, height = 0.95 * tree.n_leaves + 1, 1.05 * (tree.depth + 1) + 0.4
-    return min(max(4.0, width), 120.0), min(max(2.5, height), 60.0)
+    return _Plan.of(tree).figure_size()
 
 
-def _places(tree: Tree) -> tuple[list[float], list[float]]:
-    """Leaves stand side by side, a parent above the middle of its children."""
-    x, y = [0.0] * tree.n_nodes, [0.0] * tree.n_nodes
+@dataclass(frozen=True)
+class _Plan:
+    """Where everything stands, in inches at the full size of the letters."""
+
+    tree: Tree
+    money: list[NodeMoney]
+    lines: list[list[str]]
+    x: list[float]
+    y: list[float]  # 0 is the upper edge
+    column: float  # what a leaf takes
+    height: float
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Plan:
+        money = node_money(tree)
+        lines = [[_shortened(line) for line in box_lines(tree, node, own)] for node, own in enumerate(money)]
+        x, level = _places(tree)
+        column = _column(tree, lines)
+        tallest = [1] * (tree.depth + 1)
+        for node, own in enumerate(lines):
+            tallest[level[node]] = max(tallest[level[node]], len(own))
+        heights = [LINE * n + 2 * PAD + BETWEEN for n in tallest]
+        middles = [below - 0.5 * height for below, height in zip(itertools.accumulate(heights), heights, strict=True)]
+        y = [-middles[at] for at in level]
+        return cls(tree, money, lines, [column * at for at in x], y, column, sum(heights))
+
+    @property
+    def width(self) -> float:
+        return self.column * self.tree.n_leaves
+
+    def figure_size(self) -> tuple[float, float]:
+        return min(max(2.5, self.width), 120.0), min(max(1.5, self.height), 60.0)
+
+    def frame(self, node: int) -> tuple[float, float, float, float]:
+        """Return left, bottom, width and height of what stands below a node, itself included."""
+        inside = list(subtree(self.tree, node))
+        left, right = min(self.x[n] for n in inside), max(self.x[n] for n in inside)
+        low = min(self.y[n] - 0.5 * self._box_height(n) for n in inside)
+        top = self.y[node] + 0.5 * self._box_height(node)
+        side, edge = 0.5 * self.column - 0.02, 0.16
+        return left - side, low - edge, right - left + 2 * side, top - low + 2 * edge
+
+    def _box_height(self, node: int) -> float:
+        return LINE * len(self.lines[node]) + 2 * PAD
+
+
+def _column(tree: Tree, lines: list[list[str]]) -> float:
+    """Return what a leaf takes, so that neighbours in any level have room; inner nodes stand above several leaves."""
+    widths = {line: _width(line) for line in {line for own in lines for line in own}}
+    needed = 0.7
+    for node, own in enumerate(lines):
+        room = 1.0 if tree.nodes.n_children[node] < 2 else 1.5
+        needed = max(needed, (max(widths[line] for line in own) + 2 * PAD + SIDE) / room)
+    return needed
+
+
+def _width(text: str) -> float:
+    """Return how many inches a line takes."""
+    from matplotlib.textpath import TextPath
+
+    return float(TextPath((0, 0), text.replace("$", "S"), size=SIZE).get_extents().width) / 72  # $ begins mathematics
+
+
+def _places(tree: Tree) -> tuple[list[float], list[int]]:
+    """Return place and level of the nodes: leaves stand side by side, a parent above the middle of its children."""
+    x, level = [0.0] * tree.n_nodes, [0] * tree.n_nodes
     todo, next_leaf = [0], 0
     while todo:
         node = todo.pop()
         children = list(tree.nodes.children(node))
         for child in children:
-            y[child] = y[node] - 1
+            level[child] = level[node] + 1
         if not children:
             x[node], next_leaf = float(next_leaf), next_leaf + 1
         todo.extend(reversed(children))
@@ -98,26 +153,83 @@ def _places(tree: Tree) -> tuple[list[float], list[float]]:
         children = list(tree.nodes.children(node))
         if children:
             x[node] = (x[children[0]] + x[children[-1]]) / 2
-    return x, y
+    return x, level
 
 
-def _draw_node(ax: Any, tree: Tree, node: int, price: NodePrice | None, x: float, y: float, size: float) -> None:
-    weights = tree.nodes.weights
-    share = f"{weights[node].sum() / weights[0].sum():.0%} of cases" if weights[0].any() else ""
-    if price is None:
-        answer = int(tree.nodes.answer[node])
-        here = weights[node].sum()
-        right = f"{weights[node][answer] / here:.0%} right" if here > 0 and answer < len(tree.classes) else ""
-        lines, colour = [_shortened(str(tree.answers[answer])), share, right], _COLOURS[answer % len(_COLOURS)]
-    else:
-        money = "paid" if price.paid else f"price {price.price:.2f}"
-        lines, colour = [_shortened(tree.columns[tree.nodes.test[node]]), money, share], "white"
-        if price.commits:
-            lines[1] += f"\n(orders {len(price.commits)} more)"
-    box = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.35", "linewidth": 0.8}
-    text = "\n".join(line for line in lines if line)
-    ax.text(x, y, text, ha="center", va="center", fontsize=size, bbox=box, zorder=3, parse_math=False)
+def _letter_size(ax: Any, plan: _Plan) -> float:
+    """Return the size at which the letters fit on the axes."""
+    figure = ax.figure.canvas.figure  # of a part of a figure, the whole one
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()  # the layout decides how large the axes are
+    room = ax.get_window_extent()
+    scale = min(room.width / plan.width, room.height / plan.height) / figure.dpi
+    return min(SIZE, max(1.0, SIZE * scale))
+
+
+def _draw_orders(ax: Any, plan: _Plan, size: float) -> None:
+    """Put a ground under everything that a delayed test orders at once."""
+    from matplotlib.patches import Rectangle
+
+    for node, own in enumerate(plan.money):
+        if own.delayed and own.commits:
+            left, low, width, height = plan.frame(node)
+            ax.add_patch(
+                Rectangle(
+                    (left, low), width, height, facecolor="0.94", edgecolor="0.6", linestyle=":", linewidth=1, zorder=0
+                )
+            )
+            name = _shortened(plan.tree.columns[plan.tree.nodes.test[node]])
+            ax.annotate(
+                f"ordered at once with {name}",
+                (left + 0.06, low + 0.04),
+                fontsize=size * 0.85,
+                color="0.3",
+                style="italic",
+                ha="left",
+                va="bottom",
+                zorder=1,
+                parse_math=False,
+            )
+
+
+def _draw_branches(ax: Any, plan: _Plan, node: int, size: float) -> None:
+    x, y, children = plan.x, plan.y, plan.tree.nodes.children(node)
+    words = [_shortened(condition(plan.tree, node, b)) for b in range(len(children))]
+    widths = [_width(text) for text in words]
+    room = [MIDDLE * (x[right] - x[left]) for left, right in itertools.pairwise(children)]
+    crowded = any(sum(pair) / 2 > space for pair, space in zip(itertools.pairwise(widths), room, strict=True))
+    for b, child in enumerate(children):
+        ax.plot([x[node], x[child]], [y[node], y[child]], color="0.6", linewidth=1, zorder=1)
+        at = MIDDLE + (0.1 if b % 2 else -0.04) * crowded
+        ax.text(
+            x[node] + at * (x[child] - x[node]),
+            y[node] + at * (y[child] - y[node]),
+            words[b],
+            ha="center",
+            va="center",
+            fontsize=size * 0.9,
+            color="0.25",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            zorder=2,
+            parse_math=False,  # names are names, dollars included
+        )
+
+
+def _draw_box(ax: Any, plan: _Plan, node: int, size: float) -> None:
+    tree, leaf = plan.tree, plan.tree.nodes.test[node] < 0
+    box = {
+        "boxstyle": "round,pad=0.35",
+        "facecolor": colour_of(tree, node) if leaf else "white",
+        "edgecolor": "0.35",
+        "linewidth": 0.8,
+        "linestyle": "--" if plan.money[node].delayed else "-",
+    }
+    text = "\n".join(plan.lines[node])
+    ax.text(
+        plan.x[node], plan.y[node], text, ha="center", va="center", fontsize=size, bbox=box, zorder=3, parse_math=False
+    )
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 24 else text[:22].rstrip() + " …"
+    text = text.replace("\n", " ")
+    return text if len(text) <= LONGEST else text[: LONGEST - 2].rstrip() + " …"

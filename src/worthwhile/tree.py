@@ -14,16 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile._advice import Advice, advise, explain
+from worthwhile._advice import Advice, advise
 from worthwhile._encode import Columns, Schema, is_frame, read_columns
 from worthwhile._errortable import is_missing
+from worthwhile._explain import Explanation, explain
 from worthwhile._ledger import PriceList
 from worthwhile._money import Money
+from worthwhile._notebook import tree_table
+from worthwhile._rules import rules
+from worthwhile._run import Entry, Fetch, Outcome, may_ask, run
 from worthwhile._show import to_dot, to_text
 from worthwhile._treefile import Nodes, parse_tree, read_json, write_tree
 from worthwhile.costs import Costs
 
-__all__ = ["Advice", "Tree"]
+__all__ = ["Advice", "Entry", "Explanation", "Outcome", "Tree"]
 
 
 class Tree:
@@ -202,12 +206,63 @@ class Tree:
         Returns
         -------
         Advice
-            The next test with its price here, or the answer.
+            The next test with its price here, or the answer; and why, in money.
         """
         return advise(self, known)
 
-    def explain(self, case: Mapping[str, Any]) -> str:
-        """Return the way of a case through the tree, in words and money."""
+    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+        """Do what `next_test` says until there is an answer, with functions that fetch the values of tests.
+
+        Parameters
+        ----------
+        case : mapping of test to value
+            What is known from the beginning, as for `next_test`; it counts as paid for.
+        fetch : mapping of test to function
+            For every test that may be asked for, a function without arguments that gets its value (calls a service,
+            reads a sensor, asks a person). It is called only when the test is to be done. If it returns None or NaN or
+            raises a LookupError (a KeyError is one), the test cannot be had: nothing is charged for it. Other errors
+            are passed on.
+
+        Returns
+        -------
+        Outcome
+            The answer with the ledger of what it cost.
+
+        Notes
+        -----
+        A test whose result comes later commits to other tests: they are all ordered now, so their functions are called
+        right after its own, in the order of the columns, even if the answer then needs only some of them.
+
+        Examples
+        --------
+        >>> tree = Tree.from_json('''{
+        ...   "format": "worthwhile-tree", "version": 1, "classes": ["well", "sick"],
+        ...   "columns": [{"name": "fever", "kind": "numeric"}, {"name": "blood", "kind": "numeric"}],
+        ...   "costs": {"tests": {"fever": 2.0, "blood": 9.0}, "errors": 50},
+        ...   "nodes": [{"test": "fever", "threshold": 38.0, "children": [1, 2]},
+        ...             {"answer": "well"}, {"test": "blood", "threshold": 5, "children": [3, 4]},
+        ...             {"answer": "well"}, {"answer": "sick"}]}''')
+        >>> laboratory = {"blood": 7.5}
+        >>> print(tree.run({"fever": 39.2}, fetch={"blood": lambda: laboratory["blood"]}))
+        fever = 39.2: 2.00 (given)
+        blood = 7.5: 9.00
+        answer sick (well 0%, sick 100%), 11.00 spent
+        """
+        return run(self.next_test, may_ask([self], case), self.columns, case, fetch)
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the way of a case through the tree, in words and money.
+
+        Parameters
+        ----------
+        case : mapping of test to value
+            As for `next_test`. A case that lacks a value that the tree asks for is explained as far as it goes.
+
+        Returns
+        -------
+        Explanation
+            Its steps; `str` gives it as a text.
+        """
         return explain(self, case)
 
     def _route(
@@ -280,15 +335,39 @@ class Tree:
     # ---- show and keep
 
     def to_text(self) -> str:
-        """Return the tree as indented text, with the price of each test where it stands."""
+        """Return the tree as indented text, with the money on it.
+
+        A test has its price where it stands, the share of the training cases that come there, and the cost to be
+        expected from there on, tests and errors together; a leaf the cases it was learned from and the expected error
+        cost of its answer.
+        """
         return to_text(self)
 
     def to_dot(self) -> str:
-        """Return the tree in Graphviz's language."""
+        """Return the tree in Graphviz's language, with the money on it; see `to_text`."""
         return to_dot(self)
 
+    def rules(self) -> list[str]:
+        """Return one sentence per leaf, in plain words.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
+        >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> for sentence in clf.tree_.rules():
+        ...     print(sentence)
+        If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
+        If x0 is above 2: answer b (50 % of cases, tests cost 4.00, error cost 0.00).
+        """
+        return rules(self)
+
+    def _repr_html_(self) -> str:
+        """Return a summary in money, for notebooks."""
+        return tree_table(self, "Tree")
+
     def plot(self, ax: Any = None) -> Any:
-        """Draw the tree with matplotlib and return the axes."""
+        """Draw the tree with matplotlib and return the axes; see `worthwhile.plot.plot_tree`."""
         from worthwhile.plot import plot_tree
 
         return plot_tree(self, ax=ax)
