@@ -119,6 +119,11 @@ class Columns:
                 return bool(np.isfinite(self.matrix.sum()))
             return all(not isinstance(a, Factor) and np.isfinite(a.sum()) for a in self.arrays)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.matrix is not None:  # the columns are views of it, and would be sent a second time
+            return _from_matrix, (self.matrix, self.names)
+        return Columns, (self.names, self.n_cases, self.arrays)
+
     def copy(self) -> Columns:
         """Return columns that do not share memory with the input."""
         if self.matrix is not None:
@@ -256,6 +261,8 @@ def _read_polars(series: Any, name: str) -> Column:
 
 def _read_objects(values: npt.NDArray[Any]) -> Column:
     """A column of an array of mixed contents: numbers, where every value is one, otherwise texts."""
+    if values.dtype == object and set(map(type, values.tolist())) <= {float, int}:
+        return values.astype(np.float64)  # at once: a tenth of the time of asking each value what it is
     if values.dtype == object and all(
         (isinstance(v, numbers.Real) and not isinstance(v, bool)) or is_missing(v) for v in values
     ):

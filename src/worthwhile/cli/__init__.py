@@ -1,0 +1,97 @@
+"""The command line. Errors of the user are one line on stderr and exit code 2; Ctrl-C is 130."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from worthwhile import __version__
+from worthwhile.cli._common import StoppedError
+from worthwhile.cli._compare import compare
+from worthwhile.cli._costs import costs_app
+from worthwhile.cli._demo import demo
+from worthwhile.cli._evaluate import evaluate
+from worthwhile.cli._learn import learn
+from worthwhile.cli._next import next_command
+from worthwhile.cli._predict import predict
+from worthwhile.cli._reproduce import reproduce
+from worthwhile.cli._show import show
+
+__all__ = ["main"]
+
+# What typer raises for a wrong command line: the parent of UsageError. Typer's older releases take it from click, newer
+# ones have their own.
+CommandError: type[Exception] = typer.BadParameter.__mro__[2]
+
+STOPPED = 130
+
+app = typer.Typer(
+    help="Learn which tests are worth their price.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command()(demo)
+app.add_typer(costs_app, name="costs")
+app.command()(learn)
+app.command()(evaluate)
+app.command()(predict)
+app.command("next")(next_command)
+app.command()(show)
+app.command()(compare)
+app.command()(reproduce)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"worthwhile {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _common(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Learn which tests are worth their price."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # trees are drawn with letters that some terminals do not have
+            stream.reconfigure(errors="replace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    worthwhile 0.1.0
+    0
+    """
+    try:
+        code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
+        message = "stopped" if code == STOPPED else ""  # typer may have caught Ctrl-C itself
+    except CommandError as error:
+        code, message = 2, error.format_message()  # type: ignore[attr-defined]
+    except StoppedError as error:
+        code, message = STOPPED, str(error)
+    except (typer.Abort, KeyboardInterrupt):
+        code, message = STOPPED, "stopped"
+    except (ValueError, OSError) as error:
+        code, message = 2, str(error)
+    if message:
+        typer.echo(f"worthwhile: {' '.join(message.split())}", err=True)
+    return code

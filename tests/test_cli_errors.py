@@ -1,0 +1,360 @@
+"""What a new user may get wrong: one line that says what and where, exit code 2, and no half-written file."""
+
+import gzip
+import json
+import os
+import random
+
+import pytest
+
+import worthwhile as ww
+from worthwhile import cli
+
+HEAD = "age,pain,chol,class\n"
+PAINS = ("none", "angina", "other")
+ROWS = [f"{40 + i},{PAINS[i % 3]},{200 + 7 * (i % 9)},{'sick' if i > 19 else 'well'}\n" for i in range(40)]
+COSTS = "[tests]\nage = 1.0\nchol = 5.0\n[errors.sick]\nwell = 100\n[errors.well]\nsick = 50\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with good files; a test breaks what it is about."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.csv").write_text(HEAD + "".join(ROWS))
+    (tmp_path / "costs.toml").write_text(COSTS)
+    assert cli.run(["learn", "good.csv", "--target", "class", "--costs", "costs.toml", "--learner", "dtmc", "-q"]) == 0
+    return tmp_path
+
+
+def fails(capsys, *arguments):
+    """Run a command that must fail; return its one line. Nothing is written."""
+    before = snapshot()
+    code = cli.run([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("worthwhile: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert snapshot() == before
+    return err.removeprefix("worthwhile: ").rstrip("\n")
+
+
+def snapshot():
+    found = {}
+    for where, _, names in os.walk("."):
+        for name in names:
+            path = os.path.join(where, name)
+            found[path] = (os.path.getsize(path), os.stat(path).st_mtime_ns)
+    return found
+
+
+def learn(capsys, data, *options, target="class", costs="costs.toml"):
+    known = ["--costs", costs] if costs else []
+    return fails(
+        capsys, "learn", data, "--target", target, *known, "--learner", "dtmc", "-q", "-o", "new.json", *options
+    )
+
+
+def write(name, text, encoding="utf-8"):
+    with open(name, "w", encoding=encoding, newline="") as file:
+        file.write(text)
+    return name
+
+
+# ---- tables
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_wrong_target(capsys):
+    assert learn(capsys, "good.csv", target="Class") == (
+        "good.csv: there is no column 'Class' for the target; did you mean 'class'?"
+    )
+    assert "valid: 'age', 'pain', 'chol', 'class'" in learn(capsys, "good.csv", target="diagnosis")
+    assert fails(capsys, "compare", "good.csv", "--target", "Class", "-q").startswith("good.csv: there is no column")
+    assert fails(capsys, "costs", "init", "good.csv", "--target", "x", "-o", "c.toml").startswith(
+        "good.csv: there is no"
+    )
+    assert "no column 'Class' for the target" in fails(
+        capsys, "evaluate", "model.json", "good.csv", "--target", "Class"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_price_for_a_column_that_is_not_there(capsys):
+    write("c.toml", COSTS.replace("chol", "chols"))
+    assert learn(capsys, "good.csv", costs="c.toml") == (
+        "c.toml: the costs name tests that are no columns: 'chols' (priced; did you mean 'chol'?)"
+    )
+    assert "c.toml: the costs name tests" in fails(capsys, "costs", "check", "c.toml", "good.csv", "--target", "class")
+    write("c.toml", COSTS.replace("chol", "class"))
+    assert learn(capsys, "good.csv", costs="c.toml") == "c.toml: prices 'class', which is the target and no test"
+
+
+@pytest.mark.usefixtures("folder")
+def test_text_in_a_column_of_numbers(capsys):
+    rows = [*ROWS]
+    rows[16] = "forty,none,200,well\n"
+    write("bad.csv", HEAD + "".join(rows))
+    message = learn(capsys, "bad.csv")
+    assert message.startswith("bad.csv, line 18: column 'age' holds numbers, but 'forty' here;")
+    assert "--nominal age" in message
+    assert "--missing 'forty'" in message
+    for option in (["--nominal", "age"], ["--missing", "forty"], ["--missing", "x, forty"]):
+        known = ["learn", "bad.csv", "--target", "class", "--learner", "dtmc", "-q", "-o", "fine.json"]
+        assert cli.run([*known, *option]) == 0
+    assert fails(capsys, "predict", "model.json", "bad.csv", "-o", "a.csv") == (
+        "bad.csv, line 18: column 'age' is one of numbers, but holds 'forty'"
+    )
+    write("inf.csv", HEAD + "".join(ROWS) + "1e999,none,200,well\n")
+    assert "line 42: column 'age' holds numbers, but '1e999' here" in learn(capsys, "inf.csv")
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_without_cases(capsys):
+    assert learn(capsys, write("empty.csv", "")) == "empty.csv: the file is empty; its first line must name the columns"
+    assert learn(capsys, write("blank.csv", "\n \n")).startswith("blank.csv: the file is empty")
+    assert learn(capsys, write("head.csv", HEAD)) == "head.csv: names 4 columns, but there is no case below them"
+    assert learn(capsys, "nowhere.csv") == "nowhere.csv: there is no such file"
+    assert learn(capsys, ".").startswith(".: ")
+    assert learn(capsys, write("good.xlsx", "PK")).startswith(
+        "good.xlsx: unknown suffix '.xlsx' of a table; valid: .csv"
+    )
+    with gzip.open("empty.csv.gz", "wb"):
+        pass
+    assert learn(capsys, "empty.csv.gz").startswith("empty.csv.gz: the file is empty")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_first_line_that_names_no_columns(capsys):
+    assert learn(capsys, write("a.csv", "63,1,200,sick\n" * 3)).startswith("a.csv: there is no column 'class'")
+    assert learn(capsys, write("a.csv", "63,1\n64,2\n"), target="1").startswith(
+        "a.csv, line 1: holds numbers ('63', '1')"
+    )
+    assert learn(capsys, write("a.csv", "age,age,class\n1,2,x\n")) == (
+        "a.csv, line 1: two columns are named 'age'; every column needs its own name"
+    )
+    assert learn(capsys, write("a.csv", "age,,class\n1,2,x\n")) == "a.csv, line 1: column 2 of 3 has no name"
+    assert learn(capsys, write("a.csv", "class\nx\ny\n"), costs=None) == (
+        "a.csv: there is no column but the target 'class'"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_class_only_and_classes_that_are_none(capsys):
+    write("one.csv", HEAD + "".join(row for row in ROWS if "sick" in row))
+    assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; there is nothing to decide"
+    assert learn(capsys, "good.csv", target="age", costs=None).startswith(
+        "good.csv: column 'age' has a class of its own for every case ('40', '41', '42' and 37 more)"
+    )
+    write("real.csv", "x,y\n" + "".join(f"{i},{i % 20 + 0.5}\n" for i in range(40)))
+    assert learn(capsys, "real.csv", target="y", costs=None).endswith("must be a class, not a measured value")
+    write("gap.csv", HEAD + "".join(ROWS) + "1,none,2,\n3,none,4,?\n")
+    assert learn(capsys, "gap.csv") == (
+        "gap.csv, line 42: has no class in column 'class' (2 cases lack it); leave such cases out"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_is_not_utf_8(capsys):
+    write("latin.csv", HEAD + "".join(ROWS[:9]) + "50,müde,200,sick\n" + "".join(ROWS), encoding="latin-1")
+    assert learn(capsys, "latin.csv") == "latin.csv, line 11: is not UTF-8 text (byte 0xfc); save the file as UTF-8"
+    write("head.csv", HEAD.replace("pain", "müde") + "".join(ROWS), encoding="latin-1")
+    assert learn(capsys, "head.csv") == "head.csv, line 1: is not UTF-8 text (byte 0xfc); save the file as UTF-8"
+    write("wide.csv", HEAD + "".join(ROWS), encoding="utf-16")
+    assert learn(capsys, "wide.csv").startswith("wide.csv, line 1: is not UTF-8 text")
+    with gzip.open("latin.csv.gz", "wb") as file:
+        file.write((HEAD + "50,müde,200,sick\n").encode("latin-1"))
+    assert learn(capsys, "latin.csv.gz").startswith("latin.csv.gz, line 2: is not UTF-8 text")
+
+
+@pytest.mark.usefixtures("folder")
+def test_broken_files(capsys):
+    write("short.csv", HEAD + "".join(ROWS) + "50,none\n")
+    assert learn(capsys, "short.csv") == "short.csv, line 42: has 2 cells, but the first line names 4 columns"
+    write("long.csv", HEAD + ROWS[0] + "\n" + "50,none,200,well,extra\n")
+    assert learn(capsys, "long.csv") == "long.csv, line 4: has 5 cells, but the first line names 4 columns"
+    write("quote.csv", HEAD + ROWS[0] + '50,"none,200,well\n' + "".join(ROWS))
+    assert learn(capsys, "quote.csv") == "quote.csv, line 3: broken CSV: unexpected end of data"
+    write("quoted.csv", HEAD + '50,"two\nlines",200,well\n' + "50,none\n")
+    assert learn(capsys, "quoted.csv").startswith("quoted.csv, line 4: has 2 cells")
+    content = gzip.compress((HEAD + "".join(random.Random(0).sample(ROWS * 99, 3000))).encode())
+    for name, broken in (("cut.csv.gz", content[: len(content) // 2]), ("not.csv.gz", b"hello")):
+        with open(name, "wb") as file:
+            file.write(broken)
+        assert learn(capsys, name).startswith(f"{name}: ")
+    with open("not.parquet", "wb") as file:
+        file.write(b"PAR2")
+    assert learn(capsys, "not.parquet").startswith("not.parquet: is not a readable Parquet file")
+    write("comma.csv", "x;class\n" + "".join(f"{i},5;{'ab'[i % 2]}\n" for i in range(9)))
+    assert learn(capsys, "comma.csv", costs=None).startswith(
+        "comma.csv: column 'x' holds '0,5': numbers need a decimal point; write '0.5'"
+    )
+
+
+def test_parquet_without_a_library(capsys, folder, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert learn(capsys, write("a.parquet", "")) == (
+        "Parquet files need pyarrow or polars: pip install 'worthwhile[parquet]', or save the table as CSV"
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("1,2\n", "line 1000002: has 2 cells, but the first line names 3 columns"),
+        ("1,x,a\n", "line 1000002: column 'v' holds numbers, but 'x' here"),
+        ('1,2,"a\n', "line 1000002: broken CSV: unexpected end of data"),
+    ],
+)
+def test_a_large_file_with_a_bad_last_line(capsys, folder, last, words):
+    with open("large.csv", "wb") as file:
+        file.write(b"u,v,class\n" + b"1,2,a\n3,4,b\n" * 500_000 + last.encode())
+    assert learn(capsys, "large.csv", costs=None).startswith(f"large.csv, {words}")
+
+
+# ---- costs
+
+
+@pytest.mark.usefixtures("folder")
+def test_costs_that_lack_a_class(capsys):
+    write("c.toml", COSTS.replace("[errors.well]\nsick = 50\n", ""))
+    message = learn(capsys, "good.csv", costs="c.toml")
+    assert message.startswith("c.toml: ")
+    assert "'well'" in message
+    write("c.toml", COSTS.replace("errors.well", "errors.healthy").replace("well =", "healthy ="))
+    message = learn(capsys, "good.csv", costs="c.toml")
+    assert message.startswith("c.toml: ")
+    assert "'well'" in message
+
+
+@pytest.mark.usefixtures("folder")
+def test_price_lists_that_are_none(capsys):
+    assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: there is no such file"
+    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: broken TOML")
+    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests]\nage = 'x'\n")).startswith(
+        "c.toml: price of test 'age'"
+    )
+    assert learn(capsys, "good.csv", costs=write("c.xml", "")).startswith("c.xml: unknown suffix '.xml'")
+    assert fails(capsys, "costs", "init", "good.csv", "--target", "class", "-o", "c.csv").startswith("c.csv: a starter")
+
+
+# ---- learners and options
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--learner", "atc"], "there is no learner 'atc'; did you mean 'act'? (all: act, icet, budget-forest, "),
+        (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
+        (["--set", "r"], "--set r: a setting is written name=value, e.g. --set r=10"),
+        (["--set", "costs=3"], "--set costs: is set by --costs"),
+        (["--set", "prune=hard"], "prune='hard' of DTMCClassifier is not valid; it must be one of 'pessimistic', "),
+        (["--budget", "3"], "--budget: dtmc has none; it is for budget-forest"),
+        (["--time-limit", "3"], "--time-limit: dtmc has none; it is for act, icet, lsid3"),
+        (
+            ["--learner", "act", "--time-limit", "0"],
+            "time_limit=0.0 of ACTClassifier is not valid; it must be a number above",
+        ),
+        (["--test-share", "1"], "--test-share 1: must be at least 0 and less than 1"),
+        (["--test-share", "0.001"], "--test-share 0.001: no case is held out with 40 cases"),
+        (["--jobs", "0"], "n_jobs=0 of DTMCClassifier is not valid"),
+        (["--nominal", "ag"], "good.csv: there is no column 'ag', which --nominal names; did you mean 'age'?"),
+        (["--drop", "id"], "good.csv: there is no column 'id', which --drop names; valid: "),
+        (["--drop", "class"], "--drop names the target 'class'"),
+        (
+            ["--cluster", "tcp://nowhere:1"],
+            "--cluster: dtmc works on one machine; a cluster is for icet and budget-forest",
+        ),
+        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is no address of a cluster"),
+    ],
+)
+def test_wrong_options_of_learn(capsys, options, words):
+    assert learn(capsys, "good.csv", *options).startswith(words)
+
+
+@pytest.mark.usefixtures("folder")
+def test_wrong_options_of_others(capsys):
+    compare = ["compare", "good.csv", "--target", "class", "-q", "-o", "out"]
+    assert fails(capsys, *compare, "--learners", "act,atc").startswith("there is no learner 'atc'")
+    assert fails(capsys, *compare, "--learners", "act").startswith("--learners act: a comparison needs at least two")
+    assert "folds=41 is not valid" in fails(capsys, *compare, "--learners", "eg2,c45", "--folds", "41", "--jobs", 1)
+    assert fails(capsys, "evaluate", "model.json", "good.csv", "-o", "a.txt").startswith("a.txt: unknown suffix '.txt'")
+    assert fails(capsys, "show", "model.json", "--plot", "a.bmp").startswith("a.bmp: unknown suffix of a picture")
+    assert "--known age: what is known" in fails(capsys, "next", "model.json", "--known", "age")
+    assert fails(capsys, "next", "model.json", "--known", "agee=3") == "there is no test 'agee'; did you mean 'age'?"
+    assert "age" in fails(capsys, "next", "model.json", "--known", "age=old")
+
+
+# ---- outputs
+
+
+@pytest.mark.usefixtures("folder")
+def test_outputs_that_cannot_be_written(capsys):
+    os.mkdir("taken")
+    for option in ("-o", "--report"):
+        assert learn(capsys, "good.csv", option, "taken") == "taken: is a folder, not a file"
+        assert learn(capsys, "good.csv", option, "no/where.json") == (
+            "no/where.json: cannot be written: there is no folder no"
+        )
+        assert learn(capsys, "good.csv", option, "/proc/model.json").startswith("/proc/model.json: cannot be written")
+    assert fails(capsys, "predict", "model.json", "good.csv", "-o", "taken") == "taken: is a folder, not a file"
+    assert fails(capsys, "predict", "model.json", "good.csv", "-o", "a.docx").startswith(
+        "a.docx: unknown suffix '.docx'"
+    )
+    compare = ["compare", "good.csv", "--target", "class", "--learners", "eg2,c45", "-q", "-o", "good.csv"]
+    assert fails(capsys, *compare) == "good.csv: is a file, not a folder"
+    assert fails(capsys, "show", "model.json", "-q", "--plot", "no/a.png").startswith("no/a.png: cannot be written")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_has_answers_already(capsys):
+    assert cli.run(["predict", "model.json", "good.csv", "-q", "-o", "a.csv"]) == 0
+    assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
+        "a.csv: has a column 'answer' already; rename it, or take the file without it"
+    )
+
+
+# ---- models
+
+
+def change(name, **changes):
+    with open("model.json") as file:
+        content = json.load(file)
+    return write(name, json.dumps(content | changes))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["evaluate", "predict", "show", "next"])
+def test_models_that_are_none(capsys, command):
+    rest = {"evaluate": ["good.csv"], "predict": ["good.csv", "-o", "a.csv"], "show": [], "next": []}[command]
+    assert fails(capsys, command, change("m.json", version=99), *rest) == (
+        "m.json: version 99 of the model format is unknown; this release reads version 1"
+    )
+    assert fails(capsys, command, change("m.json", learner="GPT"), *rest).startswith(
+        "m.json: names the unknown learner"
+    )
+    assert fails(capsys, command, write("m.json", "{"), *rest).startswith("m.json: ")
+    assert fails(capsys, command, write("m.json", "[]"), *rest).startswith("m.json: ")
+    assert fails(capsys, command, "good.csv", *rest).startswith("good.csv: ")
+    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: there is no such file"
+
+
+@pytest.mark.usefixtures("folder")
+def test_cases_that_do_not_fit_the_model(capsys):
+    assert ww.load("model.json").tree_.tests_used() == ["age"]
+    write("other.csv", "pain,chol,class\nnone,200,sick\n")
+    assert fails(capsys, "predict", "model.json", "other.csv", "-o", "a.csv") == (
+        "other.csv: lacks 'age', which the model asks for; it has 'pain', 'chol', 'class'"
+    )
+    write("new.csv", HEAD + "".join(ROWS) + "50,none,200,dead\n")
+    assert fails(capsys, "evaluate", "model.json", "new.csv", "--target", "class") == (
+        "new.csv, line 42: column 'class' has the class 'dead', which the model does not know; it knows 'sick', 'well'"
+    )
+    assert fails(capsys, "evaluate", "model.json", "new.csv") == (
+        "new.csv: no column is the one of the classes 'sick', 'well'; name it with --target"
+    )
+    write("two.csv", "class,truth,age\nsick,well,3\nwell,sick,4\n")
+    assert fails(capsys, "evaluate", "model.json", "two.csv") == (
+        "two.csv: 'class', 'truth' could be the one of the classes 'sick', 'well'; name it with --target"
+    )
