@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -22,11 +21,14 @@ from worthwhile._encode import Columns, Schema, is_frame, read_classes, read_col
 from worthwhile._files import write_text
 from worthwhile._hierarchy import levels_for
 from worthwhile._money import Money
+from worthwhile._notebook import tree_table
+from worthwhile._parallel import threads_here
 from worthwhile._parameters import check_parameters
+from worthwhile._run import Fetch
 from worthwhile._treefile import Nodes, Reader, costs_to_json, parse_tree, plain, write_tree
 from worthwhile._weighting import class_costs, instance_weights
 from worthwhile.costs import Costs
-from worthwhile.tree import Advice, Tree
+from worthwhile.tree import Advice, Explanation, Outcome, Tree
 
 __all__ = ["MODEL_FORMAT", "MODEL_VERSION", "Training", "TreeClassifier"]
 
@@ -133,7 +135,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
         raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")
 
     def _n_threads(self) -> int:
-        return 1 if self.n_jobs is None else min(int(joblib.effective_n_jobs(self.n_jobs)), MOST_THREADS)
+        return min(threads_here(self.n_jobs), MOST_THREADS)
 
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):
@@ -214,13 +216,38 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
         """Return what to do now for a case of which `known` is known; see `Tree.next_test`."""
         return self._whole_tree().next_test(known)
 
-    def explain(self, case: Mapping[str, Any]) -> str:
-        """Return the way of a case through the tree, in words and money."""
+    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+        """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
+        return self._whole_tree().run(case, fetch)
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the way of a case through the tree, in words and money; see `Tree.explain`."""
         return self._whole_tree().explain(case)
+
+    def rules(self) -> list[str]:
+        """Return one sentence per leaf of the tree, in plain words; see `Tree.rules`."""
+        return self._whole_tree().rules()
+
+    def _summary_html(self) -> str:
+        """Return what was learned, in money, for notebooks; nothing before that."""
+        return tree_table(self.tree_, type(self).__name__) if "tree_" in self.__dict__ else ""
+
+    # Both ways in which notebooks ask; what scikit-learn has to show comes first.
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._summary_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        output: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return output | {kind: page + self._summary_html() for kind, page in output.items() if kind == "text/html"}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the learner with its tree to a JSON file that `worthwhile.load` reads (docs/tree-format.md)."""
-        content = {
+        write_text(Path(path), json.dumps(self._document(), ensure_ascii=False))
+
+    def _document(self) -> dict[str, Any]:
+        """Return the JSON object of the learner, as `save` writes it."""
+        return {
             "format": MODEL_FORMAT,
             "version": MODEL_VERSION,
             "learner": type(self).__name__,
@@ -228,7 +255,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
             "named_columns": hasattr(self, "feature_names_in_"),
             **self._content(),
         }
-        write_text(Path(path), json.dumps(content, ensure_ascii=False))
 
     def _content(self) -> dict[str, Any]:
         """Return what was learned, for a file."""

@@ -1,0 +1,269 @@
+// The pricing and the routing of one case, by the rules of docs/design.md, "What a test costs", from the JSON of a saved
+// model (docs/tree-format.md). Nothing here touches the page.
+
+const labelText = (label) => (typeof label === "boolean" ? (label ? "True" : "False") : String(label));
+
+// Labels are the same if they are equal as numbers or truth values, otherwise if their texts are.
+const sameLabel = (a, b) =>
+  typeof a !== "string" && typeof b !== "string" ? Number(a) === Number(b) : labelText(a) === labelText(b);
+
+const union = (...sets) => new Set(sets.flatMap((set) => [...set]));
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+class Prices {
+  constructor(columns, costs) {
+    const tests = costs.tests || {};
+    const terms = columns.map(({ name }) => {
+      const term = Object.hasOwn(tests, name) ? tests[name] : 0;
+      return typeof term === "number" ? { price: term } : term;
+    });
+    const position = new Map(columns.map(({ name }, column) => [name, column]));
+    this.marginal = terms.map((term) => term.price);
+    this.group = terms.map((term) => term.group ?? null);
+    this.delayed = terms.map((term) => Boolean(term.delayed));
+    this.common = new Map(Object.entries(costs.groups || {}));
+    const requires = terms.map((term) => (term.requires || []).map((name) => position.get(name)));
+    this.closures = columns.map((_, test) => {
+      const found = new Set([test]);
+      for (const at of found) for (const needed of requires[at]) found.add(needed);
+      return found;
+    });
+  }
+
+  closure(tests) {
+    return union(...[...tests].map((test) => this.closures[test]));
+  }
+
+  // The price of `charged` for somebody who has paid for `paid`: marginals once, a group's common price once.
+  price(charged, paid = new Set()) {
+    const fresh = [...charged].filter((test) => !paid.has(test));
+    const settled = new Set([...paid].map((test) => this.group[test]));
+    const groups = new Set(fresh.map((test) => this.group[test]).filter((g) => g !== null && !settled.has(g)));
+    return sum(fresh.map((test) => this.marginal[test])) + sum([...groups].map((group) => this.common.get(group)));
+  }
+
+  ordersDelayed(test, paid) {
+    return [...this.closures[test]].some((t) => this.delayed[t] && !paid.has(t));
+  }
+}
+
+class Model {
+  constructor(content) {
+    const tree = content.tree || content;
+    this.columns = tree.columns;
+    this.classes = tree.classes;
+    this.leastCost = tree.answer === "least-cost";
+    this.position = new Map(tree.columns.map(({ name }, column) => [name, column]));
+    this.prices = new Prices(tree.columns, tree.costs || {});
+    this.readErrors(tree.costs?.errors ?? 1);
+    this.nodes = tree.nodes.map((node) => this.readNode(node));
+    this.shareOut();
+  }
+
+  // M[truth][answer]: the classes, then the answers that are no class.
+  readErrors(errors) {
+    const classes = this.classes;
+    if (typeof errors === "number") {
+      this.answers = [...classes];
+      this.errors = classes.map((_, truth) => classes.map((__, answer) => (truth === answer ? 0 : errors)));
+    } else {
+      const truths = errors.map((row) => row[0]);
+      const rejects = errors.map((row) => row[1]).filter((answer, i, all) =>
+        !truths.some((truth) => sameLabel(truth, answer)) && all.findIndex((a) => sameLabel(a, answer)) === i);
+      this.answers = [...classes, ...rejects];
+      this.errors = classes.map((truth) => this.answers.map((answer) =>
+        errors.find((row) => sameLabel(row[0], truth) && sameLabel(row[1], answer))[2]));
+    }
+    this.largest = Math.max(0, ...this.errors.flat().map(Math.abs));
+  }
+
+  readNode(content) {
+    const node = {
+      test: -1,
+      children: content.children || [],
+      weights: content.weights,
+      weight: sum(content.weights),
+      answer: this.answers.findIndex((answer) => sameLabel(answer, content.answer)),
+    };
+    if (content.test === undefined) return node;
+    node.test = this.position.get(content.test);
+    if (content.branches === undefined) node.threshold = content.threshold;
+    else node.branchOf = new Map(content.branches.flatMap((values, b) => values.map((value) => [value, b])));
+    return node;
+  }
+
+  // Class shares of every node: those of the nearest node with training cases, at or above it.
+  shareOut() {
+    const k = this.classes.length;
+    const spread = (at, above) => {
+      const node = this.nodes[at];
+      node.source = node.weight > 0 ? node : above;
+      node.shares = node.source
+        ? node.source.weights.map((weight) => weight / node.source.weight)
+        : this.classes.map((_, c) => (node.answer < k ? Number(node.answer === c) : 1 / k));
+      const total = sum(node.children.map((child) => this.nodes[child].weight));
+      node.ways = node.children.map((child) => (total > 0 ? this.nodes[child].weight / total : 1 / node.children.length));
+    };
+    spread(0, null);
+    const todo = [0];
+    while (todo.length) {
+      const at = todo.pop();
+      for (const child of this.nodes[at].children) {
+        spread(child, this.nodes[at].source);
+        todo.push(child);
+      }
+    }
+  }
+
+  // The branch of a value at a node, -1 where it is of no use. `null` is a value that cannot be had.
+  branch(node, value) {
+    if (value === null) return -1;
+    return node.branchOf ? node.branchOf.get(value) ?? -1 : Number(!(value <= node.threshold));
+  }
+
+  *below(at) {
+    const todo = [at];
+    while (todo.length) {
+      const next = todo.pop();
+      yield next;
+      todo.push(...this.nodes[next].children);
+    }
+  }
+
+  errorCost(shares, answer) {
+    return sum(shares.map((share, truth) => share * this.errors[truth][answer]));
+  }
+
+  bestAnswer(shares) {
+    if (this.leastCost) return this.leastAnswer(shares);
+    let best = 0;
+    shares.forEach((share, c) => { if (share > shares[best] + 1e-9 * sum(shares)) best = c; });
+    return best;
+  }
+
+  leastAnswer(shares) {
+    const costs = this.answers.map((_, answer) => this.errorCost(shares, answer));
+    let best = 0;
+    costs.forEach((cost, answer) => { if (cost < costs[best] - 1e-9 * sum(shares) * this.largest) best = answer; });
+    return best;
+  }
+
+  // Expected price and error cost of going on from a place, for a case of which all values can be had; null where the tree
+  // does not know how cases divide.
+  expectedCost(known, place, charged) {
+    const walk = new Walk(this, known);
+    const costs = new Map();
+    const todo = [{ at: place.node, paid: place.paid, entered: false }];
+    const priced = new Map();
+    while (todo.length) {
+      const visit = todo.pop();
+      const node = this.nodes[visit.at];
+      const asked = node.test >= 0 && !known.has(node.test);
+      let ways = [];
+      if (asked) ways = node.ways.map((share, b) => [b, share]).filter(([, share]) => share > 0);
+      else if (node.test >= 0) ways = [[this.branch(node, known.get(node.test)), 1]];
+      if (!visit.entered) {
+        if (ways.some(([b]) => b < 0)) return null;
+        if (asked && !node.children.some((child) => this.nodes[child].weight > 0)) return null;
+        const { fresh } = node.test < 0 ? { fresh: new Set() } : walk.order(visit.at, visit.paid);
+        priced.set(visit.at, this.prices.price(fresh, union(charged, visit.paid)));
+        todo.push({ ...visit, entered: true });
+        for (const [b] of ways) todo.push({ at: node.children[b], paid: union(visit.paid, fresh), entered: false });
+      } else if (node.test < 0) costs.set(visit.at, this.errorCost(node.shares, node.answer));
+      else costs.set(visit.at, priced.get(visit.at) + sum(ways.map(([b, share]) => share * costs.get(node.children[b]))));
+    }
+    return costs.get(place.node);
+  }
+
+  // What to do now for a case of which `known` (Map: column -> number, text or null) is known.
+  advise(known) {
+    const walk = new Walk(this, known);
+    const available = [...known].filter(([test, value]) => this.usable(test, value)).map(([test]) => test);
+    const charged = union(walk.charged, this.prices.closure(available)); // what is known was had
+    const shares = this.classes.map((_, c) =>
+      sum(walk.standing.map((place) => place.share * this.nodes[place.node].shares[c])));
+    const advice = { standing: walk.standing, spent: this.prices.price(charged), shares, price: 0, commits: [] };
+    const place = walk.standing.find(({ node }) => this.nodes[node].test >= 0);
+    if (!place) {
+      const [only] = walk.standing;
+      const answer = walk.standing.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares);
+      return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer) };
+    }
+    const order = walk.order(place.node, place.paid);
+    const trained = this.nodes[0].weight > 0;
+    const stop = trained ? this.leastAnswer(shares) : null;
+    const whole = walk.standing.length === 1 && [...known].every(([test, value]) => this.usable(test, value));
+    const { test } = this.nodes[place.node];
+    return {
+      ...advice,
+      stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
+      goOnCost: trained && whole ? this.expectedCost(known, place, charged) : null,
+      test,
+      node: place.node,
+      answer: null,
+      price: this.prices.price(order.fresh, charged),
+      commits: order.commits.filter((t) => !charged.has(t)),
+      // What it requires: neither the test itself nor ordered for its own sake.
+      comes: [...order.fresh].filter((t) => t !== test && !charged.has(t) && !order.commits.includes(t)),
+    };
+  }
+
+  usable(test, value) {
+    return value !== null && (this.columns[test].kind === "numeric" || this.columns[test].values.includes(value));
+  }
+}
+
+// The way of a case: what is charged, and where it stands with which share.
+class Walk {
+  constructor(model, known) {
+    Object.assign(this, { model, known, charged: new Set(), standing: [] });
+    const todo = [{ node: 0, share: 1, paid: new Set() }];
+    while (todo.length) {
+      const place = this.descend(todo.pop());
+      const node = model.nodes[place.node];
+      if (!this.isKnown(node)) {
+        this.standing.push(place);
+        continue;
+      }
+      const ways = node.ways.map((share, b) => ({ share, b })).filter((way) => way.share > 0);
+      ways.sort((one, other) => one.share - other.share || other.b - one.b); // the heaviest last, to be walked first
+      for (const { share, b } of ways) todo.push({ node: node.children[b], share: place.share * share, paid: place.paid });
+    }
+  }
+
+  isKnown(node) {
+    return this.known.has(node.test);
+  }
+
+  branch(node) {
+    return this.model.branch(node, this.known.get(node.test));
+  }
+
+  descend({ node: at, share, paid }) {
+    for (let node = this.model.nodes[at]; this.isKnown(node); node = this.model.nodes[at]) {
+      const branch = this.branch(node);
+      if (branch < 0) break;
+      const { fresh } = this.order(at, paid);
+      paid = union(paid, fresh);
+      this.charged = union(this.charged, fresh);
+      at = node.children[branch];
+    }
+    return { node: at, share, paid };
+  }
+
+  // What ordering the test of a node charges, and which other tests it commits to.
+  order(at, paid) {
+    const { model } = this;
+    const { test } = model.nodes[at];
+    if (paid.has(test)) return { fresh: new Set(), commits: [] };
+    const ordered = new Set([test]);
+    if (model.prices.ordersDelayed(test, paid)) {
+      for (const below of model.below(at)) {
+        const node = model.nodes[below];
+        if (node.test >= 0 && (!this.isKnown(node) || this.branch(node) >= 0)) ordered.add(node.test);
+      }
+    }
+    const commits = [...ordered].filter((t) => t !== test && !paid.has(t)).sort((a, b) => a - b);
+    return { fresh: model.prices.closure(ordered), commits };
+  }
+}
