@@ -20,6 +20,8 @@ _HOME = {
     "Test": "costs",
     "Tree": "tree",
     "Advice": "tree",
+    "Explanation": "tree",
+    "Outcome": "tree",
     "C45Classifier": "greedy",
     "C45CSClassifier": "c45cs",
     "EG2Classifier": "greedy",
@@ -32,14 +34,19 @@ _HOME = {
     "BudgetForestClassifier": "budget_forest",
     "load": "_model",
 }
-_MODULES = ("datasets", "metrics", "plot")
+_MODULES = ("datasets", "displays", "evaluation", "metrics", "plot", "report", "sensitivity", "spending")
 
 __all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 - all of them are texts
 
 if TYPE_CHECKING:  # the same once more, for type checkers and editors
     from worthwhile import datasets as datasets
+    from worthwhile import displays as displays
+    from worthwhile import evaluation as evaluation
     from worthwhile import metrics as metrics
     from worthwhile import plot as plot
+    from worthwhile import report as report
+    from worthwhile import sensitivity as sensitivity
+    from worthwhile import spending as spending
     from worthwhile._model import load as load
     from worthwhile.act import ACTClassifier as ACTClassifier
     from worthwhile.act import LSID3Classifier as LSID3Classifier
@@ -54,6 +61,8 @@ if TYPE_CHECKING:  # the same once more, for type checkers and editors
     from worthwhile.greedy import IDXClassifier as IDXClassifier
     from worthwhile.icet import ICETClassifier as ICETClassifier
     from worthwhile.tree import Advice as Advice
+    from worthwhile.tree import Explanation as Explanation
+    from worthwhile.tree import Outcome as Outcome
     from worthwhile.tree import Tree as Tree
 
 

@@ -64,6 +64,21 @@ class Poll:
         self.counts += counts
         self.prices += prices
 
+    def add_all(self, votes: npt.NDArray[np.int32], counts: Floats, prices: Floats) -> None:
+        """Add what many trees say together."""
+        self.votes += votes
+        self.counts += counts
+        self.prices += prices
+
+    def hear(self, ledger: Any, trees: Sequence[Any], stops: Bools | None, n_threads: int) -> None:
+        """Consult trees about each case until it has heard enough."""
+        asking = np.ones(len(self.prices), dtype=np.bool_)
+        for number, tree in enumerate(trees):
+            asking &= ~quits_at(number, len(trees), self.leads(), stops)
+            if not asking.any():
+                break
+            self.add(*ledger.consult(tree, asking.view(np.uint8), n_threads))
+
     def leaders(self) -> npt.NDArray[np.intp]:
         """Return the class with the most votes; of equals the one with more cases in the leaves, then the first."""
         most = self.votes.max(axis=1)
@@ -126,13 +141,21 @@ class Judges:
 
     def record(self, course: Course, alpha: float, ends: Stages, rate: float | None = None) -> BudgetRecord:
         """Return what a forest costs if the cases stop at these stages."""
+        outcomes = self._outcomes(course, ends)
+        price, error, cost = (float(np.average(values, weights=self.weights)) for values in outcomes)
+        return BudgetRecord(alpha, course.n_trees, price, error, cost, rate)
+
+    def sums(self, course: Course, ends: Stages) -> Floats:
+        """Return price, errors, error cost and weight of these cases together, where there are others elsewhere."""
+        weights = np.ones(len(ends)) if self.weights is None else self.weights
+        # No scalar products: their last bits depend on the number of threads.
+        return np.array([*((weights * values).sum() for values in self._outcomes(course, ends)), weights.sum()])
+
+    def _outcomes(self, course: Course, ends: Stages) -> tuple[Floats, Bools, Floats]:
+        """Return the price, whether the answer is wrong, and what it costs, of each case."""
         cases = np.arange(len(ends))
         answers = course.leaders[ends, cases]
-        price, error, cost = (
-            float(np.average(values, weights=self.weights))
-            for values in (course.prices[ends, cases], answers != self.truth, self.costs[cases, answers])
-        )
-        return BudgetRecord(alpha, course.n_trees, price, error, cost, rate)
+        return course.prices[ends, cases], answers != self.truth, self.costs[cases, answers]
 
     def at_rates(self, course: Course, alpha: float, states: States, rates: Sequence[float]) -> list[BudgetRecord]:
         """Return what a forest costs if the worth of the next tree at each of these rates decides when cases stop."""
@@ -224,9 +247,11 @@ class States:
         return cls(**arrays)
 
 
-def rates_for(course: Course, money: Money) -> list[float]:
-    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which trees are too dear."""
-    prices = course.prices.mean(axis=1)
+def rates_for(prices: Floats, money: Money) -> list[float]:
+    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which trees are too dear.
+
+    `prices` are what 0, 1, 2, … trees cost on average.
+    """
     dear = prices[prices > 0]
     if not len(dear):
         return [0.0, 1.0]

@@ -30,12 +30,15 @@ class Forest:
         instead, the lowest first, then for no tree.
     states : States or None
         What that decision depends on.
+    tests : tuple of int or None
+        The tests that the trees keep to; None: all.
     """
 
     alpha: float
     trees: tuple[Tree, ...]
     curve: tuple[BudgetRecord, ...]
     states: States | None = None
+    tests: tuple[int, ...] | None = None
 
     def within(self, budget: float | None) -> BudgetRecord:
         """Return as much of the forest as the budget allows on the validation cases."""
@@ -72,6 +75,7 @@ def forests_to_json(root: Tree, forests: Sequence[Forest]) -> dict[str, Any]:
                 "trees": [write_nodes(tree) for tree in forest.trees],
                 "curve": [[r.trees, r.price, r.error, r.error_cost, r.rate] for r in forest.curve],
                 "states": None if forest.states is None else forest.states.to_json(),
+                "tests": None if forest.tests is None else [root.columns[test] for test in forest.tests],
             }
             for forest in forests
         ],
@@ -105,6 +109,7 @@ def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
             raise ValueError(f"tree {number} of {where}: {error}") from None
         trees.append(Tree(parsed, root.schema, root.classes, money=root._money))
     states = reader.take("states", (dict, type(None)), None)
+    tests = _parse_tests(root, reader.take("tests", (list, type(None)), None), where)
     curve = tuple(_parse_record(row, alpha, where) for row in reader.take("curve", list))
     if not curve or (states is None and [r.trees for r in curve] != list(range(len(trees) + 1))):
         raise ValueError(f"'curve' of {where} must have one row for 0, 1, … {len(trees)} trees")
@@ -113,7 +118,16 @@ def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
     if states is not None and (curve[-1].trees, curve[-1].price) != (0, 0.0):
         raise ValueError(f"'curve' of {where} must end with 0 trees, for nothing")
     reader.finish()
-    return Forest(alpha, tuple(trees), curve, None if states is None else States.from_json(states, len(trees)))
+    kept = None if states is None else States.from_json(states, len(trees))
+    return Forest(alpha, tuple(trees), curve, kept, tests)
+
+
+def _parse_tests(root: Tree, names: Any, where: str) -> tuple[int, ...] | None:
+    for name in names or ():
+        if name not in root.columns:
+            known = ", ".join(root.columns)
+            raise ValueError(f"'tests' of {where} names {name!r}, which is no column; there are {known}")
+    return None if names is None else tuple(root.columns.index(name) for name in names)
 
 
 def _parse_record(row: Any, alpha: float, where: str) -> BudgetRecord:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from worthwhile._base import Training
 from worthwhile._biases import TRUSTS
 from worthwhile._genesis import Floats
+from worthwhile._parallel import here
 from worthwhile._teacher import features_of, shares_of_others
 
 __all__ = ["MOST_TAUGHT", "Lesson", "can_be_taught", "has_values"]
@@ -53,9 +54,9 @@ class Lesson:
         self.case, self.classes, self.table = np.arange(n), training.classes, training.table
         if not taught:
             return
-        shares = shares_of_others(
-            features_of(training.schema, training.columns), training.classes, k, training.weights, seed, n_threads
-        )
+        features = features_of(training.schema, training.columns)
+        with here():
+            shares = shares_of_others(features, training.classes, k, training.weights, seed, n_threads)
         self._others = shares * self._own.sum(axis=1, keepdims=True)
         right = shares.argmax(axis=1) == training.classes
         self.others_err = float(1 - np.average(right, weights=training.weights))

@@ -37,6 +37,16 @@ class Money:
         matrix.flags.writeable = False
         return cls(costs, prices, tuple(answers), matrix, core_pricing, _core.Errors(matrix))
 
+    def errors_are_alike(self) -> bool:
+        """Say whether all errors are equally dear, and all right answers."""
+        right = np.eye(*self.error_costs.shape, dtype=np.bool_)
+        kinds = self.error_costs[right], self.error_costs[~right]
+        return all(bool(np.ptp(costs) == 0) for costs in kinds if costs.size)
+
+    def free_pricing(self) -> Any:
+        """Return the core's prices of as many tests that cost nothing."""
+        return _free(tuple(map(str, range(len(self.prices.marginal)))))[2]
+
 
 def _priced(costs: Costs, columns: Sequence[str]) -> tuple[Costs, Prices, Any]:
     prices = costs.prices_for(columns)

@@ -114,6 +114,8 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "impurity": _one_of(*IMPURITIES),
     "splits": _one_of("minimax", "expected"),
     "cuts": _one_of("random", "values", "exact"),
+    "sampling": _one_of("chosen", "weighted", "drawn"),
+    "tests": _one_of("all", "chosen"),
     "validation": (_is_validation, "a number above 0 and at most 0.9, a pair (X, y), or None"),
     "adaptive": (
         lambda value: _is_truth(value) or (isinstance(value, str) and value == "settled"),

@@ -2,22 +2,29 @@
 
 The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial
 is a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
+Cases and folds are shared by all trials of a search (`_parallel.Shared`); a generation is spread over the workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile._base import Training
 from worthwhile._biases import TRUSTS, Biases
+from worthwhile._encode import Columns, Schema
 from worthwhile._folds import stratified_folds
 from worthwhile._genesis import Floats
 from worthwhile._lesson import Lesson
 from worthwhile._money import Money
+from worthwhile._parallel import PIECES, Shared, cut, spread
+from worthwhile.costs import Costs
 
 __all__ = ["Folds", "Halves"]
 
@@ -32,74 +39,159 @@ MOST_JUDGED, JUDGED_PER_ERROR = 1.0, 3.0
 class Halves:
     """Every trial on a random half of its own (Turney 1995, section 3.5)."""
 
-    def __init__(self, training: Training, policy: Any, n_threads: int, rng: np.random.Generator) -> None:
-        self._training, self._policy, self._n_threads, self._rng = training, policy, n_threads, rng
+    def __init__(self, training: Training, policy: Mapping[str, Any], n_threads: int, rng: np.random.Generator) -> None:
+        self._n_threads, self._rng = n_threads, rng
+        own = _Labels(np.arange(len(training.classes)), training.classes, training.weights, None, None)
+        self._bench = _shared(training, training.table, own, None, policy)
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the average cost of every individual; NaN where the time was too short."""
-        cases = self._training.table, self._training.classes, self._training.weights
-        splits = {
-            "split": np.arange(len(biases), dtype=np.int32),
-            "grows": None,
-            "seed": int(self._rng.integers(2**63)),
-            "growing_weights": None,
-            "judging_weights": None,
-        }
-        return _try(cases, self._training.money, self._policy, biases, splits, self._n_threads, seconds)
+        split = np.arange(len(biases), dtype=np.int32)
+        return _try(self._bench, biases, split, int(self._rng.integers(2**63)), self._n_threads, seconds)
 
 
 class Folds:
     """Cross-validations, the same for every individual."""
 
-    def __init__(self, lesson: Lesson, policy: Any, repeats: int, n_threads: int, rng: np.random.Generator) -> None:
-        self._lesson, self._policy, self._n_threads = lesson, policy, n_threads
+    def __init__(self, bench: Shared[_Bench], first: int, n_splits: int, n_threads: int) -> None:
+        self._bench, self._first, self._n_splits, self._n_threads = bench, first, n_splits, n_threads
+
+    @classmethod
+    def sets(
+        cls,
+        n_sets: int,
+        lesson: Lesson,
+        policy: Mapping[str, Any],
+        repeats: int,
+        n_threads: int,
+        rng: np.random.Generator,
+    ) -> list[Folds]:
+        """Return several sets of cross-validations, all on the same bench: workers get the cases once."""
         n_folds = max(2, min(N_FOLDS, len(lesson.training.classes)))  # none is empty, unless there is but one case
-        folds = [stratified_folds(lesson.training.classes, n_folds, rng) for _ in range(repeats)]
-        grows = np.array([fold != f for fold in folds for f in range(n_folds)], dtype=np.uint8)[:, lesson.case]
-        self._n_splits = len(grows)
-        self._grows = np.tile(grows, (lesson.trusts, 1))
-        self._weights = self._judging = None
+        grows: list[npt.NDArray[np.uint8]] = []
+        for _ in range(n_sets):
+            folds = [stratified_folds(lesson.training.classes, n_folds, rng) for _ in range(repeats)]
+            own = np.array([fold != f for fold in folds for f in range(n_folds)], dtype=np.uint8)[:, lesson.case]
+            grows += [own] * lesson.trusts
+        n_splits = repeats * n_folds
+        weights, growing, judging = lesson.training.weights, None, None
         if lesson.taught:
-            self._weights = np.repeat([lesson.weights(trust) for trust in TRUSTS], self._n_splits, axis=0)
-            self._judging = lesson.weights(min(MOST_JUDGED, JUDGED_PER_ERROR * lesson.others_err))
+            weights = None
+            growing = np.tile(np.repeat([lesson.weights(trust) for trust in TRUSTS], n_splits, axis=0), (n_sets, 1))
+            judging = lesson.weights(min(MOST_JUDGED, JUDGED_PER_ERROR * lesson.others_err))
+        labels = _Labels(lesson.case, lesson.classes, weights, growing, judging)
+        bench = _shared(lesson.training, lesson.table, labels, np.concatenate(grows), policy)
+        return [cls(bench, i * lesson.trusts * n_splits, n_splits, n_threads) for i in range(n_sets)]
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the average cost of every individual; NaN where the time was too short."""
         each = np.tile(np.arange(self._n_splits, dtype=np.int32), len(biases))
         many = biases.take(np.repeat(np.arange(len(biases)), self._n_splits))
-        lesson = self._lesson
-        cases = lesson.table, lesson.classes, None if lesson.taught else lesson.training.weights
-        splits = {
-            "split": many.trust * np.int32(self._n_splits) + each,
-            "grows": self._grows,
-            "seed": None,
-            "growing_weights": self._weights,
-            "judging_weights": self._judging,
-        }
-        costs = _try(cases, lesson.training.money, self._policy, many, splits, self._n_threads, seconds)
+        split = np.int32(self._first) + many.trust * np.int32(self._n_splits) + each
+        costs = _try(self._bench, many, split, None, self._n_threads, seconds)
         return costs.reshape(len(biases), self._n_splits).mean(axis=1)
 
 
+class _Labels(NamedTuple):
+    """The rows of a table that trials learn from and are judged by: cases with labels and weights."""
+
+    case: npt.NDArray[np.intp]
+    classes: npt.NDArray[np.int32]
+    weights: Floats | None
+    growing: Floats | None  # (splits, rows)
+    judging: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """All that trials have in common, ready for the core."""
+
+    table: Any
+    labels: _Labels
+    grows: npt.NDArray[np.uint8] | None  # (splits, rows); None: random halves
+    money: Money
+    policy: Any
+
+
+class _Piece(NamedTuple):
+    """Some of the trials: one individual and one split each."""
+
+    trials: npt.NDArray[np.intp]  # which ones they are
+    biases: Biases
+    split: npt.NDArray[np.int32]
+    seed: int | None
+    seconds: float
+
+
+def _shared(training: Training, table: Any, labels: _Labels, grows: Any, policy: Mapping[str, Any]) -> Shared[_Bench]:
+    costs = training.money.costs
+    parts = training.schema, training.columns, labels, grows, costs, training.labels.tolist(), dict(policy)
+    return Shared(_Bench(table, labels, grows, training.money, _core.Policy(**policy)), _bench, parts)
+
+
+def _bench(
+    schema: Schema,
+    columns: Columns,
+    labels: _Labels,
+    grows: npt.NDArray[np.uint8] | None,
+    costs: Costs,
+    classes: Sequence[Any],
+    policy: Mapping[str, Any],
+) -> _Bench:
+    """Make a bench out of plain data."""
+    table = schema.encode(columns.take(labels.case), complete=True)
+    return _Bench(table, labels, grows, Money.of(costs, schema.names, classes), _core.Policy(**policy))
+
+
 def _try(
-    cases: tuple[Any, Any, Any],
-    money: Money,
-    policy: Any,
+    bench: Shared[_Bench],
     biases: Biases,
-    splits: Mapping[str, Any],
+    split: npt.NDArray[np.int32],
+    seed: int | None,
     n_threads: int,
     seconds: float,
 ) -> Floats:
-    """Let the core run one trial per individual."""
-    return _core.try_biases(
-        *cases,
-        money.core_pricing,
-        money.core_errors,
-        policy,
+    """Run one trial per individual."""
+
+    def pieces(n: int) -> list[_Piece]:
+        # To make a split ready takes time: trials on the same one stay together.
+        order = np.argsort(split, kind="stable") if n > 1 else np.arange(len(split))
+        trials = (order[some] for some in cut(len(order), n))
+        return [_Piece(own, biases.take(own), split[own], seed, seconds) for own in trials]
+
+    # Where the time is limited, nothing should wait for a worker: it would take the same time again.
+    rounds = 1 if math.isfinite(seconds) else PIECES
+    costs = np.empty(len(biases))
+    for trials, found in spread(_try_piece, bench, pieces, n_threads, rounds):
+        costs[trials] = found
+    return costs
+
+
+def _try_piece(bench: _Bench, piece: _Piece, n_threads: int) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Let the core run trials."""
+    biases, labels = piece.biases, bench.labels
+    grows, split, seed = bench.grows, piece.split, piece.seed
+    if seed is not None and len(split) <= split.max(initial=-1):
+        # The core makes the halves 0, 1, … of as many trials as it is told of; these are others.
+        halves = [_core.random_half(len(labels.classes), seed, number) for number in split.tolist()]
+        grows, split, seed = np.stack(halves), np.arange(len(split), dtype=np.int32), None
+    costs = _core.try_biases(
+        bench.table,
+        labels.classes,
+        labels.weights,
+        bench.money.core_pricing,
+        bench.money.core_errors,
+        bench.policy,
         biases=biases.prices,
         omega=biases.omega,
         confidence=biases.confidence,
         max_depth=biases.max_depth,
-        **splits,
+        split=split,
+        grows=grows,
+        seed=seed,
+        growing_weights=labels.growing,
+        judging_weights=labels.judging,
         n_threads=n_threads,
-        seconds=seconds,
+        seconds=piece.seconds,
     )
+    return piece.trials, costs

@@ -6,8 +6,8 @@ docs/design.md, "Forests", says precisely what is computed.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,29 +16,41 @@ from sklearn.utils.validation import check_is_fitted
 
 from worthwhile import _core
 from worthwhile._base import Training, TreeClassifier
-from worthwhile._consult import BudgetRecord, Judges, Poll, Recorder, States, quits_at, rates_for
+from worthwhile._consult import BudgetRecord, Judges, Poll, quits_at
+from worthwhile._court import SETTLED, Court, Growth, Watch
 from worthwhile._encode import is_frame, read_columns
+from worthwhile._evolution import Clock
 from worthwhile._folds import stratified_share
 from worthwhile._forestadvice import advise_by_forest, explain_by_forest
 from worthwhile._forestfile import Forest, fits, forests_from_json, forests_to_json
+from worthwhile._grove import Grove, Order, shared_grove, spread_trees
+from worthwhile._notebook import forest_table
+from worthwhile._parallel import Shared, slots
+from worthwhile._partfile import files_of
+from worthwhile._parts import forests_of, sow
+from worthwhile._phrases import amount
+from worthwhile._run import Fetch, may_ask, run
+from worthwhile._testsets import importances, ladder
 from worthwhile._treefile import DEEPEST, Nodes, Reader
-from worthwhile.tree import Advice, Tree, distinct_labels
+from worthwhile.tree import Advice, Explanation, Outcome, Tree, distinct_labels
 
-__all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
+__all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord", "Growth"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
-SETTLED = "settled"
 LEAST_POWER = {"powers": 2.0, "products": 1.0}
-FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_")
+FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
+CHOSEN = "chosen"
+PILOTS = 20  # trees that say how important each test is
+TRIED = 10  # trees that say how cases are best drawn
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BudgetForestClassifier(TreeClassifier):
     """BudgetRF: a random forest whose tests cost, on average, no more than a budget.
 
-    Every tree is grown on a bootstrap sample; a node takes the test, and the cut, with the least price per drop of
-    impurity in the worst branch. Trees are added as long as the average price of a validation case stays within the
-    budget, where a test that several trees ask for is paid once. Their majority answers.
+    Every tree is grown on a random sample of the cases; a node takes the test, and the cut, with the least price per
+    drop of impurity in the worst branch. Trees are added as long as the average price of a validation case stays within
+    the budget, where a test that several trees ask for is paid once. Their majority answers.
 
     Parameters
     ----------
@@ -61,6 +73,16 @@ class BudgetForestClassifier(TreeClassifier):
         Which cuts of a numeric test are tried: 80, 40 or 20 (with more than 2,000, more than 500, and fewer cases)
         anywhere between the least and the largest value, or at values of cases drawn at random, which suits crooked
         columns; or all.
+    sampling : {"chosen", "drawn", "weighted"}, default "chosen"
+        Which cases a tree is grown from. "drawn", as in the paper: as many as there are, drawn with replacement, so
+        that a third of them is not seen; good where classes overlap. "weighted": all, each counting half, and half of
+        how often it was drawn; good where they hardly do. "chosen": whichever errs less on the validation cases in ten
+        trees.
+    tests : {"all", "chosen"}, default "all"
+        "all", as in the paper: each tree may ask any test, at its price. "chosen": there are also forests whose trees
+        keep to a set of tests, the most important ones for their price, and do not mind prices within it; sets of all
+        sizes are tried, and the forest with the fewest errors within the budget is chosen. It takes longer, and gets
+        far more out of small budgets.
     context : bool, default False
         A test that is paid for on the path counts as free in growing, and a group's common price counts once.
     max_depth : int, optional
@@ -73,6 +95,10 @@ class BudgetForestClassifier(TreeClassifier):
         change the answer, or when the next tree costs more than it is expected to gain. With a budget, the rate between
         prices and error costs is chosen so that the budget is kept; without, one unit of price counts as one unit of
         error cost. "settled": only the first reason.
+    time_limit : float, optional
+        Seconds after which `fit` grows no more trees; the first one is waited for.
+    callback : function, optional
+        `fit` calls it with a `Growth` after every tree.
     costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
     weighting : {"instance"}, optional
@@ -84,7 +110,8 @@ class BudgetForestClassifier(TreeClassifier):
     random_state : int, numpy Generator or RandomState, optional
         Makes the forest repeatable.
     n_jobs : int, optional
-        Number of threads; the forest does not depend on it. None: one, -1: all processors.
+        Number of threads; the forest does not depend on it. None: one, -1: all processors. The workers that
+        `joblib.parallel_config` names, of a Dask cluster or other processes, grow trees in their place.
 
     Attributes
     ----------
@@ -95,8 +122,14 @@ class BudgetForestClassifier(TreeClassifier):
         and nothing is paid.
     alpha_ : float
         The threshold (or the power) that was chosen.
+    tests_ : list of str
+        The tests that the trees may ask.
+    sampling_ : str
+        How cases were drawn.
     rate_ : float or None
         With ``adaptive=True``: what one unit of price counts against one unit of error cost.
+    stopped_ : {"done", "time limit", "interrupted"}
+        Why the growing ended. Ctrl-C ends it with what has been grown; before the first tree it is passed on.
     record_ : BudgetRecord
         What the forest costs on the validation cases.
     forests_ : list of Forest
@@ -132,24 +165,113 @@ class BudgetForestClassifier(TreeClassifier):
     power: float | Sequence[float] = 2.0
     splits: str = "minimax"
     cuts: str = "random"
+    sampling: str = "chosen"
+    tests: str = "all"
     context: bool = False
     max_depth: int | None = None
     validation: Any = 0.3
     adaptive: bool | str = False
+    time_limit: float | None = None
+    callback: Callable[[Growth], Any] | None = None
 
-    def _learn(self, training: Training) -> None:
+    def fit_parts(self, parts: Any, target: str, weight: str | None = None) -> Self:
+        """Learn from many Parquet files, of which every worker holds one at a time.
+
+        Each tree is grown from a sample of one file (`sampling` "chosen" means "drawn"), and files take turns in
+        proportion to their cases: put rows in a random order before they are divided, and let there be at least as many
+        trees as files. Every file sets its share of validation cases aside, which together judge all trees. Files are
+        read three times (four, with ``adaptive=True``), and all `max_trees` trees are grown before the budget decides
+        how many are consulted. The forest depends on the files and `random_state`, not on the workers.
+
+        Parameters
+        ----------
+        parts : path or list of paths
+            A folder with files ``*.parquet``, or files, which must have the same columns. Every worker must be able to
+            read them under these names. Columns of texts, categories and truth values are nominal.
+        target : str
+            The column with the classes.
+        weight : str, optional
+            A column that says how much each case counts; a case of weight 0 is left out.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import tempfile, pyarrow as pa, pyarrow.parquet, worthwhile as ww
+        >>> folder = tempfile.mkdtemp()
+        >>> for part in range(4):
+        ...     table = pa.table({"age": range(20 + part, 80), "ill": ["no"] * (30 - part) + ["yes"] * 30})
+        ...     pa.parquet.write_table(table, f"{folder}/part-{part}.parquet")
+        >>> clf = ww.BudgetForestClassifier(max_trees=8, random_state=0).fit_parts(folder, target="ill")
+        >>> len(clf.trees_), clf.record_.error < 0.2
+        (8, True)
+        """
+        self._check_parameters()
+        if self.tests == CHOSEN:
+            raise ValueError(f"fit_parts grows trees that may ask all tests: tests={self.tests!r} needs fit")
+        values, given = self._values(), self.validation
+        farm = sow(self, files_of(parts), target, weight, self._options())
+        self._begin(None)  # all trees are grown
+        self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
+        self._root, self.classes_, self.n_features_in_ = farm.root, farm.field.labels, len(farm.root.columns)
+        self.feature_names_in_ = np.array(farm.root.columns, dtype=object)
+        judges = self._judges(given[0], given[1], "validation") if _is_pair(given) else None
+        self.forests_, self.stopped_ = forests_of(self, farm, values, judges), "done"
+        self._choose(self.budget)
+        return self
+
+    def _begin(self, limit: float | None) -> None:
+        """Forget what was learned before, and note what counts: parameters may be set later."""
         for name in FITTED:
             self.__dict__.pop(name, None)
+        self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
+        self._limit = None if limit is None or self._adaptive is True else float(limit)
+
+    def _learn(self, training: Training) -> None:
+        self._begin(self.budget)
         values = self._values()
         rng = self._generator()
         seed = int(rng.integers(2**62))
         self._root = _root(training)
         growing, judges = self._divide(training, rng)
-        # Noted, as the parameter may be set to something else later.
-        self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
-        self._limit = None if self.budget is None or self._adaptive is True else float(self.budget)
-        self.forests_ = [self._grow(value, growing, judges, seed) for value in values]
+        grove = shared_grove(growing, self._options(), seed)
+        self._raise_forests(values, grove, judges)
         self._choose(self.budget)
+
+    def _raise_forests(self, values: list[float], grove: Shared[Grove], judges: Judges) -> None:
+        """Grow a forest for every value and every set of tests, as long as nothing ends it."""
+        clock = Clock(self.time_limit)
+        self.sampling_ = self._best_sampling(values[0], grove, judges) if self.sampling == CHOSEN else self.sampling
+        plans = [(value, tests) for tests in self._test_sets(values[0], grove) for value in values]
+        watch = Watch(len(plans) * int(self.max_trees), clock, self.callback)
+        self.forests_, court = [], self._court(judges)
+        for value, tests in plans:
+            if watch.stopped == "done":
+                self.forests_.append(court.forest(value, self._trees(value, grove, tests), tests, watch))
+        self.stopped_ = watch.stopped
+
+    def _test_sets(self, value: float, grove: Shared[Grove]) -> list[tuple[int, ...] | None]:
+        """Return the tests that forests are to keep to, None for all of them at their prices."""
+        if self.tests != CHOSEN:
+            return [None]
+        prices, everything = self._root._prices, tuple(range(len(self._root.columns)))
+        pilots = spread_trees(grove, Order(value, range(PILOTS), self.sampling_, everything), self._n_threads())
+        return [None, *ladder(importances(pilots, len(everything)), prices)]
+
+    def _best_sampling(self, value: float, grove: Shared[Grove], judges: Judges) -> str:
+        """Return the way of drawing cases with which the first trees err less."""
+        court, found = replace(self._court(judges), adaptive=False, limit=None), []
+        for sampling in ("drawn", "weighted"):
+            trees = map(self._tree, spread_trees(grove, Order(value, range(TRIED), sampling), self._n_threads()))
+            forest = court.forest(value, trees, None, Watch(TRIED, Clock(None), None))
+            found.append((self._badness(forest.curve[-1]), sampling))
+        return min(found)[1]
+
+    def _badness(self, record: BudgetRecord) -> float:
+        """Return what forests are compared by."""
+        return record.error if self._root._money.errors_are_alike() else record.price + record.error_cost
 
     def _values(self) -> list[float]:
         """Return the values of the impurity's parameter that are to be tried."""
@@ -191,73 +313,46 @@ class BudgetForestClassifier(TreeClassifier):
         truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
         return Judges(root.schema.encode(columns), truth, root._error_rows(labels)[place])
 
-    def _recorder(self, judges: Judges) -> Recorder:
-        root = self._root
-        return Recorder(judges.table, len(judges.truth), root._money, int(root.nodes.answer[0]), self._n_threads())
+    def _court(self, judges: Judges) -> Court:
+        return Court(self._root, judges, self._adaptive, self._limit, self._n_threads())
 
-    def _grow(self, alpha: float, growing: Training, judges: Judges, seed: int) -> Forest:
-        """Grow trees as long as the validation cases can pay for them."""
-        recorder, trees = self._recorder(judges), []
-        curve = [self._record(recorder, judges, alpha)]
-        for tree in self._trees(alpha, growing, seed):
-            recorder.consult(tree._core_tree)
-            if self._adaptive is not True:
-                record = self._record(recorder, judges, alpha)
-                if not fits(record.price, self._limit):
-                    break
-                curve.append(record)
-            trees.append(tree)
-        if self._adaptive is not True:
-            return Forest(alpha, tuple(trees), tuple(curve))
-        course = recorder.course()
-        states, rates = States.of(course, judges), rates_for(course, self._root._money)
-        return Forest(alpha, tuple(trees), (*judges.at_rates(course, alpha, states, rates), curve[0]), states)
-
-    def _record(self, recorder: Recorder, judges: Judges, alpha: float) -> BudgetRecord:
-        course = recorder.course()
-        return judges.record(course, alpha, course.ends(self._adaptive == SETTLED))
-
-    def _trees(self, alpha: float, growing: Training, seed: int) -> Iterator[Tree]:
+    def _trees(self, alpha: float, grove: Shared[Grove], tests: tuple[int, ...] | None) -> Iterator[Tree]:
         """Yield the trees. Each depends on the seed and its number alone."""
         n_threads = self._n_threads()
-        batch = n_threads if self._limit is not None else 4 * n_threads
-        money, weights = growing.money, growing.weights
+        at_once = max(n_threads, slots())
+        # Trees beyond the budget are grown for nothing; where there is no limit, few batches keep all workers busy.
+        batch = at_once if self._limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):
             numbers = range(first, min(first + batch, int(self.max_trees)))
-            draws = [_bootstrap(seed, number, len(growing.classes)) for number in numbers]
-            counts = np.stack([counts if weights is None else counts * weights for counts, _ in draws])
-            cores = _core.grow_forest(
-                growing.table,
-                growing.classes,
-                len(growing.labels),
-                counts,
-                money.core_pricing,
-                impurity=self.impurity,
-                parameter=alpha,
-                expected=self.splits == "expected",
-                cuts=self.cuts,
-                context=bool(self.context),
-                max_depth=DEEPEST if self.max_depth is None else min(int(self.max_depth), DEEPEST),
-                seeds=[own_seed for _, own_seed in draws],
-                n_threads=n_threads,
-            )
-            yield from (growing.tree(core, "majority") for core in cores)
+            yield from map(self._tree, spread_trees(grove, Order(alpha, numbers, self.sampling_, tests), n_threads))
+
+    def _tree(self, nodes: Nodes) -> Tree:
+        root = self._root
+        return Tree(nodes, root.schema, root.classes, money=root._money)
+
+    def _options(self) -> dict[str, Any]:
+        """Return how the core is to grow trees."""
+        return {
+            "impurity": self.impurity,
+            "expected": self.splits == "expected",
+            "cuts": self.cuts,
+            "context": bool(self.context),
+            "max_depth": DEEPEST if self.max_depth is None else min(int(self.max_depth), DEEPEST),
+        }
 
     # ---- choosing
 
     def _choose(self, budget: float | None) -> None:
         """Consult the forest, and as much of it, that suits the budget best."""
         found = [forest.within(budget) for forest in self.forests_]
-        uniform = _is_uniform(self._root.error_costs)
-        forest, record = min(
-            zip(self.forests_, found, strict=True),
-            key=lambda pair: pair[1].error if uniform else pair[1].price + pair[1].error_cost,
-        )
+        forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._badness(pair[1]))
         self._consult_only(forest, record)
 
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
-        self.trees_ = list(forest.trees[: record.trees])
+        self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
         self.alpha_, self.rate_, self.record_ = forest.alpha, record.rate, record
+        names = self._root.columns
+        self.tests_ = list(names if forest.tests is None else (names[test] for test in forest.tests))
         self.empty_ = not self.trees_
         self._stops = None
         if forest.states is not None and record.rate is not None:
@@ -310,20 +405,7 @@ class BudgetForestClassifier(TreeClassifier):
         """
         self._frame()
         judges = self._judges(X, y, "the curve")
-        curve: list[BudgetRecord] = []
-        for forest in self.forests_:
-            recorder = self._recorder(judges)
-            none = self._record(recorder, judges, forest.alpha)
-            if forest.states is None:
-                curve.append(none)
-            for tree in forest.trees:
-                recorder.consult(tree._core_tree)
-                if forest.states is None:
-                    curve.append(self._record(recorder, judges, forest.alpha))
-            if forest.states is not None:
-                rates = [record.rate for record in forest.curve if record.rate is not None]
-                curve += [*judges.at_rates(recorder.course(), forest.alpha, forest.states, rates), none]
-        return curve
+        return [record for forest in self.forests_ for record in self._court(judges).curve(forest)]
 
     # ---- answering
 
@@ -354,13 +436,11 @@ class BudgetForestClassifier(TreeClassifier):
         prices = root.checked_case_prices(case_prices, n_cases)
         ledger = _core.ForestLedger(table, root._money.core_pricing, root._money.core_errors, prices)
         poll = Poll(n_cases, len(root.classes), int(root.nodes.answer[0]))
-        asking = np.ones(n_cases, dtype=np.bool_)
-        for number, tree in enumerate(self.trees_):
-            if self._adaptive:
-                asking &= ~quits_at(number, len(self.trees_), poll.leads(), self._stops)
-            if not asking.any():
-                break
-            poll.add(*ledger.consult(tree._core_tree, asking.view(np.uint8) if self._adaptive else None, n_threads))
+        trees = [tree._core_tree for tree in self.trees_]
+        if self._adaptive:
+            poll.hear(ledger, trees, self._stops, n_threads)
+        else:
+            poll.add_all(*ledger.consult_all(trees, n_threads))
         return poll
 
     def _enough(self, number: int, poll: Poll) -> bool:
@@ -380,15 +460,28 @@ class BudgetForestClassifier(TreeClassifier):
         """
         return advise_by_forest(self._frame(), self.trees_, known, self._enough)
 
-    def explain(self, case: Mapping[str, Any]) -> str:
-        """Return the way of a case through the trees, in words and money."""
+    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+        """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
+        root = self._frame()
+        return run(self.next_test, may_ask(self.trees_, case), root.columns, case, fetch)
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the way of a case through the trees, in words and money; see `Tree.explain`."""
         return explain_by_forest(self._frame(), self.trees_, case, self._enough)
+
+    def _summary_html(self) -> str:
+        if "trees_" not in self.__dict__:
+            return ""
+        record = self.record_
+        price, error = f"tests {amount(record.price)}", f"errors {amount(record.error_cost)}"
+        facts = [f"{price} and {error} per validation case, {record.error:.1%} wrong"]
+        return forest_table(self._root, self.trees_, type(self).__name__, facts)
 
     # ---- keeping
 
     def _content(self) -> dict[str, Any]:
         root = self._frame()
-        position = next(i for i, forest in enumerate(self.forests_) if forest.alpha == self.alpha_)
+        position = self.forests_.index(self._chosen)
         chosen = {"forest": position, "record": self.forests_[position].curve.index(self.record_)}
         return {"forest": forests_to_json(root, self.forests_), "limit": self._limit, "chosen": chosen}
 
@@ -413,16 +506,3 @@ def _root(training: Training) -> Tree:
 
 def _is_pair(validation: Any) -> bool:
     return isinstance(validation, (tuple, list)) and len(validation) == 2
-
-
-def _bootstrap(seed: int, number: int, n_cases: int) -> tuple[npt.NDArray[np.float64], int]:
-    """Return how often a tree has drawn each case, and a seed for its cuts."""
-    rng = np.random.default_rng([seed, number])
-    counts = np.bincount(rng.integers(n_cases, size=n_cases), minlength=n_cases).astype(np.float64)
-    return counts, int(rng.integers(2**63))
-
-
-def _is_uniform(error_costs: npt.NDArray[np.float64]) -> bool:
-    """Say whether all errors are equally dear."""
-    right = np.eye(*error_costs.shape, dtype=np.bool_)
-    return all(bool(np.ptp(costs) == 0) for costs in (error_costs[right], error_costs[~right]) if costs.size)

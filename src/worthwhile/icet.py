@@ -109,7 +109,8 @@ class ICETClassifier(TreeClassifier):
     random_state : int, numpy Generator or RandomState, optional
         Makes the search repeatable.
     n_jobs : int, optional
-        Number of threads; the result does not depend on it. None: one, -1: all processors.
+        Number of threads; the result does not depend on it. None: one, -1: all processors. The workers that
+        `joblib.parallel_config` names, of a Dask cluster or other processes, run the trials in their place.
 
     Attributes
     ----------
@@ -196,7 +197,7 @@ class ICETClassifier(TreeClassifier):
             lesson = Lesson(lesson.training.take(rng.permutation(n)[:MOST_SEARCHED]), False, 0, 1)
         space = RefinedSpace(_list_prices(lesson.training), self.search == "real", lesson.trusts)
         repeats = REPEATS if n <= FEW_CASES else 1
-        search, final = (Folds(lesson, self._policy(lesson), repeats, self._n_threads(), rng) for _ in range(2))
+        search, final = Folds.sets(2, lesson, self._policy(lesson), repeats, self._n_threads(), rng)
         patience, margin = OWN_PATIENCE, 0.0
         if lesson.taught:
             patience, margin = TAUGHT_PATIENCE, min(MARGIN / math.sqrt(n), 1.0)
@@ -232,28 +233,29 @@ class ICETClassifier(TreeClassifier):
         """Grow the tree of the winner on all cases."""
         training, money = lesson.training, lesson.training.money
         table, classes, weights = lesson.rows(self.trust_)
-        core = _core.grow(table, classes, weights, money.core_pricing, money.core_errors, self._policy(lesson, best))
+        policy = _core.Policy(**self._policy(lesson, best))
+        core = _core.grow(table, classes, weights, money.core_pricing, money.core_errors, policy)
         self.tree_ = training.tree(core, "majority" if self.variant == "paper" else "least-cost")
 
-    def _policy(self, lesson: Lesson, best: Biases | None = None) -> Any:
-        """Return what all trials have in common, or the policy of one individual."""
+    def _policy(self, lesson: Lesson, best: Biases | None = None) -> dict[str, Any]:
+        """Return the core's policy that all trials have in common, or that of one individual."""
         paper = self.variant == "paper"
-        return _core.Policy(
-            criterion="icf",
-            omega=1.0 if best is None else float(best.omega[0]),
-            min_cases=TAUGHT_MIN_CASES if lesson.taught else OWN_MIN_CASES,
-            min_share=0.1,
-            max_depth=NO_LIMIT if best is None else int(best.max_depth[0]),
-            release8=False,
-            context=not paper,
-            lookahead=1,
-            least_cost=not paper,
-            prune="pessimistic" if paper else "cost",
-            confidence=0.25 if best is None else float(best.confidence[0]),
-            raise_subtrees=True,
-            n_threads=self._n_threads(),
-            biases=None if best is None else best.prices[0],
-        )
+        return {
+            "criterion": "icf",
+            "omega": 1.0 if best is None else float(best.omega[0]),
+            "min_cases": TAUGHT_MIN_CASES if lesson.taught else OWN_MIN_CASES,
+            "min_share": 0.1,
+            "max_depth": NO_LIMIT if best is None else int(best.max_depth[0]),
+            "release8": False,
+            "context": not paper,
+            "lookahead": 1,
+            "least_cost": not paper,
+            "prune": "pessimistic" if paper else "cost",
+            "confidence": 0.25 if best is None else float(best.confidence[0]),
+            "raise_subtrees": True,
+            "n_threads": self._n_threads(),
+            "biases": None if best is None else best.prices[0],
+        }
 
 
 def _list_prices(training: Training) -> Floats:

@@ -130,7 +130,7 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
         """Goes by the clock, not by what the learner tells, where there is a time limit and nothing to count."""
 
         def render(self, task: Task) -> Any:
-            if trials is None and seconds is not None:
+            if trials is None and seconds is not None and task.total == seconds:
                 task.completed = min(task.elapsed or 0.0, seconds)
             return super().render(task)
 
@@ -140,13 +140,18 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
         task = bar.add_task("", total=trials or seconds, found="")
 
         def tell(now: Any) -> None:
-            bar.update(task, completed=None if trials is None else now.trials, found=_found(now, trials))
+            if hasattr(now, "due"):  # a forest counts its trees
+                bar.update(task, completed=now.trees, total=now.due, found=_found(now, trials))
+            else:
+                bar.update(task, completed=None if trials is None else now.trials, found=_found(now, trials))
 
         yield tell
 
 
 def _found(now: Any, trials: int | None) -> str:
-    """Say what a search has found so far: ICET tells its trials, ACT its look-ahead."""
+    """Say what a search has found so far: ICET tells its trials, ACT its look-ahead, a forest its trees."""
+    if hasattr(now, "due"):
+        return f"{now.trees} of at most {now.due} trees, best {now.cost:.2f} per case,"
     if trials is not None:
         return f"{now.trials} of at most {trials} trials, best {now.best:.2f} per case,"
     return f"look-ahead of {now.r}, best {now.cost:.2f} per case,"

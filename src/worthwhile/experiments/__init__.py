@@ -15,6 +15,7 @@ from worthwhile._files import make_folder
 from worthwhile.experiments._engine import Cell, Experiment, Family, Numbers, Progress, Store, run
 from worthwhile.experiments._page import OUTSIDE, About, Table, footnote, layout, write_pages
 from worthwhile.experiments.esmeir import TABLES as ESMEIR
+from worthwhile.experiments.nan import TABLES as NAN
 from worthwhile.experiments.ting import TABLES as TING
 from worthwhile.experiments.turney import TABLES as TURNEY
 
@@ -36,11 +37,12 @@ __all__ = [
     "reproduce",
 ]
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (*TURNEY, *ESMEIR, *TING)}
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (*TURNEY, *ESMEIR, *TING, *NAN)}
 PAPERS: dict[str, list[str]] = {
     "turney": [experiment.name for experiment in TURNEY],
     "esmeir": [experiment.name for experiment in ESMEIR],
     "ting": [experiment.name for experiment in TING],
+    "nan": [experiment.name for experiment in NAN],
 }
 
 

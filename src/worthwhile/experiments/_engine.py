@@ -24,10 +24,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import joblib
-
 from worthwhile import __version__, datasets
 from worthwhile._files import make_folder
+from worthwhile._parallel import stream
 
 if TYPE_CHECKING:
     from worthwhile.experiments._page import Table
@@ -256,10 +255,7 @@ def run(
     done, done_weight, weight = 0, 0.0, sum(weights.values())
     tell = tell or (lambda _: None)
     tell(Progress(next(iter(missing.values()), experiments[-1].name), 0, len(missing), 0.0, weight))
-    # Batches would put several long cells in one process, and lose them all if it is stopped.
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    due = _until(missing, seconds)
-    for cell, numbers in parallel(joblib.delayed(_measured)(family.measure, cell, folder) for cell in due):
+    for cell, numbers in stream(functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs):
         store.add(cell, numbers)
         done, done_weight = done + 1, done_weight + weights[cell]
         tell(Progress(missing[cell], done, len(missing), done_weight, weight))
@@ -321,7 +317,7 @@ def _check_data(family: Family, names: Iterable[str], folder: str | None) -> Non
             raise ValueError(f"{error}{hint}") from None
 
 
-def _measured(measure: Callable[[Cell, str | None], Numbers], cell: Cell, folder: str | None) -> tuple[Cell, Numbers]:
+def _measured(measure: Callable[[Cell, str | None], Numbers], folder: str | None, cell: Cell) -> tuple[Cell, Numbers]:
     # Ctrl-C reaches all processes of a command. The one that was started ends the others; these should not complain.
     if multiprocessing.parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -141,6 +141,8 @@ class Picture:
     labels: Sequence[str]
     right_label: str = ""
     ticks: Sequence[float] = ()  # numbers to show along x; none: all of x
+    linear: bool = False  # x on a linear scale instead
+    top: float = 100.0  # of the scale up the side, unless a line goes higher
 
 
 @dataclass(frozen=True)
@@ -377,7 +379,7 @@ def _dots_png(picture: Dots, quick: bool) -> bytes:
 
 def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
     ax.set_title(panel.title, fontsize=10)
-    ax.set_xscale("log")
+    ax.set_xscale("linear" if picture.linear else "log")
     if ticks := picture.ticks or picture.x:
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
@@ -407,5 +409,5 @@ def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
             )
         highest = max((value for values in lines.values() for value in values), default=0.0)
         # The paper's scale is 0 to 100; what costs more is shown all the same.
-        where.set_ylim(0, max(100.0 if not panel.right else 1.0, highest * 1.05))
+        where.set_ylim(0, max(picture.top if not panel.right else 1.0, highest * 1.05))
     return handles

@@ -1,0 +1,128 @@
+"""Judging forests while they grow: what their trees cost on validation cases, and when there are enough of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from worthwhile._consult import BudgetRecord, Judges, Recorder, States, rates_for
+from worthwhile._evolution import Clock
+from worthwhile._forestfile import Forest, fits
+from worthwhile.tree import Tree
+
+__all__ = ["SETTLED", "Court", "Growth", "Watch"]
+
+SETTLED = "settled"
+
+
+class Growth(NamedTuple):
+    """How far the growing of forests is.
+
+    Attributes
+    ----------
+    trees : int
+        Trees that were grown.
+    due : int
+        How many there may be; the budget may end it earlier.
+    cost : float
+        Least price plus error cost per validation case of what was grown so far.
+    """
+
+    trees: int
+    due: int
+    cost: float
+
+
+class Watch:
+    """Counts the trees that grow, tells about them, and ends the growing when the time is over or on Ctrl-C."""
+
+    def __init__(self, due: int, clock: Clock, callback: Callable[[Growth], Any] | None) -> None:
+        self.stopped = "done"
+        self._due, self._clock, self._callback = due, clock, callback
+        self._grown, self._best = 0, math.inf
+
+    def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+        """Yield trees as long as nothing ends it."""
+        for tree in trees:
+            self._grown += 1
+            yield tree
+            if self._clock.left() <= 0:
+                self.stopped = "time limit"
+                return
+
+    def interrupted(self) -> None:
+        """Take note of Ctrl-C; before the first tree it is passed on."""
+        if not self._grown:
+            raise KeyboardInterrupt
+        self.stopped = "interrupted"
+
+    def tell(self, record: BudgetRecord) -> None:
+        """Tell about one more tree."""
+        self._best = min(self._best, record.price + record.error_cost)
+        if self._callback is not None:
+            self._callback(Growth(self._grown, self._due, self._best))
+
+
+@dataclass(frozen=True, eq=False)
+class Court:
+    """Cases that judge forests, and by what rules."""
+
+    root: Tree
+    judges: Judges
+    adaptive: bool | str
+    limit: float | None  # trees are taken as long as they cost no more
+    n_threads: int
+
+    def forest(self, alpha: float, trees: Iterable[Tree], tests: tuple[int, ...] | None, watch: Watch) -> Forest:
+        """Take trees as long as the cases can pay for them."""
+        recorder, kept = self._recorder(), list[Tree]()
+        curve = [self._record(recorder, alpha)]
+        try:
+            for tree in watch.over(trees):
+                recorder.consult(tree._core_tree)
+                record = self._record(recorder, alpha)
+                if not fits(record.price, self.limit):
+                    break
+                curve.append(record)
+                kept.append(tree)
+                watch.tell(record)
+        except KeyboardInterrupt:
+            watch.interrupted()
+            recorder = self._consulted(kept)  # the last tree may have been half consulted
+        if self.adaptive is not True:
+            return Forest(alpha, tuple(kept), tuple(curve[: len(kept) + 1]), tests=tests)
+        course = recorder.course()
+        states = States.of(course, self.judges)
+        rates = rates_for(course.prices.mean(axis=1), self.root._money)
+        by_rate = self.judges.at_rates(course, alpha, states, rates)
+        return Forest(alpha, tuple(kept), (*by_rate, curve[0]), states, tests)
+
+    def curve(self, forest: Forest) -> list[BudgetRecord]:
+        """Return what every part of a forest costs."""
+        if forest.states is not None:
+            course = self._consulted(forest.trees).course()
+            rates = [record.rate for record in forest.curve if record.rate is not None]
+            at_rates = self.judges.at_rates(course, forest.alpha, forest.states, rates)
+            return [*at_rates, self._record(self._recorder(), forest.alpha)]
+        recorder = self._recorder()
+        found = [self._record(recorder, forest.alpha)]
+        for tree in forest.trees:
+            recorder.consult(tree._core_tree)
+            found.append(self._record(recorder, forest.alpha))
+        return found
+
+    def _recorder(self) -> Recorder:
+        root, judges = self.root, self.judges
+        return Recorder(judges.table, len(judges.truth), root._money, int(root.nodes.answer[0]), self.n_threads)
+
+    def _consulted(self, trees: Sequence[Tree]) -> Recorder:
+        recorder = self._recorder()
+        for tree in trees:
+            recorder.consult(tree._core_tree)
+        return recorder
+
+    def _record(self, recorder: Recorder, alpha: float) -> BudgetRecord:
+        course = recorder.course()
+        return self.judges.record(course, alpha, course.ends(self.adaptive == SETTLED))
