@@ -562,20 +562,16 @@ def test_the_alphas_of_the_paper():
 
 
 def test_cases_are_drawn_as_the_validation_cases_like_it():
-    """With classes that do not overlap all cases are wanted; where labels are noise, not to see them all helps."""
     rng = np.random.default_rng(0)
     clean = rng.uniform(size=(1200, 3))
     labels = (np.floor(clean[:, 0] * 8) + np.floor(clean[:, 1] * 8)) % 2
     noisy = np.where(rng.uniform(size=1200) < 0.25, rng.integers(0, 2, 1200), labels)
-    found = {}
-    for name, y in (("clean", labels), ("noisy", noisy)):
+    for y in (labels, noisy):
         both = {s: make(alpha=0, costs=None, sampling=s, max_trees=10).fit(clean, y) for s in ("drawn", "weighted")}
         errors = {s: clf.record_.error for s, clf in both.items()}
         chosen = make(alpha=0, costs=None, max_trees=10).fit(clean, y)
         assert chosen.record_.error == min(errors.values())
         assert chosen.sampling_ == min(errors, key=errors.get)
-        found[name] = errors
-    assert found["clean"]["weighted"] < found["clean"]["drawn"]
 
 
 def test_weighted_cases_are_all_seen():
@@ -596,13 +592,13 @@ def many_columns():
 
 def test_chosen_tests_get_more_out_of_a_small_budget():
     wide, y, costs = many_columns()
-    known = {"costs": costs, "random_state": 0, "max_trees": 20, "budget": 3}
+    known = {"costs": costs, "random_state": 0, "max_trees": 20, "budget": 2}
     every, few = (
         ww.BudgetForestClassifier(tests=tests, **known).fit(wide[:600], y[:600]) for tests in ("all", "chosen")
     )
     assert few.score(wide[600:], y[600:]) > every.score(wide[600:], y[600:]) + 0.02
     assert {"x3", "x7"} <= set(few.tests_)
-    assert len(few.tests_) <= 3
+    assert len(few.tests_) == 2
     assert len(every.tests_) == 12
     for tree in few.trees_:
         assert set(tree.tests_used()) <= set(few.tests_)
@@ -629,7 +625,7 @@ def test_sets_of_tests_mind_prices_groups_and_importance():
     )
     tree = ww.C45Classifier(costs=prices).fit(np.eye(4), [0, 1, 0, 1]).tree_
     sets = ladder(np.array([9.0, 8.0, 3.0, 0.1]), tree._prices)
-    # By importance for the price, 3 / 3 goes before 9 / 11; the second of the group costs 1 more. Free tests are in all.
+    # By importance for the price, 3 / 3 goes before 9 / 11; the second of the group costs 1. Free tests are in all.
     assert sets == [(0, 3), (0, 1, 2, 3), (2, 3), (0, 2, 3)]
     assert ladder(np.zeros(4), tree._prices) == []
 
@@ -663,6 +659,7 @@ def test_ctrl_c_keeps_what_has_grown(adaptive):
     def stop_at_once(self, trees):
         raise KeyboardInterrupt
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Watch, "over", stop_at_once)
-        make(alpha=0, adaptive=adaptive).fit(X, Y)
+        with pytest.raises(KeyboardInterrupt):
+            make(alpha=0, adaptive=adaptive).fit(X, Y)

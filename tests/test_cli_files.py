@@ -215,7 +215,7 @@ def test_searches_draw_a_bar_with_the_best_cost_so_far(folder, tmp_path, learner
     [
         ("act", ["--time-limit", "300"]),
         ("icet", ["--set", "trials=10000000", "--set", "variant=paper"]),
-        ("budget-forest", ["--set", "max_trees=100000"]),
+        ("budget-forest", ["--set", "max_trees=20000"]),
     ],
 )
 def test_ctrl_c_saves_the_best_model_so_far(folder, tmp_path, learner, slow):

@@ -141,9 +141,19 @@ class Judges:
 
     def record(self, course: Course, alpha: float, ends: Stages, rate: float | None = None) -> BudgetRecord:
         """Return what a forest costs if the cases stop at these stages."""
-        outcomes = self._outcomes(course, ends)
+        return self._averages(self._outcomes(course, ends), alpha, course.n_trees, rate)
+
+    def record_now(self, poll: Poll, alpha: float, n_trees: int) -> BudgetRecord:
+        """Return what a forest costs if no case stops before all of its trees are consulted."""
+        answers = poll.leaders()
+        outcomes = poll.prices, answers != self.truth, self.costs[np.arange(len(answers)), answers]
+        return self._averages(outcomes, alpha, n_trees, None)
+
+    def _averages(
+        self, outcomes: tuple[Floats, Bools, Floats], alpha: float, n_trees: int, rate: float | None
+    ) -> BudgetRecord:
         price, error, cost = (float(np.average(values, weights=self.weights)) for values in outcomes)
-        return BudgetRecord(alpha, course.n_trees, price, error, cost, rate)
+        return BudgetRecord(alpha, n_trees, price, error, cost, rate)
 
     def sums(self, course: Course, ends: Stages) -> Floats:
         """Return price, errors, error cost and weight of these cases together, where there are others elsewhere."""
@@ -167,18 +177,23 @@ class Recorder:
 
     def __init__(self, table: Any, n_cases: int, money: Money, default: int, n_threads: int) -> None:
         self._ledger = _core.ForestLedger(table, money.core_pricing, money.core_errors)
-        self._poll = Poll(n_cases, len(money.error_costs), default)
+        self.poll = Poll(n_cases, len(money.error_costs), default)
         self._n_threads = n_threads
         self._rows: list[tuple[Any, Any, Any]] = []
         self._note()
 
     def consult(self, core_tree: Any) -> None:
-        self._poll.add(*self._ledger.consult(core_tree, n_threads=self._n_threads))
+        self.poll.add(*self._ledger.consult(core_tree, n_threads=self._n_threads))
         self._note()
 
     def _note(self) -> None:
-        poll = self._poll
+        poll = self.poll
         self._rows.append((poll.leaders().astype(np.int16), poll.leads().astype(np.int16), poll.prices.copy()))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees that were consulted."""
+        return len(self._rows) - 1
 
     def course(self) -> Course:
         """Return what has happened so far."""

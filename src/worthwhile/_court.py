@@ -124,5 +124,7 @@ class Court:
         return recorder
 
     def _record(self, recorder: Recorder, alpha: float) -> BudgetRecord:
+        if self.adaptive != SETTLED:
+            return self.judges.record_now(recorder.poll, alpha, recorder.n_trees)
         course = recorder.course()
-        return self.judges.record(course, alpha, course.ends(self.adaptive == SETTLED))
+        return self.judges.record(course, alpha, course.ends(True))

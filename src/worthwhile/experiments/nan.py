@@ -7,20 +7,19 @@ are ours: LightGBM with penalties for tests, and the plain forest) and figure 5 
 
 from __future__ import annotations
 
-import csv
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from worthwhile.budget_forest import ALPHAS
-from worthwhile.experiments._engine import Cell, Experiment, Numbers, text_of
+from worthwhile.experiments._engine import Cell, Experiment, Numbers
 from worthwhile.experiments._nan_cells import BY_BUDGET, FAMILY, LEARNERS, POINTS, SHARES
 from worthwhile.experiments._nan_data import ABSENT_LARGE, ABSENT_SMALL, DATA, DRAWN, LARGE, SIZES, SMALL, UNIT
+from worthwhile.experiments._nan_results import Grid, Points, Results, cell_of, published
 from worthwhile.experiments._page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
 from worthwhile.experiments._rivals import LEAVES, ROUNDS, lightgbm_available
 
@@ -29,7 +28,6 @@ __all__ = ["TABLES", "published"]
 RUNS = 10  # of table 1, as in the paper
 SPLITS = 1  # of figure 4: the test sets are large, and the grid is
 NEAR = 2.0  # points of percent that a share of features may be off
-ERRORS = "1"  # every error costs the same
 
 # The paper's bootstrap, and our choice between two ways to sample cases.
 BY_TREES: Mapping[str, list[dict[str, Any]]] = {
@@ -63,77 +61,9 @@ POWERS = [label for label in IMPURITIES if label.startswith("powers")]
 THRESHOLDS = [label for label in IMPURITIES if label.startswith("pairs") and not label.endswith(" 0")]
 
 
-@dataclass(frozen=True)
-class Grid:
-    """What makes a table."""
-
-    name: str
-    title: str
-    cells: Callable[[bool, int], list[Cell]]
-    table: Callable[[Results], Table]
-
-
-class Results:
-    """The numbers of a table's cells, as far as they are there."""
-
-    def __init__(self, grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
-        self.grid, self.quick, self.seed = grid, quick, seed
-        self._wanted = grid.cells(quick, seed)
-        self._cells = cells
-
-    @property
-    def finished(self) -> bool:
-        return all(cell in self._cells for cell in self._wanted)
-
-    def points(self, data: str, prices: str, learner: str, parameters: Mapping[str, Any], split: int) -> Points:
-        """Return what was measured at the ten points."""
-        return Points(self._cells[_cell(data, prices, learner, parameters, split)])
-
-    def done(self, data: str, prices: str, learners: Mapping[str, list[dict[str, Any]]]) -> list[int]:
-        """Return the splits of a problem that are finished for all of these learners."""
-        wanted = {cell.split: True for cell in self._wanted if (cell.data, cell.prices) == (data, prices)}
-        return [
-            split
-            for split in wanted
-            if all(
-                _cell(data, prices, learner, parameters, split) in self._cells
-                for learner, settings in learners.items()
-                for parameters in settings
-            )
-        ]
-
-    def page(self, notes: Iterable[str], **parts: Any) -> Table:
-        """Return the table with what all tables say."""
-        missing = [] if self.finished else ["Not all of it is finished: what is missing is left out."]
-        name = f"nan-{self.grid.name}"
-        return Table(name=name, title=self.grid.title, notes=[*missing, *notes], **parts)
-
-
-class Points:
-    """What was measured at the ten points of a cell."""
-
-    def __init__(self, numbers: Numbers) -> None:
-        self.valid_error, self.price, self.error = (
-            np.array([numbers[f"{name}_{i}"] for i in range(1, POINTS + 1)])
-            for name in ("valid_error", "price", "error")
-        )
-
-
-def _cell(data: str, prices: str, learner: str, parameters: Mapping[str, Any], split: int) -> Cell:
-    return Cell(data, prices, ERRORS, learner, text_of(parameters), split)
-
-
 def _splits(number: int, quick: bool, seed: int) -> range:
     """Each seed has splits of its own; the quick version has the first of them."""
     return range(RUNS * seed, RUNS * seed + (1 if quick else number))
-
-
-@functools.cache
-def published() -> dict[tuple[str, str, str], float]:
-    """Return the published number of each (table, row, column)."""
-    path = Path(__file__).parent / "published" / "nan-2015.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        return {(line["table"], line["row"], line["column"]): float(line["value"]) for line in csv.DictReader(file)}
 
 
 def _estimate(values: Sequence[float], digits: int) -> Estimate:
@@ -146,7 +76,7 @@ def _estimate(values: Sequence[float], digits: int) -> Estimate:
 
 def _cells_by_trees(quick: bool, seed: int) -> list[Cell]:
     return [
-        _cell(data, UNIT, learner, parameters, split)
+        cell_of(data, UNIT, learner, parameters, split)
         for data in LARGE
         for learner, settings in BY_TREES.items()
         for parameters in settings
@@ -272,7 +202,7 @@ def _problems(quick: bool) -> tuple[tuple[str, str], ...]:
 
 def _cells_by_budget(quick: bool, seed: int) -> list[Cell]:
     return [
-        _cell(data, prices, learner, parameters, split)
+        cell_of(data, prices, learner, parameters, split)
         for data, prices in _problems(quick)
         for learner, settings in _choices(quick).items()
         for parameters in settings
@@ -418,9 +348,9 @@ def _budget_notes(results: Results) -> list[str]:
         ' trees (`adaptive=True, tests="chosen"`).'
         f" *CEGB*, LightGBM's {ROUNDS[-1]} rounds of trees of {LEAVES} leaves with penalties for tests, *lazy* per case"
         f" or *coupled* once for all cases: how much penalties count ({len(LAZY)} and {len(COUPLED)} values of"
-        " `cegb_tradeoff`), and how many of the rounds. The random forest: how many of its 40 trees. No test at all, and"
-        " the most frequent class, is always among the rivals' choices. What a case pays is the union of the tests on"
-        " its ways through all trees.",
+        " `cegb_tradeoff`), and how many of the rounds. The random forest: how many of its 40 trees. No test at all,"
+        " and the most frequent class, is always among the rivals' choices. What a case pays is the union of the tests"
+        " on its ways through all trees.",
         "The sets have no published prices. *unit*: every test costs 1; *drawn*: 1 to 100, tests that tell more tend to"
         " cost more, without groups, which CEGB does not know; another list for each split.",
     ]
@@ -432,7 +362,7 @@ def _budget_notes(results: Results) -> list[str]:
 def _cells_by_depth(quick: bool, seed: int) -> list[Cell]:
     """Nothing is random here: the quick version leaves out the largest set, and seeds do not matter."""
     return [
-        _cell(data, UNIT, "greedy-tree", parameters, 0)
+        cell_of(data, UNIT, "greedy-tree", parameters, 0)
         for data in SMALL
         if not quick or data != "dna"
         for parameters in IMPURITIES.values()
