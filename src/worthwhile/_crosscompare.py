@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +15,7 @@ from worthwhile._encode import read_classes
 from worthwhile._errortable import listing
 from worthwhile._estimates import LEVEL, Estimate, amount, bootstrap, estimate, money_row, p_value, stacked, text_table
 from worthwhile._folds import stratified_folds
+from worthwhile._parallel import stream
 from worthwhile.costs import Costs
 from worthwhile.metrics import Comparison, compare
 
@@ -176,13 +176,9 @@ def cross_compare(
     deals = [stratified_folds(index, folds, rng) for _ in range(repeats)]
     due = [(name, repeat, fold) for repeat in range(repeats) for fold in range(folds) for name in learners]
     tell(Done(0, len(due)))
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    work = (
-        joblib.delayed(_fit_and_measure)((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(deals[r] == f))
-        for n, r, f in due
-    )
+    fits = (((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(deals[r] == f)) for n, r, f in due)
     found: dict[tuple[str, int, int], tuple[Outcome, float]] = {}
-    for key, outcome, seconds in parallel(work):
+    for key, outcome, seconds in stream(_fit_and_measure, fits, n_jobs):
         found[key] = outcome, seconds
         tell(Done(len(found), len(due)))
     standard = costs.standard_cost(truth)
@@ -211,11 +207,12 @@ def _check_folds(folds: int, repeats: int, n_cases: int, n_classes: int) -> None
 
 
 def _fit_and_measure(
-    key: tuple[str, int, int], learner: Any, X: Any, y: npt.NDArray[Any], held_out: npt.NDArray[np.intp]
+    fit: tuple[tuple[str, int, int], Any, Any, npt.NDArray[Any], npt.NDArray[np.intp]],
 ) -> tuple[tuple[str, int, int], Outcome, float]:
     """Learn from all cases but those of a fold, and measure on these."""
     from sklearn.utils import _safe_indexing
 
+    key, learner, X, y, held_out = fit
     rest = np.setdiff1d(np.arange(len(y)), held_out, assume_unique=True)
     start = time.perf_counter()
     learner.fit(_safe_indexing(X, rest), y[rest])

@@ -218,7 +218,8 @@ class ACTClassifier(TreeClassifier):
     References
     ----------
     S. Esmeir & S. Markovitch (2008), Anytime induction of low-cost, low-error classifiers: a sampling-based approach,
-    Journal of Artificial Intelligence Research 33; (2006), Anytime induction of decision trees, AAAI.
+    Journal of Artificial Intelligence Research 33; (2007), Anytime induction of
+    cost-sensitive trees, Advances in Neural Information Processing Systems 20.
 
     Examples
     --------
