@@ -35,6 +35,7 @@ __all__ = [
 
 NARROW = 2  # with more columns than this, the published number stands below ours instead of beside it
 OUTSIDE = "†"
+LONG = 20  # letters of a name in a legend
 CSV_HEADER = ["table", "row", "column", "mean", "interval", "published", "published_interval", "inside"]
 # Okabe and Ito's palette: to be told apart by everybody; markers and dashes do it without colours.
 _COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f")
@@ -340,8 +341,9 @@ def _png(picture: Picture, quick: bool) -> bytes:
 def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any]) -> bytes:
     """Add title and legend to a figure and return its picture."""
     figure.suptitle(title + (" (quick version)" if quick else ""), fontsize=11)
+    most = 4 if max(map(len, handles), default=0) <= LONG else 3  # as many as there is room for
     figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)), frameon=False
+        handles.values(), handles.keys(), loc="outside lower center", ncols=min(most, len(handles)), frameon=False
     )
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
