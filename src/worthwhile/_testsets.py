@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 # How strongly prices count against the importance of a test. No single one serves all price lists.
 EXPONENTS = (0.3, 1.0)
 # Each set costs at least so many times as much as the one before.
-STEP = 4 / 3
+STEP = 1.2
 
 
 def importances(trees: Iterable[Nodes], n_tests: int) -> Floats:

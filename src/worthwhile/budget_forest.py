@@ -263,9 +263,11 @@ class BudgetForestClassifier(TreeClassifier):
     def _best_sampling(self, value: float, grove: Shared[Grove], judges: Judges) -> str:
         """Return the way of drawing cases with which the first trees err less."""
         court, found = replace(self._court(judges), adaptive=False, limit=None), []
+        # Where prices are not to count, they must not here: trees that ask the cheapest test over and over say nothing.
+        tests = tuple(range(len(self._root.columns))) if self.tests == CHOSEN else None
         for sampling in ("drawn", "weighted"):
-            trees = map(self._tree, spread_trees(grove, Order(value, range(TRIED), sampling), self._n_threads()))
-            forest = court.forest(value, trees, None, Watch(TRIED, Clock(None), None))
+            trees = map(self._tree, spread_trees(grove, Order(value, range(TRIED), sampling, tests), self._n_threads()))
+            forest = court.forest(value, trees, tests, Watch(TRIED, Clock(None), None))
             found.append((self._badness(forest.curve[-1]), sampling))
         return min(found)[1]
 

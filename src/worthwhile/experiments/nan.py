@@ -17,7 +17,7 @@ import numpy as np
 
 from worthwhile.budget_forest import ALPHAS
 from worthwhile.experiments._engine import Cell, Experiment, Numbers
-from worthwhile.experiments._nan_cells import BY_BUDGET, FAMILY, LEARNERS, POINTS, SHARES
+from worthwhile.experiments._nan_cells import BY_BUDGET, FAMILY, LEARNERS, MOST_TREES, PAPER_TREES, POINTS, SHARES
 from worthwhile.experiments._nan_data import ABSENT_LARGE, ABSENT_SMALL, DATA, DRAWN, LARGE, SIZES, SMALL, UNIT
 from worthwhile.experiments._nan_results import Grid, Points, Results, cell_of, published
 from worthwhile.experiments._page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
@@ -343,12 +343,13 @@ def _budget_notes(results: Results) -> list[str]:
         f"Errors in percent of the test cases, {splits} like those of table 1. The columns are budgets,"
         " in percent of the price of all tests together: what a case may pay, on average over the cases to choose by."
         " By these cases, too, every method chooses among its settings within the budget. *BudgetRF*, as in the paper,"
-        f" with up to 40 trees: the α out of {', '.join(map(str, ALPHAS))}. *BudgetForest, adaptive*: the α out of"
+        f" with up to {PAPER_TREES} trees: the α out of {', '.join(map(str, ALPHAS))}. *BudgetForest, adaptive*: the α out of"
         f" {', '.join(map(str, FEW_ALPHAS))}, the set of tests that all trees share, and when a case has heard enough"
-        ' trees (`adaptive=True, tests="chosen"`).'
+        f' of {MOST_TREES} trees (`adaptive=True, tests="chosen"`).'
         f" *CEGB*, LightGBM's {ROUNDS[-1]} rounds of trees of {LEAVES} leaves with penalties for tests, *lazy* per case"
         f" or *coupled* once for all cases: how much penalties count ({len(LAZY)} and {len(COUPLED)} values of"
-        " `cegb_tradeoff`), and how many of the rounds. The random forest: how many of its 40 trees. No test at all,"
+        " `cegb_tradeoff`), and how many of the rounds. The random forest: how many of its"
+        f" {MOST_TREES} trees. No test at all,"
         " and the most frequent class, is always among the rivals' choices. What a case pays is the union of the tests"
         " on its ways through all trees.",
         "The sets have no published prices. *unit*: every test costs 1; *drawn*: 1 to 100, tests that tell more tend to"
