@@ -230,7 +230,7 @@ private:
             is_touched_[b] = 0;
             for (std::size_t c = 0; c < width_; ++c) {
                 left_[c] = rare_[b * k_ + c];
-                right_[c] = counts_[c] - left_[c];
+                right_[c] = std::max(counts_[c] - left_[c], 0.0);  // differences may be a little below
             }
             const int column = stack_.binaries()[b].column;
             if (!may_ask(column)) continue;
@@ -354,7 +354,7 @@ private:
 
     // Judges the cut with left_ on one side.
     void note(double place, Choice& best) {
-        for (std::size_t c = 0; c < width_; ++c) right_[c] = known_[c] - left_[c];
+        for (std::size_t c = 0; c < width_; ++c) right_[c] = std::max(known_[c] - left_[c], 0.0);  // differences may be a little below
         if (const double drop = drop_between(); drop > best.drop) {
             best.drop = drop;
             best.cut.place = place;

@@ -638,10 +638,14 @@ def test_trees_are_told_and_time_ends_them():
     assert {now.due for now in told} == {10}
     best = min(r.price + r.error_cost for forest in clf.forests_ for r in forest.curve[1:])
     assert told[-1].cost == best
-    short = make(alpha=[0, 3], max_trees=5, time_limit=1e-9).fit(X, Y)
-    assert short.stopped_ == "time limit"
-    assert learned(short) == learned(clf)[:1] or len(short.trees_) <= 1
-    assert len(short.forests_) == 1
+    for budget in (None, 0.1):  # the second: no tree is within it
+        for tests in ("all", "chosen"):
+            known = {"alpha": [0, 3], "max_trees": 5, "budget": budget, "tests": tests}
+            short = make(**known, time_limit=1e-9, callback=(told := []).append).fit(X, Y)
+            assert short.stopped_ == "time limit"
+            assert [len(forest.trees) for forest in short.forests_] == [1 if budget is None else 0]
+            assert len(told) == (budget is None)
+            assert short.sampling_ == "drawn"
 
 
 @pytest.mark.parametrize("adaptive", [False, True, "settled"])
@@ -663,3 +667,43 @@ def test_ctrl_c_keeps_what_has_grown(adaptive):
         patch.setattr(Watch, "over", stop_at_once)
         with pytest.raises(KeyboardInterrupt):
             make(alpha=0, adaptive=adaptive).fit(X, Y)
+
+
+def test_ctrl_c_while_the_drawing_of_cases_is_settled_is_passed_on():
+    calls = []
+
+    def interrupted(self, core_tree):
+        calls.append(core_tree)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_consult.Recorder, "consult", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            make(alpha=0).fit(X, Y)
+    assert len(calls) == 1
+
+
+def test_training_cases_do_not_settle_how_cases_are_drawn():
+    noise = np.random.default_rng(0).integers(0, 2, len(X))
+    assert make(alpha=0, validation=None).fit(X, noise).sampling_ == "drawn"
+    assert make(alpha=0, validation=None, sampling="weighted").fit(X, noise).sampling_ == "weighted"
+
+
+def test_what_a_model_says_of_its_growing_is_kept(tmp_path):
+    clf = make(alpha=0, sampling="weighted", time_limit=1e-9).fit(X, Y)
+    clf.save(tmp_path / "model.json")
+    again = ww.load(tmp_path / "model.json")
+    assert (again.sampling_, again.stopped_) == ("weighted", "time limit")
+
+
+@pytest.mark.parametrize("splits", ["minimax", "expected"])
+def test_broken_powers_of_fractional_weights(splits):
+    """Differences of sums may fall a little below 0, and have no power then: a perfect cut must not be lost."""
+    rng = np.random.default_rng(2)
+    for seed in range(20):
+        values = rng.normal(size=80)
+        y, weights = (values > 0.1).astype(int), rng.uniform(0.1, 1, 80)
+        known = {"impurity": "products", "power": 1.5, "splits": splits, "cuts": "exact", "costs": None}
+        clf = make(**known, sampling="drawn", validation=None, max_trees=3, random_state=seed)
+        clf.fit(values[:, None], y, sample_weight=weights)
+        assert {tree.n_leaves for tree in clf.trees_} == {2}

@@ -38,9 +38,11 @@ class Growth(NamedTuple):
 class Watch:
     """Counts the trees that grow, tells about them, and ends the growing when the time is over or on Ctrl-C."""
 
-    def __init__(self, due: int, clock: Clock, callback: Callable[[Growth], Any] | None) -> None:
+    def __init__(
+        self, due: int, clock: Clock, callback: Callable[[Growth], Any] | None = None, keeps: bool = True
+    ) -> None:
         self.stopped = "done"
-        self._due, self._clock, self._callback = due, clock, callback
+        self._due, self._clock, self._callback, self._keeps = due, clock, callback, keeps
         self._grown, self._best = 0, math.inf
 
     def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
@@ -48,13 +50,18 @@ class Watch:
         for tree in trees:
             self._grown += 1
             yield tree
-            if self._clock.left() <= 0:
-                self.stopped = "time limit"
+            if not self.goes_on():
                 return
 
+    def goes_on(self) -> bool:
+        """Say whether there is time left, and nobody has ended it."""
+        if self.stopped == "done" and self._clock.left() <= 0:
+            self.stopped = "time limit"
+        return self.stopped == "done"
+
     def interrupted(self) -> None:
-        """Take note of Ctrl-C; before the first tree it is passed on."""
-        if not self._grown:
+        """Take note of Ctrl-C. It is passed on before the first tree, and where what was grown is not to be kept."""
+        if not self._grown or not self._keeps:
             raise KeyboardInterrupt
         self.stopped = "interrupted"
 

@@ -113,7 +113,7 @@ def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
     curve = tuple(_parse_record(row, alpha, where) for row in reader.take("curve", list))
     if not curve or (states is None and [r.trees for r in curve] != list(range(len(trees) + 1))):
         raise ValueError(f"'curve' of {where} must have one row for 0, 1, … {len(trees)} trees")
-    if states is not None and {(r.trees, r.rate is None) for r in curve[:-1]} > {(len(trees), False)}:
+    if states is not None and any((r.trees, r.rate is None) != (len(trees), False) for r in curve[:-1]):
         raise ValueError(f"'curve' of {where} must name a rate for {len(trees)} trees in every row but the last")
     if states is not None and (curve[-1].trees, curve[-1].price) != (0, 0.0):
         raise ValueError(f"'curve' of {where} must end with 0 trees, for nothing")

@@ -143,7 +143,7 @@ def forests_of(learner: Any, farm: Farm, values: list[float], judges: Judges | N
     if judges is None:
         return judge_on_parts(farm, grown, values, learner._adaptive, n_threads)
     court = learner._court(judges)
-    watch = Watch(len(values) * int(learner.max_trees), Clock(None), None)
+    watch = Watch(len(values) * int(learner.max_trees), Clock(None), keeps=False)
     return [court.forest(value, trees, None, watch) for value, trees in zip(values, grown, strict=True)]
 
 

@@ -77,7 +77,7 @@ class BudgetForestClassifier(TreeClassifier):
         Which cases a tree is grown from. "drawn", as in the paper: as many as there are, drawn with replacement, so
         that a third of them is not seen; good where classes overlap. "weighted": all, each counting half, and half of
         how often it was drawn; good where they hardly do. "chosen": whichever errs less on the validation cases in ten
-        trees.
+        trees; "drawn", where there are none.
     tests : {"all", "chosen"}, default "all"
         "all", as in the paper: each tree may ask any test, at its price. "chosen": there are also forests whose trees
         keep to a set of tests, the most important ones for their price, and do not mind prices within it; sets of all
@@ -96,7 +96,7 @@ class BudgetForestClassifier(TreeClassifier):
         prices and error costs is chosen so that the budget is kept; without, one unit of price counts as one unit of
         error cost. "settled": only the first reason.
     time_limit : float, optional
-        Seconds after which `fit` grows no more trees; the first one is waited for.
+        Seconds after which `fit` grows no more trees; one is waited for.
     callback : function, optional
         `fit` calls it with a `Growth` after every tree.
     costs : Costs, optional
@@ -209,8 +209,9 @@ class BudgetForestClassifier(TreeClassifier):
         (8, True)
         """
         self._check_parameters()
-        if self.tests == CHOSEN:
-            raise ValueError(f"fit_parts grows trees that may ask all tests: tests={self.tests!r} needs fit")
+        for name, usual in (("tests", "all"), ("time_limit", None), ("callback", None)):
+            if getattr(self, name) != usual:
+                raise ValueError(f"fit_parts knows no {name}: {name}={getattr(self, name)!r} needs fit")
         values, given = self._values(), self.validation
         farm = sow(self, files_of(parts), target, weight, self._options())
         self._begin(None)  # all trees are grown
@@ -243,31 +244,38 @@ class BudgetForestClassifier(TreeClassifier):
     def _raise_forests(self, values: list[float], grove: Shared[Grove], judges: Judges) -> None:
         """Grow a forest for every value and every set of tests, as long as nothing ends it."""
         clock = Clock(self.time_limit)
-        self.sampling_ = self._best_sampling(values[0], grove, judges) if self.sampling == CHOSEN else self.sampling
-        plans = [(value, tests) for tests in self._test_sets(values[0], grove) for value in values]
+        self.sampling_ = self._best_sampling(values[0], grove, judges, clock)
+        plans = [(value, tests) for tests in self._test_sets(values[0], grove, clock) for value in values]
         watch = Watch(len(plans) * int(self.max_trees), clock, self.callback)
         self.forests_, court = [], self._court(judges)
         for value, tests in plans:
-            if watch.stopped == "done":
+            if not self.forests_ or watch.goes_on():
                 self.forests_.append(court.forest(value, self._trees(value, grove, tests), tests, watch))
         self.stopped_ = watch.stopped
 
-    def _test_sets(self, value: float, grove: Shared[Grove]) -> list[tuple[int, ...] | None]:
+    def _test_sets(self, value: float, grove: Shared[Grove], clock: Clock) -> list[tuple[int, ...] | None]:
         """Return the tests that forests are to keep to, None for all of them at their prices."""
-        if self.tests != CHOSEN:
+        if self.tests != CHOSEN or clock.left() <= 0:
             return [None]
         prices, everything = self._root._prices, tuple(range(len(self._root.columns)))
         pilots = spread_trees(grove, Order(value, range(PILOTS), self.sampling_, everything), self._n_threads())
         return [None, *ladder(importances(pilots, len(everything)), prices)]
 
-    def _best_sampling(self, value: float, grove: Shared[Grove], judges: Judges) -> str:
-        """Return the way of drawing cases with which the first trees err less."""
+    def _best_sampling(self, value: float, grove: Shared[Grove], judges: Judges, clock: Clock) -> str:
+        """Return the way of drawing cases with which the first trees err less.
+
+        Cases that trees were grown from cannot tell: trees that have seen all of them hardly err.
+        """
+        if self.sampling != CHOSEN or judges.table is grove.value.table:
+            return "drawn" if self.sampling == CHOSEN else self.sampling
         court, found = replace(self._court(judges), adaptive=False, limit=None), []
         # Where prices are not to count, they must not here: trees that ask the cheapest test over and over say nothing.
         tests = tuple(range(len(self._root.columns))) if self.tests == CHOSEN else None
         for sampling in ("drawn", "weighted"):
             trees = map(self._tree, spread_trees(grove, Order(value, range(TRIED), sampling, tests), self._n_threads()))
-            forest = court.forest(value, trees, tests, Watch(TRIED, Clock(None), None))
+            if clock.left() <= 0:
+                return "drawn"
+            forest = court.forest(value, trees, tests, Watch(TRIED, Clock(None), keeps=False))
             found.append((self._badness(forest.curve[-1]), sampling))
         return min(found)[1]
 
@@ -393,8 +401,8 @@ class BudgetForestClassifier(TreeClassifier):
         Returns
         -------
         list of BudgetRecord
-            For every value of `alpha`, in the order of `forests_`, and 0, 1, 2, … trees; with ``adaptive=True``, all
-            trees at every rate.
+            For every forest (of a value of `alpha` and a set of tests), in the order of `forests_`, and 0, 1, 2, …
+            trees; with ``adaptive=True``, all trees at every rate.
 
         Examples
         --------
@@ -485,13 +493,15 @@ class BudgetForestClassifier(TreeClassifier):
         root = self._frame()
         position = self.forests_.index(self._chosen)
         chosen = {"forest": position, "record": self.forests_[position].curve.index(self.record_)}
-        return {"forest": forests_to_json(root, self.forests_), "limit": self._limit, "chosen": chosen}
+        how = {"sampling": self.sampling_, "stopped": self.stopped_}
+        return {"forest": forests_to_json(root, self.forests_), "limit": self._limit, "chosen": chosen, **how}
 
     def _restore(self, reader: Reader) -> None:
         self._root, self.forests_ = forests_from_json(reader.take("forest", dict))
         self._adaptive = self.forests_[0].states is not None or (SETTLED if self.adaptive == SETTLED else False)
         limit = reader.take("limit", (int, float, type(None)), None)
         self._limit = None if limit is None else float(limit)
+        self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
         chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
         forest, record = chosen.take("forest", int), chosen.take("record", int)
         chosen.finish()

@@ -344,8 +344,8 @@ def _budget_notes(results: Results) -> list[str]:
         " in percent of the price of all tests together: what a case may pay, on average over the cases to choose by."
         " By these cases, too, every method chooses among its settings within the budget. *BudgetRF*, as in the paper,"
         f" with up to {PAPER_TREES} trees: the α out of {', '.join(map(str, ALPHAS))}. *BudgetForest, adaptive*: the α"
-        f" out of {', '.join(map(str, FEW_ALPHAS))}, the set of tests that all trees share, and when a case has heard enough"
-        f' of {MOST_TREES} trees (`adaptive=True, tests="chosen"`).'
+        f" out of {', '.join(map(str, FEW_ALPHAS))}, the set of tests that all trees share, and when a case has heard"
+        f' enough of {MOST_TREES} trees (`adaptive=True, tests="chosen"`).'
         f" *CEGB*, LightGBM's {ROUNDS[-1]} rounds of trees of {LEAVES} leaves with penalties for tests, *lazy* per case"
         f" or *coupled* once for all cases: how much penalties count ({len(LAZY)} and {len(COUPLED)} values of"
         " `cegb_tradeoff`), and how many of the rounds. The random forest: how many of its"
