@@ -191,6 +191,14 @@ def test_broken_files(capsys):
     )
 
 
+@pytest.mark.usefixtures("folder")
+def test_first_lines_that_cannot_be_cut_into_names(capsys):
+    write("quote.csv", '\n"age,class\n' + "1,a\n2,b\n")
+    assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: broken CSV: unexpected end of data"
+    write("long.csv", "x" * 200_000 + "\n1\n")
+    assert learn(capsys, "long.csv", costs=None).startswith("long.csv, line 1: broken CSV: field larger than field limit")
+
+
 def test_parquet_without_a_library(capsys, folder, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert learn(capsys, write("a.parquet", "")) == (
@@ -248,10 +256,13 @@ def test_price_lists_that_are_none(capsys):
         (["--learner", "atc"], "there is no learner 'atc'; did you mean 'act'? (all: act, icet, budget-forest, "),
         (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
         (["--set", "r"], "--set r: a setting is written name=value, e.g. --set r=10"),
+        (["--set", "r={[]:1}"], "--set r: its value cannot be read; write it as in Python, e.g. --set r=10"),
+        (["--set", "prune=" + "-" * 100_000 + "1"], "--set prune: its value cannot be read"),
+        (["--set", "prune=(1"], "prune='(1' of DTMCClassifier is not valid"),
         (["--set", "costs=3"], "--set costs: is set by --costs"),
         (["--set", "prune=hard"], "prune='hard' of DTMCClassifier is not valid; it must be one of 'pessimistic', "),
         (["--budget", "3"], "--budget: dtmc has none; it is for budget-forest"),
-        (["--time-limit", "3"], "--time-limit: dtmc has none; it is for act, icet, lsid3"),
+        (["--time-limit", "3"], "--time-limit: dtmc has none; it is for act, icet, budget-forest, lsid3"),
         (
             ["--learner", "act", "--time-limit", "0"],
             "time_limit=0.0 of ACTClassifier is not valid; it must be a number above",

@@ -13,12 +13,14 @@ import time
 
 import numpy as np
 import pytest
+import typer
 
 import worthwhile as ww
 from learners import LEARNERS
 from small_experiments import experiment
 from worthwhile import cli, datasets, experiments
 from worthwhile._errortable import is_missing
+from worthwhile.cli._common import Speaker
 
 
 def run(capsys, *arguments):
@@ -436,8 +438,8 @@ def test_show_one_tree_of_a_forest(capsys, folder, tmp_path):
     assert capsys.readouterr().out.rstrip("\n") == ww.load(model).trees_[1].to_text()
     code, _, err = run(capsys, "show", model, "--tree", 4)
     assert (code, err) == (2, f"worthwhile: {model}: there is no tree 4; the model has 3\n")
-    code, _, err = run(capsys, "show", model, "-q", "--plot", tmp_path / "all.png")
-    assert code == 2
+    code, out, err = run(capsys, "show", model, "--plot", tmp_path / "all.png")
+    assert (code, out) == (2, "")  # refused before anything is shown
     assert "choose it with --tree" in err
 
 
@@ -472,6 +474,53 @@ def test_next_that_is_stopped(capsys, folder, monkeypatch):
     monkeypatch.setattr("builtins.input", interrupted)
     code, _, err = run(capsys, "next", folder / "model.json")
     assert (code, err) == (130, "worthwhile: stopped\n")
+
+
+# ---- what all commands have
+
+
+def commands():
+    """Every command with its words on the command line."""
+    group = typer.main.get_command(cli.app)
+    for name, command in group.commands.items():
+        inner = getattr(command, "commands", None)
+        yield from ([(f"{name} {own}", one) for own, one in inner.items()] if inner else [(name, command)])
+
+
+def test_every_command_takes_a_seed_and_may_be_quiet():
+    found = {words: {option for one in command.params for option in one.opts} for words, command in commands()}
+    assert {"learn", "predict", "next", "show", "costs init", "costs check"} <= set(found)
+    assert [words for words, options in found.items() if not {"--seed", "--quiet"} <= options] == []
+
+
+def test_a_seed_changes_nothing_where_nothing_is_random(capsys, folder, tmp_path):
+    model, new, prices = folder / "model.json", folder / "new.csv", folder / "heart.toml"
+    for words in (
+        ["predict", model, new, "-o", "-"],
+        ["show", model],
+        ["costs", "check", prices],
+        ["costs", "init", new, "--target", "class", "--force", "-o", tmp_path / "c.toml"],
+    ):
+        first, second = (run(capsys, *words, *seed) for seed in ([], ["--seed", 7]))
+        assert first[0] == 0
+        assert first == second
+
+
+def test_texts_that_look_like_markup_are_shown_as_they_are(capsys):
+    Speaker(False).table(["[/way]", "[bold]cost"], [["the [low] way", "[/x]"], [":heart:", "2"]])
+    out = capsys.readouterr().out
+    for text in ("[/way]", "[bold]cost", "the [low] way", "[/x]", ":heart:"):
+        assert text in out
+
+
+def test_classes_that_look_like_markup(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 80)
+    write_table(tmp_path / "d.csv", ["x", "y"], zip(x, np.where(x > 40, "[/x]", "[low]"), strict=True))
+    options = ["--target", "y", "--learner", "dtmc", "--test-share", 0.3, "-o", tmp_path / "m.json"]
+    code, out, err = run(capsys, "learn", tmp_path / "d.csv", *options)
+    assert (code, err) == (0, "")
+    assert "“[/x]”" in out
 
 
 # ---- costs

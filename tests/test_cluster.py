@@ -140,11 +140,9 @@ def test_the_work_is_done_by_the_workers(on_cluster, monkeypatch):
 
 
 def test_a_time_limit_holds(on_cluster):
-    start = time.monotonic()
     clf = icet(time_limit=1.0, trials=100_000, variant="paper").fit(MANY, MANY_Y)
-    assert time.monotonic() - start < PATIENCE
     assert clf.stopped_ == "time limit"
-    assert clf.history_
+    assert 0 < len(clf.history_) < 100_000
 
 
 def test_cells_of_experiments_are_the_same(on_cluster, tmp_path):
@@ -380,7 +378,7 @@ def test_workers_of_another_release_are_refused(local_cluster, client, monkeypat
 
 
 def test_workers_without_worthwhile_are_refused(local_cluster, client, monkeypatch):
-    monkeypatch.setattr(_cluster, "RELEASE", "__import__('worthwhile_is_not_here').__version__")
+    monkeypatch.setattr(_cluster, "RELEASE", "worthwhile_is_not_here:__version__")
     words = r"cannot load worthwhile \(No module named 'worthwhile_is_not_here'\)"
     with pytest.raises(ValueError, match=words), cluster(local_cluster.scheduler_address):
         pass
@@ -415,10 +413,17 @@ def silent():
 )
 def test_wrong_addresses_are_refused_at_once(address, words, silent, monkeypatch):
     monkeypatch.setattr(_cluster, "CONNECT", 0.5)
-    start = time.monotonic()
+    asked = []  # clients wait for ever where somebody listens and says nothing
+
+    class Client(distributed.Client):
+        def __init__(self, address, timeout, **options):
+            asked.append((address, timeout))
+            super().__init__(address, timeout=timeout, **options)
+
+    monkeypatch.setattr("distributed.Client", Client)
     with pytest.raises(ValueError, match=words), cluster(silent if address == "silent" else address):
         pass
-    assert time.monotonic() - start < PATIENCE / 3
+    assert asked == ([(address, 0.5)] if address.startswith("ftp") else [])
 
 
 def test_without_dask_the_error_names_what_to_install():

@@ -115,6 +115,46 @@ def test_classes(tmp_path):
         classes("a", "a")
 
 
+def test_large_numbers_are_classes_of_their_own(tmp_path):
+    large = 2**53
+    for classes in ([large, large + 1], [-(2**63), 2**63 - 1]):
+        found = table(tmp_path, "x,y\n" + "".join(f"1,{one}\n" for one in classes * 2), nominal=["y"])
+        assert found.classes("y").tolist() == classes * 2
+        assert found.class_texts("y") == set(map(str, classes))
+    for beyond in (2**63, 10**400):  # no whole number of the machine: texts
+        found = table(tmp_path, f"x,y\n1,{beyond}\n1,{beyond + 1}\n1,{beyond}.0\n", nominal=["y"])
+        assert found.classes("y").tolist() == [str(beyond), str(beyond + 1), str(beyond)]
+
+
+def test_classes_are_known_by_the_same_text_however_they_are_written(tmp_path):
+    found = table(tmp_path, "y\n1.0\n+1\n1\n-0.0\n0\n1.5\na\n", nominal=["y"])
+    assert found.class_texts("y") == {"1", "0", "1.5", "a"}
+
+
+def test_a_wide_table(tmp_path):
+    names = [f"column {j}" for j in range(20_000)]  # with the wrong separator: one cell, longer than one may be
+    for delimiter in (",", ";", "\t", "|"):
+        (tmp_path / "a.csv").write_text(delimiter.join(names) + "\n" + delimiter.join("1" * len(names)) + "\n")
+        assert column_names(tmp_path / "a.csv") == names
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_line_breaks_in_the_names_of_columns(tmp_path, delimiter):
+    text = '\n"chol, total;\n(mg/dl)",age\n200,63\n210,x\n'
+    text = text.replace('",', f'"{delimiter}').replace("0,", f"0{delimiter}")
+    found = table(tmp_path, text, nominal=["age"])
+    assert lists(found) == {"chol, total;\n(mg/dl)": [200.0, 210.0], "age": ["63", "x"]}
+    with pytest.raises(ValueError, match="line 5: column 'age' is one of numbers, but holds 'x'"):
+        read_table(found.path, numeric=["age"])
+
+
+def test_whole_numbers_beyond_all_numbers_are_texts(tmp_path):
+    large = ["1" * 400, "2" * 400]
+    assert lists(table(tmp_path, "id\n" + "\n".join(large) + "\n")) == {"id": large}
+    with pytest.raises(ValueError, match="column 'id' holds '1,5': numbers need a decimal point"):
+        table(tmp_path, 'id\n"1,5"\n' + large[0] + "\n")
+
+
 def test_the_matrix_has_missing_columns_for_names_that_are_not_there(tmp_path):
     found = table(tmp_path, "x,t\n1,a\n2,?\n")
     assert found.matrix(["x"]).dtype == np.float64
@@ -224,6 +264,44 @@ def test_parquet_is_read_with_its_own_kinds(parquet, library):
     assert lists(read_table(parquet, nominal=["i"]))["i"] == ["1", None, "3"]
     with pytest.raises(ValueError, match="row 1: column 't' is one of numbers, but holds 'a'"):
         read_table(parquet, numeric=["t"])
+
+
+def test_large_whole_numbers_in_parquet(tmp_path, library):
+    polars = pytest.importorskip("polars")
+    path, large = tmp_path / "a.parquet", 2**53
+    polars.DataFrame({"id": [large, large + 1, None], "y": [large, large + 1, large]}).write_parquet(path)
+    found = read_table(path, nominal=["y"])
+    assert found.columns["id"][:2].tolist() == [float(large)] * 2
+    assert np.isnan(found.columns["id"][2])
+    assert found.classes("y").tolist() == [large, large + 1, large]
+    assert lists(read_table(path, nominal=["id"]))["id"] == [str(large), str(large + 1), None]
+
+
+def test_the_names_of_parquet_columns_are_read_without_the_cases(parquet, library, monkeypatch):
+    def refused(*arguments, **options):
+        raise AssertionError("the whole file was read")
+
+    monkeypatch.setattr(_parquetfile, "_load", refused)
+    assert column_names(parquet) == ["i", "f", "t", "b", "y", "c"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_line_breaks_in_cells_become_parquet(tmp_path, library, name):
+    polars = pytest.importorskip("polars")
+    n = 200_000  # more than the library reads at a time, and no number but in the last case
+    text = '"the\nnote",x\n' + '"a\nb",1\n' * n + '"c\nd",last\n'
+    source = table(tmp_path, text, name, nominal=["x"]).path
+    extend_table(source, tmp_path / "b.parquet", {"answer": ["p"] * n + ["q"]})
+    found = polars.read_parquet(tmp_path / "b.parquet")
+    assert found.columns == ["the\nnote", "x", "answer"]
+    assert found.row(-1) == ("c\nd", "last", "q")
+    assert found["the\nnote"].unique().sort().to_list() == ["a\nb", "c\nd"]
+
+
+def test_what_cannot_become_parquet_is_told_with_its_file(tmp_path, library):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"a.csv: cannot be written as Parquet: "):
+        _parquetfile.extend_csv(tmp_path / "a.csv", ",", {"z": [1, 2]})
 
 
 def test_parquet_columns_that_are_neither(tmp_path, library):

@@ -1,5 +1,7 @@
 """Whatever carries the data, the tree and the prices are the same; what cannot be data is refused by name."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -243,6 +245,16 @@ def test_infinity_is_refused_by_name(bad):
             ValueError, match="column 'x1' contains infinity; use NaN for a missing value or a large number"
         ):
             fit(carrier)
+
+
+def test_whole_numbers_beyond_all_floats_are_infinite():
+    for bad in (10**400, -(10**400), Fraction(10**400, 3)):
+        X = PLAIN.astype(object)
+        X[4, 1] = bad
+        with pytest.raises(ValueError, match="column 'x1' contains infinity; use NaN for a missing value"):
+            fit(X)
+    clf = fit([[0.0], [1.0]] * 10, [0, 1] * 10)
+    assert clf.predict(np.array([[-(10**400)], [10**400]], dtype=object)).tolist() == [0, 1]
 
 
 def test_numbers_that_have_no_sum():

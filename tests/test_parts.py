@@ -270,6 +270,15 @@ def test_numbers_that_are_categories(tmp_path):
     assert clf.trees_[0].to_text().count("x") > 0
 
 
+def test_whole_numbers_that_no_float_holds(tmp_path):
+    large = 2**53
+    columns = {"id": [large + 1, large + 3] * 20, "y": [large, large + 1] * 20, "w": [large + 1] * 40}
+    write(tmp_path, {**columns, "x": [0, 1] * 20})
+    clf = ww.BudgetForestClassifier(max_trees=2, random_state=0).fit_parts(tmp_path, "y", weight="w")
+    assert clf.classes_.tolist() == [large, large + 1]
+    assert clf._root.schema.values == (None, None)
+
+
 @pytest.mark.parametrize("labels", [[True, False], ["a", "b"], [1.0, 2.0], [3, -1]])
 def test_classes_of_all_kinds(tmp_path, labels):
     write(tmp_path, {"x": np.arange(40.0), "y": labels * 20}, {"x": np.arange(10.0), "y": labels[:1] * 10})

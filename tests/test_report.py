@@ -226,6 +226,65 @@ def test_a_forest_has_a_budget_and_no_walk_through(write, heart, adaptive):
     assert "there is no price at which one leaves it" in page.words["sensitivity"]
 
 
+@pytest.fixture
+def sets_of_tests(heart):
+    """Forests that have all but their tests in common, of which neither the first nor the last is chosen."""
+    clf, _, training = heart
+    known = {name: getattr(clf, name) for name in ("costs", "nominal", "columns")}
+    forest = ww.BudgetForestClassifier(
+        budget=20, max_trees=5, random_state=0, tests="chosen", sampling="weighted", **known
+    ).fit(*training.values())
+    assert len({one.alpha for one in forest.forests_}) == 1
+    assert forest._chosen not in (forest.forests_[0], forest.forests_[-1])
+    return forest
+
+
+def test_only_parts_of_the_forest_that_is_consulted_are_shown(write, heart, sets_of_tests):
+    _, held_out, _ = heart
+    forest = sets_of_tests.with_budget(sets_of_tests.record_.price)
+    page = write(forest, *held_out)
+    check(page)
+    curve, at = forest.budget_curve(*held_out), forest.forests_.index(forest._chosen)
+    start = sum(len(one.curve) for one in forest.forests_[:at])
+    own = curve[start : start + len(forest._chosen.curve)]
+    rows = re.findall(
+        r"<tr( class=\"model\")?><th scope=\"row\">(\d+)</th><td>([\d.]+)</td>", section_of(page, "forest")
+    )
+    assert [(int(trees), price) for _, trees, price in rows] == [(one.trees, f"{one.price:.2f}") for one in own]
+    assert [int(trees) for mark, trees, _ in rows if mark] == [len(forest.trees_)]
+
+
+def section_of(page, name):
+    return re.search(rf'<section id="{name}".*?</section>', page.text, re.DOTALL).group(0)
+
+
+def test_which_tests_and_cases_a_forest_was_grown_from(write, heart, sets_of_tests):
+    _, held_out, _ = heart
+    words = write(sets_of_tests, *held_out).words["forest"]
+    assert f"keep to {len(sets_of_tests.tests_)} of 13 tests ({', '.join(sets_of_tests.tests_)})." in words
+    assert "Each was grown from all cases, which count more the more often they are drawn." in words
+    known = {name: getattr(sets_of_tests, name) for name in ("costs", "nominal", "columns")}
+    plain = ww.BudgetForestClassifier(max_trees=2, random_state=0, sampling="drawn", **known).fit(*held_out)
+    words = write(plain, *held_out).words["forest"]
+    assert "The trees may ask all 13 tests. Each was grown from cases drawn with replacement." in words
+    del plain.sampling_
+    assert "drawn with" not in write(plain, *held_out).words["forest"]
+
+
+def test_the_rate_that_is_consulted_is_shown_however_many_there_are(write, heart):
+    clf, held_out, training = heart
+    known = {name: getattr(clf, name) for name in ("costs", "nominal", "columns")}
+    forest = ww.BudgetForestClassifier(budget=20, max_trees=5, random_state=0, adaptive=True, **known)
+    forest.fit(*training.values())
+    assert len(forest._chosen.curve) > 12
+    for budget in sorted({one.price for one in forest._chosen.curve if one.price <= 20})[:6]:
+        cheap = forest.with_budget(budget)
+        rows = re.findall(
+            '<tr class="model"><th scope="row">.*?</th><td>(.*?)</td>', section_of(write(cheap, *held_out), "forest")
+        )
+        assert rows == ["" if cheap.rate_ is None else f"{cheap.rate_:.3g}"]
+
+
 def test_models_inside_pipelines(write):
     X, y = np.array(CASES[0][:3].tolist() * 6), ["no", "yes", "no"] * 6
     costs = ww.Costs(tests={"x0": 1, "x1": 2}, errors=10)

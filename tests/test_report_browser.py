@@ -251,7 +251,29 @@ def undecided():
     )
 
 
-BY_HAND = {"turney": turney, "small": small, "grouped": grouped, "undecided": undecided}
+def together():
+    """A delayed test that both branches of the first one ask, with other tests below it and other thresholds."""
+    tests = {"x0": 1, "x1": {"price": 2, "delayed": True}, "x2": 3, "x3": 5}
+    return small(
+        columns=[{"name": name, "kind": "numeric"} for name in tests],
+        costs={"tests": tests, "errors": 50},
+        nodes=[
+            {"test": "x0", "threshold": 0.5, "children": [1, 2]},
+            {"test": "x1", "threshold": 0.5, "children": [3, 4]},
+            {"test": "x1", "threshold": -1.5, "children": [5, 6]},
+            {"test": "x2", "threshold": 0.5, "children": [7, 8]},
+            {"answer": "yes", "weights": [2, 3]},
+            {"test": "x3", "threshold": 0.5, "children": [9, 10]},
+            {"answer": "yes", "weights": [2, 3]},
+            *[
+                {"answer": a, "weights": w}
+                for a, w in (("no", [3, 0]), ("yes", [0, 2]), ("no", [3, 0]), ("yes", [0, 2]))
+            ],
+        ],
+    )
+
+
+BY_HAND = {"turney": turney, "small": small, "grouped": grouped, "undecided": undecided, "together": together}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -321,6 +343,18 @@ def test_the_walk_through_with_keys_only(show):
     assert said(page, "question") == "alpha"
     assert said(page, "spent") == "0.00"
     assert page.run("document.querySelector('[data-walk=undo]').disabled")
+
+
+def test_parts_of_a_case_order_a_delayed_test_together(show):
+    page = show(tree(together()), *some_cases(tree(together())))
+    drive(page, [["unavailable"]])
+    assert said(page, "question") == "x1"
+    assert said(page, "price") == "Price here: 10.00"
+    assert said(page, "order").endswith("ordered now: x2, x3.")
+    hint = page.run("document.getElementById('walk-hint').textContent")
+    assert hint == "The tree goes on by whether it is above -1.5 and whether it is above 0.5."
+    drive(page, [["value", 0]])
+    assert said(page, "spent") == "10.00"
 
 
 def test_what_is_no_number_is_refused_in_words(show):
@@ -448,6 +482,20 @@ def test_the_page_fits_every_window(heart_page, width):
     try:
         inside = heart_page.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert inside[0] <= inside[1]
+    finally:
+        heart_page.send("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize("width", [768, 900, 1000, 1100, 1280])
+def test_no_table_is_cut_off_unless_the_window_is_that_of_a_telephone(heart_page, width):
+    cut = "[...document.querySelectorAll('.wide')].filter((e) => e.scrollWidth > e.clientWidth).length"
+    heart_page.resize(width, 800)
+    try:
+        assert heart_page.run(cut) == 0
+        heart_page.resize(360, 800)
+        assert heart_page.run(cut) > 0  # there one scrolls, but what a table is about can be read at once
+        beyond = "[...document.querySelectorAll('caption')].some((e) => e.getBoundingClientRect().right > 360)"
+        assert not heart_page.run(beyond)
     finally:
         heart_page.send("Emulation.clearDeviceMetricsOverride")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pkgutil import resolve_name
 from typing import Any
 
 import joblib
@@ -16,8 +17,7 @@ __all__ = ["cluster"]
 CONNECT = 5.0  # seconds until there must be an answer
 WORKERS = 15.0  # seconds until there must be a worker: clusters that grow with their work start one in that time
 
-# For a builtin function: those of this package need this package on the other side.
-RELEASE = "__import__('worthwhile').__version__"
+RELEASE = "worthwhile:__version__"  # where each worker finds it
 
 
 @contextmanager
@@ -88,7 +88,8 @@ def _check_workers(client: Any, address: str) -> None:
         raise ValueError(
             f"the cluster {address} has no worker after {WORKERS:g} s; start one with: dask worker {address}"
         ) from None
-    releases = client.run(eval, RELEASE, on_error="return")
+    # A function of the standard library: one of this package would need this package on the other side.
+    releases = client.run(resolve_name, RELEASE, on_error="return")
     for worker, release in releases.items():
         if release != __version__:
             has = f"has worthwhile {release}" if isinstance(release, str) else f"cannot load worthwhile ({release})"

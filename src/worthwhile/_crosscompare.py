@@ -13,9 +13,10 @@ import numpy.typing as npt
 from worthwhile._baselines import Outcome, measure
 from worthwhile._encode import read_classes
 from worthwhile._errortable import listing
-from worthwhile._estimates import LEVEL, Estimate, amount, bootstrap, estimate, money_row, p_value, stacked, text_table
+from worthwhile._estimates import LEVEL, Estimate, bootstrap, estimate, money_row, p_value, stacked, text_table
 from worthwhile._folds import stratified_folds
 from worthwhile._parallel import stream
+from worthwhile._phrases import amount
 from worthwhile.costs import Costs
 from worthwhile.metrics import Comparison, compare
 
@@ -91,8 +92,9 @@ class CrossComparison:
             paired = ["", "", ""]
             if test is not None:
                 more = standing.total_cost.mean - self.standings[0].total_cost.mean
-                paired = [amount(more), p_value(test.t_test), p_value(test.wilcoxon)]
-            money = [amount(standing.test_cost.mean), amount(standing.error_cost.mean), stacked(standing.total_cost)]
+                paired = [amount(more, fine=True), p_value(test.t_test), p_value(test.wilcoxon)]
+            parts = [amount(part.mean, fine=True) for part in (standing.test_cost, standing.error_cost)]
+            money = [*parts, stacked(standing.total_cost)]
             rows.append([standing.name, *money, f"{standing.error_rate:.1%}", *paired])
         return ["learner", "tests", "errors", "total", "wrong", "more", "t-test", "Wilcoxon"], rows
 

@@ -64,26 +64,38 @@ def open_text(path: Path) -> IO[str]:
 
 def read_header(path: Path) -> tuple[list[str], str]:
     """Return the names of the columns, checked, and the sign that separates them."""
-    with open_text(path) as file:
-        try:
-            first = next((line for line in file if line.strip()), "")
-        except UnicodeDecodeError:
-            _tell_undecodable(path)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path}: is not a whole gzip file: {error}") from None
-    if not first:
+    try:
+        delimiter = max(DELIMITERS, key=lambda d: _width(path, d))
+        header = next((found for found in _rows(path, delimiter) if not _is_blank(found[1])), None)
+    except UnicodeDecodeError:
+        _tell_undecodable(path)
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise ValueError(f"{path}: is not a whole gzip file: {error}") from None
+    if header is None:
         raise ValueError(f"{path}: the file is empty; its first line must name the columns")
-    cells = {d: next(csv.reader([first], delimiter=d)) for d in DELIMITERS}
-    delimiter = max(DELIMITERS, key=lambda d: len(cells[d]))
-    names = [cell.strip() for cell in cells[delimiter]]
+    where, names = f"{path}, line {header[0]}", [cell.strip() for cell in header[1]]
+    seen: set[str] = set()
     for position, name in enumerate(names):
         if not name:
-            raise ValueError(f"{path}, line 1: column {position + 1} of {len(names)} has no name")
-        if name in names[:position]:
-            raise ValueError(f"{path}, line 1: two columns are named {show(name)}; every column needs its own name")
+            raise ValueError(f"{where}: column {position + 1} of {len(names)} has no name")
+        if name in seen:
+            raise ValueError(f"{where}: two columns are named {show(name)}; every column needs its own name")
+        seen.add(name)
     if all(_number(name) is not None for name in names):
-        raise ValueError(f"{path}, line 1: holds numbers ({listing(names, 3)}); the first line must name the columns")
+        raise ValueError(f"{where}: holds numbers ({listing(names, 3)}); the first line must name the columns")
     return names, delimiter
+
+
+def _width(path: Path, delimiter: str) -> int:
+    """Return into how many cells a sign cuts the header, which may have line breaks within quotes."""
+    with open_text(path) as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        try:
+            return next((len(row) for row in reader if not _is_blank(row)), 0)
+        except csv.Error:  # longer than a cell may be: with the wrong sign, a wide header is one cell
+            return 1
 
 
 def read_csv(
@@ -228,7 +240,9 @@ def _refuse_decimal_commas(path: Path, columns: Mapping[str, Column], kinds: Map
         if not isinstance(column, Factor) or kinds.get(name) == "nominal" or not column.texts:
             continue
         if all(map(_DECIMAL_COMMA.fullmatch, column.texts)):
-            example = next(text for text in column.texts if "," in text)
+            example = next((text for text in column.texts if "," in text), None)
+            if example is None:  # whole numbers that are too large for numbers
+                continue
             ask = f"write {example.replace(',', '.')!r}, or declare the column as nominal"
             raise ValueError(f"{path}: column {show(name)} holds {example!r}: numbers need a decimal point; {ask}")
 

@@ -25,6 +25,7 @@ CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 FEW, MANY = 10, 50  # different values: of numbers that may be codes; of texts that may be names
 _WHOLE = re.compile(r"[-+]?(0|[1-9]\d*)(\.0*)?")
+_LONGEST = 20  # digits and sign of a number with 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,9 @@ class Table:
         used = np.unique(codes)
         if decide:
             self._check_classes(target, [texts[code] for code in used])
-        if all(_WHOLE.fullmatch(texts[code]) for code in used):
-            return np.array([int(float(text)) if _WHOLE.fullmatch(text) else 0 for text in texts])[codes]
+        numbers = [_whole_number(text) for text in texts]
+        if all(numbers[code] is not None for code in used):
+            return np.array([number or 0 for number in numbers], dtype=np.int64)[codes]
         return np.array(texts)[codes]
 
     def class_texts(self, name: str) -> set[str]:
@@ -109,7 +111,7 @@ class Table:
         column = self.columns[name]
         if not isinstance(column, Factor):
             column = Factor.of(np.unique(column))
-        return {str(int(float(text))) if _WHOLE.fullmatch(text) else text for text in column.texts}
+        return {_class_text(text) for text in column.texts}
 
     def _check_classes(self, target: str, labels: Sequence[str]) -> None:
         where = f"{self.path}: column {show(target)}"
@@ -127,6 +129,28 @@ class Table:
         if suffix_of(self.path) in CSV_SUFFIXES:
             return f"{self.path}, line {_csvfile.line_of(self.path, row)}"
         return f"{self.path}, row {row + 1}"
+
+
+def _class_text(text: str) -> str:
+    """Return a class as it is known: 1.0 and +1 are 1. No float is made of it, which would merge large numbers."""
+    if not _WHOLE.fullmatch(text):
+        return text
+    digits = text.partition(".")[0].removeprefix("+")
+    return "0" if digits == "-0" else digits
+
+
+def _whole_number(text: str) -> int | None:
+    """Return a class that is a whole number, exactly; None for a text, and for a number that needs more than 64 bits.
+
+    Examples
+    --------
+    >>> _whole_number("9007199254740993.0"), _whole_number("1e3"), _whole_number("9" * 30)
+    (9007199254740993, None, None)
+    """
+    if not _WHOLE.fullmatch(text) or len(digits := _class_text(text)) > _LONGEST:
+        return None
+    number = int(digits)
+    return number if number.bit_length() < np.iinfo(np.int64).bits else None
 
 
 def _is_fraction(text: str) -> bool:

@@ -10,6 +10,7 @@ a tree written to JSON answers like the one in memory. A missing value is NaN, N
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import numbers
@@ -262,12 +263,21 @@ def _read_polars(series: Any, name: str) -> Column:
 def _read_objects(values: npt.NDArray[Any]) -> Column:
     """A column of an array of mixed contents: numbers, where every value is one, otherwise texts."""
     if values.dtype == object and set(map(type, values.tolist())) <= {float, int}:
-        return values.astype(np.float64)  # at once: a tenth of the time of asking each value what it is
+        with contextlib.suppress(OverflowError):
+            return values.astype(np.float64)  # at once: a tenth of the time of asking each value what it is
     if values.dtype == object and all(
         (isinstance(v, numbers.Real) and not isinstance(v, bool)) or is_missing(v) for v in values
     ):
-        return np.array([np.nan if is_missing(v) else float(v) for v in values])
+        return np.array([np.nan if is_missing(v) else _to_float(v) for v in values])
     return Factor.of(values)
+
+
+def _to_float(value: Any) -> float:
+    """Return a number as a float; beyond the largest one lies infinity, as for numbers in texts."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile._phrases import amount
+
 __all__ = [
     "LEVEL",
     "Estimate",
-    "amount",
     "bootstrap",
     "estimate",
     "flat",
@@ -72,18 +73,7 @@ def flat(name: str, estimate: Estimate | None) -> dict[str, float | None]:
 
 
 def stacked(estimate: Estimate) -> str:
-    return f"{amount(estimate.mean)}\n{_bounds(estimate, '–')}"
-
-
-def amount(money: float) -> str:
-    """Write an amount with two decimals, with three below 1.
-
-    Examples
-    --------
-    >>> amount(12.345), amount(0.0714), amount(0.0)
-    ('12.35', '0.071', '0.00')
-    """
-    return f"{money:.3f}" if 0 < abs(money) < 1 else f"{money:.2f}"
+    return f"{amount(estimate.mean, fine=True)}\n{_bounds(estimate, '–')}"
 
 
 def _bounds(estimate: Estimate, between: str) -> str:
@@ -95,12 +85,12 @@ def _bounds(estimate: Estimate, between: str) -> str:
     return f"{estimate.low:.{decimals}f}{between}{estimate.high:.{decimals}f}"
 
 
-def saved(saving: Estimate) -> str:
-    """Put a saving in words."""
+def saved(saving: Estimate, other: str) -> str:
+    """Put a saving against another way in words."""
     if saving.mean >= 0:
-        return f"saves {amount(saving.mean)} per case ({_bounds(saving, ' to ')})"
+        return f"saves {amount(saving.mean, fine=True)} per case ({_bounds(saving, ' to ')}) against {other}"
     loss = Estimate(-saving.mean, -saving.high, -saving.low)
-    return f"costs {amount(loss.mean)} more per case ({_bounds(loss, ' to ')})"
+    return f"costs {amount(loss.mean, fine=True)} more per case ({_bounds(loss, ' to ')}) than {other}"
 
 
 def p_value(p: float) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ from worthwhile._encode import Column, Factor
 from worthwhile._errortable import show
 
 __all__ = ["extend_csv", "extend_parquet", "parquet_names", "parquet_rows", "read_parquet"]
+
+UNREADABLE = "is not a readable Parquet file"
+LARGEST_BLOCK = 2**31 - 1  # bytes that pyarrow reads at a time, at most
 
 
 def _library() -> str:
@@ -26,15 +31,24 @@ def _library() -> str:
     )
 
 
-def _load(path: Path, wanted: Collection[str] | None = None) -> Any:
-    """Return the file as a table of pyarrow or a frame of polars."""
+@contextmanager
+def _reading(path: Path, problem: str) -> Iterator[str]:
+    """Give the name of the library to read a file with, and name the file where it fails."""
     library = _library()
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file")
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
-    columns = None if wanted is None else list(wanted)
     try:
+        yield library
+    except Exception as error:  # both libraries have many kinds of errors for a broken file
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+
+
+def _load(path: Path, wanted: Collection[str] | None = None) -> Any:
+    """Return the file as a table of pyarrow or a frame of polars."""
+    columns = None if wanted is None else list(wanted)
+    with _reading(path, UNREADABLE) as library:
         if library == "pyarrow":
             import pyarrow.parquet
 
@@ -42,18 +56,32 @@ def _load(path: Path, wanted: Collection[str] | None = None) -> Any:
         import polars
 
         return polars.read_parquet(path, columns=columns)
-    except Exception as error:  # both libraries have many kinds of errors for a broken file
-        raise ValueError(f"{path}: is not a readable Parquet file: {str(error).splitlines()[0]}") from None
+
+
+def _outline(path: Path) -> tuple[list[str], int]:
+    """Return the names of the columns and the number of cases, which stand at the end of a file: no case is read."""
+    with _reading(path, UNREADABLE) as library:
+        if library == "pyarrow":
+            import pyarrow.parquet
+
+            with pyarrow.parquet.ParquetFile(path) as file:
+                return list(file.schema_arrow.names), int(file.metadata.num_rows)
+        import polars
+
+        return list(polars.read_parquet_schema(path)), int(
+            polars.scan_parquet(path).select(polars.len()).collect().item()
+        )
 
 
 def parquet_names(path: Path) -> list[str]:
     """Return the names of the columns, checked."""
-    frame = _load(path)
-    names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
-    for position, name in enumerate(names):
-        if name in names[:position]:
+    names, n_cases = _outline(path)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise ValueError(f"{path}: two columns are named {show(name)}; every column needs its own name")
-    if not names or not frame.shape[0]:
+        seen.add(name)
+    if not names or not n_cases:
         raise ValueError(f"{path}: there is no case in the file")
     return names
 
@@ -65,7 +93,8 @@ def read_parquet(
     frame = _load(path, wanted)
     columns = {}
     for name in wanted:
-        column = _read_arrow(path, name, frame[name]) if hasattr(frame, "column_names") else _read_polars(frame[name])
+        read = _read_arrow if hasattr(frame, "column_names") else _read_polars
+        column = read(path, name, frame[name], name in nominal)
         if name in numeric and isinstance(column, Factor):
             column = _as_numbers(path, name, column)
         elif name in nominal and not isinstance(column, Factor):
@@ -74,22 +103,29 @@ def read_parquet(
     return columns, int(frame.shape[0])
 
 
-def _read_arrow(path: Path, name: str, column: Any) -> Column:
+def _read_arrow(path: Path, name: str, column: Any, nominal: bool) -> Column:
     import pyarrow.types as kinds
 
     kind = column.type
     if kinds.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
+    if kinds.is_integer(kind) and nominal:  # codes are kept as they are; as floats, large ones would be merged
+        encoded = column.combine_chunks().dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Factor.of(encoded.dictionary.to_pylist(), codes)
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        return np.asarray(column.cast("float64").to_numpy(), dtype=np.float64)
+        # Not safely: that would refuse whole numbers above 2^53, such as ids, which need not be exact as numbers.
+        return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_boolean(kind) or kinds.is_null(kind):
         return Factor.of(column.to_pylist())
     raise ValueError(f"{path}: column {show(name)} is of the kind {kind}, neither numbers nor texts; --drop {name}")
 
 
-def _read_polars(series: Any) -> Column:
+def _read_polars(path: Path, name: str, series: Any, nominal: bool) -> Column:
     from worthwhile._encode import read_columns
 
+    if nominal and series.dtype.is_integer():
+        return Factor.of(series.to_list())
     return read_columns(series.to_frame()).arrays[0]
 
 
@@ -121,15 +157,19 @@ def extend_parquet(path: Path, columns: Mapping[str, Any]) -> bytes:
 
 def extend_csv(path: Path, delimiter: str, columns: Mapping[str, Any]) -> bytes:
     """Return a CSV file with further columns as a Parquet file, as bytes; the library guesses the kinds of the rest."""
-    if _library() == "pyarrow":
-        import pyarrow.csv
+    with _reading(path, "cannot be written as Parquet") as library:
+        if library == "pyarrow":
+            import pyarrow.csv
 
-        return _extended(
-            pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter)), columns
-        )
-    import polars
+            content = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+            # In one block: kinds of columns are guessed from the first one, which more may not hold to.
+            whole = pyarrow.csv.ReadOptions(block_size=min(max(len(content), 1), LARGEST_BLOCK))
+            parse = pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+            frame = pyarrow.csv.read_csv(pyarrow.BufferReader(content), read_options=whole, parse_options=parse)
+            return _extended(frame, columns)
+        import polars
 
-    return _extended(polars.read_csv(path, separator=delimiter, infer_schema_length=None), columns)
+        return _extended(polars.read_csv(path, separator=delimiter, infer_schema_length=None), columns)
 
 
 def _extended(frame: Any, columns: Mapping[str, Any]) -> bytes:

@@ -276,9 +276,14 @@ def _kind(dtype: Any, path: str, name: str) -> str:
 def _column(values: Any, path: str, name: str) -> Column:
     """Return a column of a file, missing values as NaN or -1."""
     if _kind(values.type, path, name) == NUMERIC:
-        return np.asarray(values.cast("float64").to_numpy(), dtype=np.float64)
+        return _numbers(values)
     texts, codes = _encoded(values)
     return Factor.of(texts, codes)
+
+
+def _numbers(values: Any) -> Floats:
+    """Return numbers as floats; not safely, which would refuse whole numbers above 2^53, such as ids."""
+    return np.asarray(values.cast("float64", safe=False).to_numpy(), dtype=np.float64)
 
 
 def _encoded(values: Any) -> tuple[list[Any], npt.NDArray[np.int32]]:
@@ -312,7 +317,7 @@ def _plain(label: Any) -> Any:
 def _weights(values: Any, path: str, row: int, name: str) -> Floats:
     if _kind(values.type, path, name) != NUMERIC:
         raise ValueError(f"{path}: column {name!r}, the weight, does not hold numbers")
-    weights: Floats = np.asarray(values.cast("float64").to_numpy(), dtype=np.float64)
+    weights = _numbers(values)
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise ValueError(

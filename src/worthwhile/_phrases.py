@@ -11,14 +11,24 @@ if TYPE_CHECKING:
 __all__ = ["amount", "condition", "enumeration", "number", "percent"]
 
 
-def amount(money: float) -> str:
-    """Return an amount with two digits; no minus before a nothing.
+def amount(money: float, fine: bool = False) -> str:
+    """Return an amount with two decimals; no minus before a nothing.
+
+    Parameters
+    ----------
+    money : float
+    fine : bool
+        An average over cases, such as a total cost where every error costs 1: three decimals below 1.
 
     Examples
     --------
-    >>> amount(7.268), amount(-1e-12)
-    ('7.27', '0.00')
+    >>> amount(7.268), amount(-1e-12), amount(0.0714)
+    ('7.27', '0.00', '0.07')
+    >>> amount(7.268, fine=True), amount(-1e-12, fine=True), amount(0.0714, fine=True)
+    ('7.27', '0.00', '0.071')
     """
+    if fine and 0 < abs(round(money, 3)) < 1:
+        return f"{money:.3f}"
     return f"{round(money, 2) + 0.0:.2f}"
 
 

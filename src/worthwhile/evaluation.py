@@ -97,7 +97,7 @@ class Evaluation:
     def savings(self) -> list[str]:
         """Say in one sentence per other way what the model saves against it."""
         return [
-            f"{self.model.name[0].upper()}{self.model.name[1:]} {saved(way.saving)} against {way.name}."
+            f"{self.model.name[0].upper()}{self.model.name[1:]} {saved(way.saving, way.name)}."
             for way in self.ways
             if way.saving is not None
         ]

@@ -228,8 +228,14 @@ def with_price(costs: Costs, test: str, price: float) -> Costs:
     return costs._copy(tests=tests)
 
 
-def faster(clf: Any) -> tuple[Any, dict[str, Any]]:
+def faster(clf: Any, X: Any = None, y: Any = None) -> tuple[Any, dict[str, Any]]:
     """Return an unfitted copy of a learner that searches for a short time only, and the parameters that this changed.
+
+    Parameters
+    ----------
+    clf : learner
+    X, y : cases and their classes, optional
+        What a fitted learner has learned from. If the copy would ask for other tests than it, nothing is changed.
 
     Examples
     --------
@@ -242,6 +248,10 @@ def faster(clf: Any) -> tuple[Any, dict[str, Any]]:
         if name in wanted:
             wanted[name] = min(wanted[name], getattr(clf, name))
     changed = {name: value for name, value in wanted.items() if value != getattr(clf, name)}
+    if changed and y is not None:
+        quick = _tree_from(_prepared(clone(clf).set_params(**changed)), X, y)
+        if set(quick.tests_used()) != set(clf._whole_tree().tests_used()):
+            changed = {}
     return clone(clf).set_params(**changed), changed
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 __all__ = [
     "Speaker",
     "StoppedError",
+    "check_apart",
     "check_writable",
     "load_model",
     "on_cluster",
@@ -35,21 +36,22 @@ class Speaker:
         from rich.console import Console
 
         if not self.quiet:
-            Console(highlight=False).print(text, markup=False, soft_wrap=not wrap)
+            Console(highlight=False).print(text, markup=False, emoji=False, soft_wrap=not wrap)
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table that fits 80 columns, its first row (the model, the best) bold."""
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text  # a cell that is not text would be read as markup: a class may be called [/x]
 
         if self.quiet:
             return
         table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
         for position, heading in enumerate(headings):
-            table.add_column(heading, justify="right" if position else "left", no_wrap=position > 0)
+            table.add_column(Text(heading), justify="right" if position else "left", no_wrap=position > 0)
         for position, row in enumerate(rows):
-            table.add_row(*row, style="bold" if position == 0 else None)
+            table.add_row(*map(Text, row), style="bold" if position == 0 else None)
         Console(highlight=False).print(table)
 
 
@@ -62,6 +64,28 @@ def split_names(text: str | None) -> list[str]:
     (['age', 'chol'], [])
     """
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuse to write over what is read, or twice to the same file.
+
+    Examples
+    --------
+    >>> check_apart({"--out": Path("cases.csv")}, [Path("cases.csv")])
+    Traceback (most recent call last):
+    ...
+    ValueError: --out cases.csv: is a file to read from; name another one to write to
+    """
+    read = {path.resolve() for path in inputs if path is not None}
+    written: set[Path] = set()
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        if path.resolve() in read:
+            raise ValueError(f"{name} {path}: is a file to read from; name another one to write to")
+        if path.resolve() in written:
+            raise ValueError(f"{name} {path}: is to be written already; name another file")
+        written.add(path.resolve())
 
 
 def check_writable(path: Path | None) -> None:

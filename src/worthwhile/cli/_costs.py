@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile.cli._common import Speaker, check_writable, split_names
-from worthwhile.cli._options import Data, Drop, Missing, Quiet, Target
+from worthwhile.cli._options import Data, Drop, Missing, NoSeed, Quiet, Target
 
 __all__ = ["costs_app"]
 
@@ -59,6 +59,7 @@ def init(
     drop: Drop = None,
     missing: Missing = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    seed: NoSeed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Write a starter price list for a table: every test at 1, with comments on groups, delays and errors.
@@ -118,6 +119,7 @@ def check(
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the classes, with DATA.", show_default=False)
     ] = None,
+    seed: NoSeed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Check a price list, alone or against the columns and classes of a table, and sum it up.

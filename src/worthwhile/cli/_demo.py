@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from worthwhile.cli._common import Speaker, search_bar, work_bar
+from worthwhile.cli._common import Speaker, StoppedError, search_bar, work_bar
 from worthwhile.cli._options import Quiet
 
 __all__ = ["demo"]
@@ -45,12 +45,14 @@ def demo(
     with remembering():  # for its break-even prices the report learns from the same patients again
         with search_bar(quiet, trials=TRIALS) as tell:
             learned = _learn(heart, seed, tell)
+        if learned.icet.stopped_ == "interrupted":
+            raise StoppedError("stopped; nothing was written")
         make_folder(out)
         tree = learned.icet.tree_
         write_file(out / "tree.png", tree_picture(tree, "png"))
         _write_report(out / "report.html", learned, quiet)
     if not quiet:
-        _print(intro, _rows(heart, learned), tree, out)
+        _print(intro, _rows(learned), len(learned.y), tree, out)
 
 
 class _Learned(NamedTuple):
@@ -92,33 +94,22 @@ def _write_report(path: Path, learned: _Learned, quiet: bool) -> None:
         )
 
 
-def _rows(heart: Any, learned: _Learned) -> list[tuple[str, Any]]:
+def _rows(learned: _Learned) -> list[tuple[str, Any]]:
     """Return the ways to decide with their costs on the patients held out, the tree's first."""
-    from worthwhile._baselines import no_test
-    from worthwhile.greedy import C45Classifier
-    from worthwhile.metrics import CostReport, cost_report
+    from worthwhile.evaluation import evaluate
 
-    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
-    c45 = cost_report(C45Classifier(**known).fit(learned.X_train, learned.y_train), learned.X, learned.y)
-    price = heart.costs.total_price()
-    everything = CostReport(c45.n_cases, price, c45.error_cost, price + c45.error_cost, c45.error_rate)
-    none = no_test(heart.costs, learned.y_train, learned.y)
-    cost = float(none.errors.mean())
-    return [
-        ("the tree (ICET)", cost_report(learned.icet, learned.X, learned.y)),
-        ("all tests, then C4.5", everything),
-        (none.name, CostReport(c45.n_cases, 0.0, cost, cost, float(none.wrong.mean()))),
-    ]
+    found = evaluate(learned.icet, learned.X, learned.y, learned.X_train, learned.y_train, name="the tree (ICET)")
+    return [(way.name, way) for way in found.ways]
 
 
-def _print(intro: str, rows: list[tuple[str, Any]], tree: Any, out: Path) -> None:
+def _print(intro: str, rows: list[tuple[str, Any]], n_cases: int, tree: Any, out: Path) -> None:
     say = Speaker(quiet=False)
     say(intro)
     say()
-    say(f"Cost per case on {rows[0][1].n_cases} held-out patients")
+    say(f"Cost per case on {n_cases} held-out patients")
     cells = [
-        [name, *(f"{cost:.2f}" for cost in (r.test_cost, r.error_cost, r.total_cost)), f"{r.error_rate:.1%}"]
-        for name, r in rows
+        [name, *(f"{cost.mean:.2f}" for cost in (w.test_cost, w.error_cost, w.total_cost)), f"{w.error_rate:.1%}"]
+        for name, w in rows
     ]
     say.table(["way to decide", "tests", "errors", "total", "wrong"], cells)
     say("The tree, with the price of each test where it stands:")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from worthwhile.cli._common import Speaker, check_writable, load_model, split_names
+from worthwhile.cli._common import Speaker, check_apart, check_writable, load_model, split_names
 from worthwhile.cli._options import Data, MaybeTarget, Missing, Model, Quiet, Seed
 
 __all__ = ["evaluate"]
@@ -39,9 +39,10 @@ def evaluate(
     Example: worthwhile evaluate model.json new-cases.csv --target class --train heart.csv
     """
     from worthwhile.cli._files import figures_writer
-    from worthwhile.cli._reading import frame_of, true_classes
+    from worthwhile.cli._reading import frame_of, true_classes, unknown_values
     from worthwhile.evaluation import evaluate as measure
 
+    check_apart({"--out": out}, [data, model, train])
     check_writable(out)
     write = figures_writer(out)
     clf = load_model(model)
@@ -54,6 +55,8 @@ def evaluate(
     found = measure(clf, table.matrix(names), y, X_train, y_train, random_state=seed)
     write(found.rows())
     say = Speaker(quiet)
+    for line in unknown_values(clf, table):
+        say(line)
     say(found.title)
     say.table(*found.layout())
     for line in (*found.savings(), found.note):

@@ -12,6 +12,7 @@ import typer
 from worthwhile.cli._common import (
     Speaker,
     StoppedError,
+    check_apart,
     check_writable,
     on_cluster,
     search_bar,
@@ -69,7 +70,7 @@ def learn(
     """Learn which tests are worth their price, from a table of cases and a price list.
 
     Columns of texts are nominal, columns of numbers numeric. A starter price list is written by: worthwhile costs init.
-    Ctrl-C ends a search (act, icet) and keeps the best model so far.
+    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
@@ -79,6 +80,7 @@ def learn(
         raise ValueError(f"--cluster: {learner} works on one machine; a cluster is for {' and '.join(CLUSTERED)}")
     limits = {"budget": budget, "time_limit": time_limit}
     clf = make_learner(learner, read_settings(settings or []), limits, random_state=seed, n_jobs=jobs)
+    check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
     from worthwhile.cli._reading import describe_guesses, read_problem
@@ -99,10 +101,13 @@ def learn(
         _summarise(clf, LEARNERS[learner.lower()].removesuffix("Classifier"), split, seconds, say, seed)
         say(f"Model:  {out}", wrap=False)
     if report is not None and not stopped:
-        _write_report(report, clf, split, f"{data.stem}: which tests are worth their price", quiet)
+        about = {} if problem.costs is None else problem.costs.about
+        title = about.get("title") or f"{data.stem}: which tests are worth their price"
+        _write_report(report, clf, split, title, quiet)
         say(f"Report: {report}", wrap=False)
     if stopped:
-        raise StoppedError(f"stopped; the best model so far is saved: {out}")
+        unwritten = "" if report is None else "; no report was written"
+        raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +154,7 @@ def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
 def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Speaker, seed: int) -> None:
     """Say in a few lines what was learned and what it costs."""
     from worthwhile._baselines import no_test
-    from worthwhile._estimates import amount
+    from worthwhile._phrases import amount
     from worthwhile.cli._reading import tests_of
     from worthwhile.costs import Costs
     from worthwhile.evaluation import evaluate
@@ -171,10 +176,11 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Speaker,
     own = cost_report(clf, split.X, split.y)
     unit = f" {currency}" if clf.costs is not None and (currency := clf.costs.about.get("currency")) else ""
     none = no_test(clf.costs or Costs(), split.y_train, split.y)
-    total = f"{amount(own.total_cost)}{unit} per case, {own.error_rate:.1%} wrong"
+    total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
+    paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
     say(
-        f"On these cases it pays {amount(own.test_cost)} for tests and {amount(own.error_cost)} for errors: {total}."
-        f" ({none.name}: {amount(float(none.totals.mean()))})"
+        f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
+        f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
     say("It has learned from these very cases: --test-share 0.3, or evaluate, tells what new ones cost.")
 

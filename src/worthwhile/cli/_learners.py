@@ -61,6 +61,10 @@ def read_settings(settings: Sequence[str]) -> dict[str, Any]:
             read = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             read = WORDS.get(value.lower(), value)
+        except (TypeError, MemoryError, RecursionError):  # {[]: 1}, or brackets in brackets in brackets
+            raise ValueError(
+                f"--set {name}: its value cannot be read; write it as in Python, e.g. --set r=10"
+            ) from None
         found[name] = list(read) if isinstance(read, tuple) else read
     return found
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile.cli._common import StoppedError, load_model, split_names
-from worthwhile.cli._options import Model
+from worthwhile.cli._options import Model, NoSeed
 
 __all__ = ["next_command"]
 
@@ -18,6 +18,7 @@ def next_command(
         str | None,
         typer.Option(metavar="A=1,B=x,…", help="What is known already; =u: cannot be had.", show_default=False),
     ] = None,
+    seed: NoSeed = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the questions and the answer alone.")] = False,
 ) -> None:
     """Say which test is worth its price next, ask for its result, and go on until the answer.
@@ -40,7 +41,11 @@ def next_command(
         if not quiet:
             console.print(shown, markup=False, soft_wrap=False)
 
-    talk = hold(clf, given, input, tell, frame_of(clf).costs.about.get("currency", ""))
+    def ask(prompt: str) -> str:
+        typer.echo(prompt, nl=False, err=quiet)  # quiet: nothing but the answer goes to the standard output
+        return input()
+
+    talk = hold(clf, given, ask, tell, frame_of(clf).costs.about.get("currency", ""))
     if talk.ended == "interrupted":
         raise StoppedError("stopped")
     if quiet and talk.outcome is not None:

@@ -41,7 +41,9 @@ Missing = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(min=0, metavar="SECONDS", help="Time for a search (act, icet, lsid3).", show_default=False),
+    typer.Option(
+        min=0, metavar="SECONDS", help="Time for a search (act, icet, budget-forest, lsid3).", show_default=False
+    ),
 ]
 Jobs = Annotated[int, typer.Option(help="Threads or processes; -1: one per core.")]
 Cluster = Annotated[
@@ -49,4 +51,10 @@ Cluster = Annotated[
     typer.Option(metavar="ADDRESS", help="Run on this Dask cluster, e.g. tcp://host:8786.", show_default=False),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+NoSeed = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Nothing is random here; accepted so that scripts may give it to every command.", show_default=False
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write the files.")]

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli._common import Speaker, check_writable, load_model, split_names
-from worthwhile.cli._options import Data, Missing, Model, Quiet
+from worthwhile.cli._common import Speaker, check_apart, check_writable, load_model, split_names
+from worthwhile.cli._options import Data, Missing, Model, NoSeed, Quiet
 
 __all__ = ["predict"]
 
@@ -22,6 +22,7 @@ def predict(
         typer.Option("--out", "-o", help="File to write: CSV, gzip of CSV or Parquet; -: standard output, as CSV."),
     ],
     missing: Missing = None,
+    seed: NoSeed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Add the answer, the price paid, the tests used and the confidence to each case of a file.
@@ -32,19 +33,23 @@ def predict(
     Example: worthwhile predict model.json new-cases.csv -o answers.csv
     """
     from worthwhile._datafile import extend_table
-    from worthwhile.cli._reading import read_cases
+    from worthwhile.cli._reading import read_cases, unknown_values
 
     to_screen = str(out) == "-"
     if not to_screen:
+        check_apart({"--out": out}, [data, model])
         check_writable(out)
     clf = load_model(model)
-    columns = _answers(clf, read_cases(clf, data, split_names(missing)))
+    table = read_cases(clf, data, split_names(missing))
+    columns = _answers(clf, table)
     text = extend_table(data, None if to_screen else out, columns)
     if text is not None:
         typer.echo(text, nl=False)
         return
     prices = columns["price_paid"]
     say = Speaker(quiet)
+    for line in unknown_values(clf, table):
+        say(line)
     say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
 
 

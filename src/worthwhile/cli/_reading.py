@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile._datafile import Table, check_target, column_names, read_table
+from worthwhile._datafile import Factor, Table, check_target, column_names, read_table
 from worthwhile._encode import value_text
 from worthwhile._errortable import listing, show
 from worthwhile.costs import Costs
@@ -26,6 +26,7 @@ __all__ = [
     "tests_of",
     "trees_of",
     "true_classes",
+    "unknown_values",
 ]
 
 
@@ -138,6 +139,23 @@ def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Coll
         nominal={name for name in known if kinds[name] is not None} | set(also),
         missing=missing,
     )
+
+
+def unknown_values(model: Any, table: Table) -> list[str]:
+    """Say of which columns that a model asks for it does not know values: these count as tests that cannot be had."""
+    tree, lines = frame_of(model), []
+    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
+    for name in tests_of(model):
+        column, known = table.columns.get(name), kinds[name]
+        if known is None or not isinstance(column, Factor):
+            continue
+        strange = [code for code, text in enumerate(column.texts) if text not in known]
+        n = int(np.isin(column.codes, strange).sum())
+        if n:
+            example = show(column.texts[strange[0]])
+            words = f"the model knows {listing(known)}; these count as unavailable"
+            lines.append(f"Column {show(name)}: {n} of {table.n_cases} values are unknown, e.g. {example}; {words}.")
+    return lines
 
 
 def true_classes(model: Any, data: Path, target: str | None, missing: Collection[str] = ()) -> tuple[Table, str, Any]:

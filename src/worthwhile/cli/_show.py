@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile.cli._common import Speaker, check_writable, load_model
-from worthwhile.cli._options import Model, Quiet
+from worthwhile.cli._options import Model, NoSeed, Quiet
 
 __all__ = ["show"]
 
@@ -34,6 +34,7 @@ def show(
     tree: Annotated[
         int | None, typer.Option(min=1, help="Which tree of a forest; otherwise all of them.", show_default=False)
     ] = None,
+    seed: NoSeed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Show a model: each test with its price where it stands, each answer.
@@ -44,6 +45,8 @@ def show(
         raise ValueError(f"{plot}: unknown suffix of a picture; valid: {', '.join(PICTURES)}")
     check_writable(plot)
     trees = _trees(load_model(model), model, tree)
+    if plot is not None and len(trees) > 1:
+        raise ValueError(f"{plot}: a picture has one tree of the {len(trees)}; choose it with --tree")
     say = Speaker(quiet)
     shown = {number: _as_text(one, form) for number, one in trees.items()}
     if len(trees) > 1 and form == Form.json:
@@ -54,8 +57,6 @@ def show(
                 say(f"tree {number}")
             say(text, wrap=False)
     if plot is not None:
-        if len(trees) > 1:
-            raise ValueError(f"{plot}: a picture has one tree of the {len(trees)}; choose it with --tree")
         _draw(plot, next(iter(trees.values())))
         say(f"Picture: {plot}", wrap=False)
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from worthwhile.displays._common import Floats, axes_for, checked_numbers, finish, named, style
+from worthwhile.displays._common import Floats, answers_and_prices, axes_for, finish, named, style
 from worthwhile.metrics import _innermost, cost_report
 
 __all__ = ["BudgetDisplay", "Curve"]
@@ -168,15 +168,8 @@ class BudgetDisplay:
         (4.0, 0.5)
         >>> matplotlib.pyplot.close(display.figure_)
         """
-        answers = y_pred if isinstance(y_pred, Mapping) else {name or "answers": y_pred}
-        paid = prices if isinstance(prices, Mapping) else dict.fromkeys(answers, prices)
-        if set(answers) != set(paid):
-            raise ValueError(f"prices are those of {', '.join(paid)}, but answers those of {', '.join(answers)}")
         truth, curves = np.asarray(y_true), {}
-        for label, given in answers.items():
-            price = checked_numbers(paid[label], f"the prices of {label!r}", least=0)
-            if not len(price) == len(given) == len(truth):
-                raise ValueError(f"{label!r} has {len(given)} answers and {len(price)} prices for {len(truth)} cases")
+        for label, (given, price) in answers_and_prices(truth, y_pred, prices, name).items():
             wrong = float((np.asarray(given) != truth).mean())
             curves[label] = Curve(np.array([price.mean()]), np.array([wrong]))
         return cls(curves=curves).plot(ax, **kwargs)

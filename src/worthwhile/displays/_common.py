@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 __all__ = [
     "Floats",
+    "answers_and_prices",
     "axes_for",
     "checked_numbers",
     "finish",
@@ -77,6 +78,30 @@ def checked_numbers(values: Any, what: str, *, least: float = -math.inf) -> Floa
             valid = "finite" if least == -math.inf else f"finite and at least {least:g}"
             raise ValueError(f"{what} must be {valid}, but entry {place} is {number:g}")
     return numbers
+
+
+def answers_and_prices(truth: Any, answers: Any, prices: Any, name: str | None) -> dict[str, tuple[Any, Floats]]:
+    """Return answers with what each case has paid for its tests, by name, refusing what does not fit together.
+
+    Parameters
+    ----------
+    truth : sequence of classes
+    answers : sequence of answers, or a mapping of name to such
+    prices : sequence of numbers, or a mapping of name to such
+    name : str or None
+        Name of a single set of answers.
+    """
+    given = answers if isinstance(answers, Mapping) else {name or "answers": answers}
+    paid = prices if isinstance(prices, Mapping) else dict.fromkeys(given, prices)
+    if set(given) != set(paid):
+        raise ValueError(f"prices are those of {', '.join(paid)}, but answers those of {', '.join(given)}")
+    found = {}
+    for label, own in given.items():
+        price = checked_numbers(paid[label], f"the prices of {label!r}", least=0)
+        if not len(price) == len(own) == len(truth):
+            raise ValueError(f"{label!r} has {len(own)} answers and {len(price)} prices for {len(truth)} cases")
+        found[label] = own, price
+    return found
 
 
 def mean_and_interval(values: Floats) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from worthwhile.costs import Costs
 from worthwhile.displays._common import (
     Floats,
+    answers_and_prices,
     axes_for,
     checked_numbers,
     finish,
@@ -219,17 +220,8 @@ class CostCurveDisplay:
         >>> matplotlib.pyplot.close(display.figure_)
         """
         costs_at = checked_numbers(error_costs, "error_costs", least=0)
-        answers = y_pred if isinstance(y_pred, Mapping) else {name or "answers": y_pred}
-        paid = prices if isinstance(prices, Mapping) else dict.fromkeys(answers, prices)
-        if set(answers) != set(paid):
-            raise ValueError(f"prices are those of {', '.join(paid)}, but answers those of {', '.join(answers)}")
-        truth = np.asarray(y_true)
-        costs, totals = Costs(errors=errors), {}
-        for label, given in answers.items():
-            price = checked_numbers(paid[label], f"the prices of {label!r}", least=0)
-            if not len(price) == len(given) == len(truth):
-                counts = f"{len(given)} answers and {len(price)} prices"
-                raise ValueError(f"{label!r} has {counts} for {len(truth)} cases")
+        truth, costs, totals = np.asarray(y_true), Costs(errors=errors), {}
+        for label, (given, price) in answers_and_prices(truth, y_pred, prices, name).items():
             totals[label] = price.mean() + costs_at * _error_costs(costs, truth, given).mean()
         return cls(error_costs=costs_at, totals=totals).plot(ax, **kwargs)
 

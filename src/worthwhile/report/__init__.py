@@ -130,7 +130,7 @@ def _break_even(
     if y is None:
         return "Break-even prices need the training cases, which were not at hand.", ""
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
-    learner, changed = faster(est)
+    learner, changed = faster(est, X, y)
     found = break_even(learner, X, y, tests=_by_interest(est), seconds=seconds, tell=tell)
     trials = 1 + sum(one.trials for one in found)
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())

@@ -189,17 +189,17 @@ class Model {
       const answer = walk.standing.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares);
       return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer) };
     }
-    const order = walk.order(place.node, place.paid);
+    const { test } = this.nodes[place.node];
+    const order = walk.orderTogether(test);
     const trained = this.nodes[0].weight > 0;
     const stop = trained ? this.leastAnswer(shares) : null;
     const whole = walk.standing.length === 1 && [...known].every(([test, value]) => this.usable(test, value));
-    const { test } = this.nodes[place.node];
     return {
       ...advice,
       stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
       goOnCost: trained && whole ? this.expectedCost(known, place, charged) : null,
       test,
-      node: place.node,
+      nodes: order.nodes,
       answer: null,
       price: this.prices.price(order.fresh, charged),
       commits: order.commits.filter((t) => !charged.has(t)),
@@ -265,5 +265,13 @@ class Walk {
     }
     const commits = [...ordered].filter((t) => t !== test && !paid.has(t)).sort((a, b) => a - b);
     return { fresh: model.prices.closure(ordered), commits };
+  }
+
+  // The same for all parts of the case that stand before a test: they order it together.
+  orderTogether(test) {
+    const places = this.standing.filter(({ node }) => this.model.nodes[node].test === test);
+    const orders = places.map(({ node, paid }) => this.order(node, paid));
+    const commits = [...union(...orders.map((order) => order.commits))].sort((a, b) => a - b);
+    return { fresh: union(...orders.map((order) => order.fresh)), commits, nodes: places.map(({ node }) => node) };
   }
 }

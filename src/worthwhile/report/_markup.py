@@ -10,9 +10,10 @@ from typing import Any
 from worthwhile._encode import value_text
 from worthwhile._phrases import amount
 
-__all__ = ["Money", "bar", "cell", "escape", "head", "label", "section", "shortened", "table"]
+__all__ = ["MOST_NAMED", "Money", "bar", "cell", "escape", "head", "label", "section", "shortened", "table"]
 
 BAR = 240  # width of the longest bar, in the units of its picture
+MOST_NAMED = 30  # tests that one sentence lists
 
 
 def escape(text: Any) -> str:
@@ -92,7 +93,8 @@ def bar(parts: Sequence[tuple[str, float]], largest: float) -> str:
         drawn.append(f'<rect class="{kind}" x="{at:.1f}" y="2" width="{width:.1f}" height="14"/>')
         at += width
     inside = "".join(drawn)
-    return f'<svg class="bar" viewBox="0 0 {BAR} 18" aria-hidden="true">{inside}</svg>'
+    # It is as wide as its column, and as high as ever: only its length means something.
+    return f'<svg class="bar" viewBox="0 0 {BAR} 18" preserveAspectRatio="none" aria-hidden="true">{inside}</svg>'
 
 
 def section(name: str, title: str, *content: str, attributes: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import itertools
 import json
 from collections.abc import Sequence
 from importlib import resources
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile import __version__
 from worthwhile._phrases import amount
-from worthwhile.report._markup import Money, bar, cell, escape, head, section, table
+from worthwhile.report._markup import MOST_NAMED, Money, bar, cell, escape, head, section, table
 from worthwhile.report._picture import legend, tree_svg
 
 if TYPE_CHECKING:
@@ -177,10 +178,12 @@ def forest_section(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord], m
     words = (
         f"<p>{budget} The forest has {trees}; on its validation cases the"
         f" tests cost {money(record.price)} per case and {100 * record.error:.1f} % of the answers are wrong.</p>"
+        f"<p>{_growing(clf)}</p>"
         "<p>A forest asks for what its trees ask for, one after the other, and has no single tree to be shown or walked"
         " through here: <code>next_test</code> gives the same advice step by step in Python.</p>"
     )
-    shown = _thinned([one for one in curve if one.alpha == clf.alpha_])
+    own, consulted = _own_part(clf, curve)
+    shown = _thinned(own, consulted)
     rated = any(one.rate is not None for one in shown)
     largest = max((one.price + max(one.error_cost, 0.0) for one in shown), default=0.0)
     rows = [
@@ -195,12 +198,43 @@ def forest_section(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord], m
     ]
     names = [*(["rate"] if rated else []), "tests", "wrong", "errors", "total"]
     heads = [head("trees", text=True), *map(head, names), head("picture", hidden=True)]
-    caption = f"What parts of the forest cost per case, on the cases shown here{money.heading}"
-    return section("forest", "The forest and its budget", words, table(caption, heads, rows))
+    caption = f"Cost per case of parts of the forest, on the cases shown here{money.heading}; marked: the one consulted"
+    marks = ["model" if one is own[consulted] else "" for one in shown]
+    return section("forest", "The forest and its budget", words, table(caption, heads, rows, marks))
 
 
-def _thinned(curve: list[Any], most: int = 12) -> list[Any]:
-    """Return at most so many of the records, evenly, the first and the last among them."""
+def _growing(clf: BudgetForestClassifier) -> str:
+    """Say which tests the trees keep to, and from which cases they were grown."""
+    n_tests = len(clf._frame().columns)
+    if len(clf.tests_) == n_tests:
+        kept = f"The trees may ask all {n_tests} tests"
+    else:
+        rest = f" and {len(clf.tests_) - MOST_NAMED} more" if len(clf.tests_) > MOST_NAMED else ""
+        names = ", ".join(map(escape, clf.tests_[:MOST_NAMED]))
+        kept = f"The trees keep to {len(clf.tests_)} of {n_tests} tests ({names}{rest})"
+    # Unknown of a model that was saved without it.
+    drawn = _SAMPLING.get(getattr(clf, "sampling_", ""))
+    return f"{kept}. {drawn}" if drawn else f"{kept}."
+
+
+_SAMPLING = {
+    "drawn": "Each was grown from cases drawn with replacement.",
+    "weighted": "Each was grown from all cases, which count more the more often they are drawn.",
+}
+
+
+def _own_part(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> tuple[list[BudgetRecord], int]:
+    """Return the records of the forest that is consulted, and the position of the one that the budget has chosen."""
+    # By identity: forests may have their parameter in common, and records all that was measured.
+    others = itertools.takewhile(lambda forest: forest is not clf._chosen, clf.forests_)
+    start, kept = sum(len(forest.curve) for forest in others), clf._chosen.curve
+    consulted = next(i for i, record in enumerate(kept) if record is clf.record_)
+    return list(curve[start : start + len(kept)]), consulted
+
+
+def _thinned(curve: list[Any], kept: int, most: int = 12) -> list[Any]:
+    """Return about so many of the records, evenly; the first, the last and the one at `kept` among them."""
     if len(curve) <= most:
         return curve
-    return [curve[round(i * (len(curve) - 1) / (most - 1))] for i in range(most)]
+    evenly = {round(i * (len(curve) - 1) / (most - 1)) for i in range(most)}
+    return [curve[i] for i in sorted(evenly | {kept})]

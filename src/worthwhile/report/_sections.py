@@ -10,7 +10,7 @@ import numpy as np
 
 from worthwhile._encode import Factor
 from worthwhile._phrases import amount, percent
-from worthwhile.report._markup import Money, bar, cell, escape, head, label, section, table
+from worthwhile.report._markup import MOST_NAMED, Money, bar, cell, escape, head, label, section, table
 from worthwhile.sensitivity import BreakEven
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["cases_section", "prices_section", "sensitivity_section", "spending_section", "summary_section"]
 
-MOST_NAMED = 30  # tests that one sentence lists
 N_CASES = 10  # how many of the dearest cases are shown
 STRIP = 180  # width of the picture of a range of prices
 
@@ -55,7 +54,7 @@ def summary_section(found: Evaluation, money: Money, note: str) -> str:
     return section("summary", "Summary", shown, table(caption, heads, rows, ["model"]), small)
 
 
-_KEY = '<span class="key"><span class="swatch tests"></span>tests <span class="swatch errors"></span>errors</span>'
+_KEY = " ".join(f'<span class="key"><span class="swatch {part}"></span>{part}</span>' for part in ("tests", "errors"))
 
 
 def _card(name: str, value: str, note: str) -> str:

@@ -159,8 +159,9 @@ class WalkThrough {
     const label = make("label", { for: "walk-value" }, `Value of ${column.name}`);
     const row = (field) => make("span", { class: "row" }, field, make("button", { class: "primary" }, "Go on"));
     if (column.kind === "numeric") {
-      const { threshold } = model.nodes[advice.node];
-      const hint = make("span", { class: "hint", id: "walk-hint" }, `The tree goes on by whether it is above ${threshold}.`);
+      const cuts = [...new Set(advice.nodes.map((node) => model.nodes[node].threshold))].sort((a, b) => a - b);
+      const above = cuts.map((cut) => `whether it is above ${cut}`).join(" and "); // parts of a case may differ in it
+      const hint = make("span", { class: "hint", id: "walk-hint" }, `The tree goes on by ${above}.`);
       const kind = { type: "text", inputmode: "decimal", autocomplete: "off" };
       return [label, row(make("input", { ...kind, id: "walk-value", "aria-describedby": "walk-hint walk-error" })), hint];
     }
