@@ -196,7 +196,9 @@ def test_first_lines_that_cannot_be_cut_into_names(capsys):
     write("quote.csv", '\n"age,class\n' + "1,a\n2,b\n")
     assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: broken CSV: unexpected end of data"
     write("long.csv", "x" * 200_000 + "\n1\n")
-    assert learn(capsys, "long.csv", costs=None).startswith("long.csv, line 1: broken CSV: field larger than field limit")
+    assert learn(capsys, "long.csv", costs=None).startswith(
+        "long.csv, line 1: broken CSV: field larger than field limit"
+    )
 
 
 def test_parquet_without_a_library(capsys, folder, monkeypatch):

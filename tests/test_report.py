@@ -254,6 +254,16 @@ def test_only_parts_of_the_forest_that_is_consulted_are_shown(write, heart, sets
     assert [int(trees) for mark, trees, _ in rows if mark] == [len(forest.trees_)]
 
 
+@pytest.mark.parametrize(("max_trees", "printed"), [(2, 10), (20, 0)])
+def test_ways_through_many_trees_are_not_printed(write, heart, max_trees, printed):
+    clf, held_out, training = heart
+    known = {name: getattr(clf, name) for name in ("costs", "nominal", "columns")}
+    forest = ww.BudgetForestClassifier(max_trees=max_trees, max_depth=2, random_state=0, **known)
+    cases = section_of(write(forest.fit(*training.values()), *held_out), "cases")
+    assert cases.count("<summary>its way</summary>") == 10
+    assert cases.count("<details data-print>") == printed
+
+
 def section_of(page, name):
     return re.search(rf'<section id="{name}".*?</section>', page.text, re.DOTALL).group(0)
 

@@ -149,8 +149,8 @@ def _whole_number(text: str) -> int | None:
     """
     if not _WHOLE.fullmatch(text) or len(digits := _class_text(text)) > _LONGEST:
         return None
-    number = int(digits)
-    return number if number.bit_length() < np.iinfo(np.int64).bits else None
+    number, machine = int(digits), np.iinfo(np.int64)
+    return number if machine.min <= number <= machine.max else None
 
 
 def _is_fraction(text: str) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cases_section", "prices_section", "sensitivity_section", "spending_section", "summary_section"]
 
+MOST_LINES = 25  # a longer way, through many trees, is not printed unless it is opened
 N_CASES = 10  # how many of the dearest cases are shown
 STRIP = 180  # width of the picture of a range of prices
 
@@ -236,7 +237,9 @@ def cases_section(est: Any, tree: Tree, X: Any, y: Any, money: Money) -> str:
     rows = []
     for row in worst.tolist():
         case = {name: _value(array, row) for name, array in zip(tree.columns, columns.arrays, strict=True)}
-        way = f"<summary>its way</summary><pre>{escape(est.explain(case))}</pre>"
+        way = str(est.explain(case))
+        printed = " data-print" if len(way.splitlines()) <= MOST_LINES else ""
+        opened = f"<details{printed}><summary>its way</summary><pre>{escape(way)}</pre></details>"
         rows.append(
             cell(f"{row}", heading=True)
             + cell(_amount(float(prices[row])))
@@ -244,7 +247,7 @@ def cases_section(est: Any, tree: Tree, X: Any, y: Any, money: Money) -> str:
             + cell(f"<strong>{_amount(float(totals[row]))}</strong>")
             + cell(label(truth[row]), text=True)
             + cell(label(tree.answers[answers[row]]), text=True)
-            + cell(f"<details data-print>{way}</details>", text=True)
+            + cell(opened, text=True)
         )
     share = float(totals[worst].sum() / totals.sum()) if totals.sum() > 0 else 0.0
     words = (
