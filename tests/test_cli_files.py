@@ -462,13 +462,14 @@ def test_next_that_is_quiet_prints_the_answer_alone(capsys, folder, heart, monke
     clf = ww.load(folder / "model.json")
     case = dict(zip(heart.feature_names, heart.X[250], strict=True))
     known = ",".join(f"{name}={value}" for name, value in case.items() if not is_missing(value))
-    monkeypatch.setattr("builtins.input", lambda _: "")
+    monkeypatch.setattr("builtins.input", lambda *_: "")
     code, out, err = run(capsys, "next", folder / "model.json", "--quiet", "--known", known)
-    assert (code, out, err) == (0, clf.predict(heart.X[250:251])[0], "")
+    assert (code, out) == (0, clf.predict(heart.X[250:251])[0])
+    assert err == "Enter to end, or undo: "  # what it asks does not mix with the answer
 
 
 def test_next_that_is_stopped(capsys, folder, monkeypatch):
-    def interrupted(_):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("builtins.input", interrupted)
@@ -494,7 +495,7 @@ def test_every_command_takes_a_seed_and_may_be_quiet():
 
 
 def test_a_seed_changes_nothing_where_nothing_is_random(capsys, folder, tmp_path):
-    model, new, prices = folder / "model.json", folder / "new.csv", folder / "heart.toml"
+    model, new, prices = folder / "model.json", folder / "new.csv.gz", folder / "heart.toml"
     for words in (
         ["predict", model, new, "-o", "-"],
         ["show", model],
