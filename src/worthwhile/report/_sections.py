@@ -252,7 +252,7 @@ def cases_section(est: Any, tree: Tree, X: Any, y: Any, money: Money) -> str:
     share = float(totals[worst].sum() / totals.sum()) if totals.sum() > 0 else 0.0
     words = (
         f"<p>The {len(worst)} dearest of {len(totals)} cases make up {percent(share)} of the whole cost. Rows are"
-        " counted from 0, in the order of the data.</p>"
+        " counted from 0, in the order of the cases that costs are shown on.</p>"
     )
     heads = [*map(head, ("row", "tests", "errors", "total"))]
     heads += [head(name, text=True) for name in ("truth", "answer", "how it came to this")]
