@@ -318,6 +318,7 @@ def test_a_cell_measures_what_the_forest_does_within_a_budget(learner, small):
         columns=grow.columns,
         validation=(choose.X, choose.y),
         adaptive=learner == "adaptive",
+        max_trees=_nan_cells.MOST_TREES if learner == "adaptive" else _nan_cells.PAPER_TREES,
         random_state=_nan_cells.seed_of(cell_of(learner)),
     ).fit(grow.X, grow.y)
     for i, share in enumerate(SHARES, start=1):

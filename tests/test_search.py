@@ -160,7 +160,9 @@ def test_every_trial_has_a_half_of_its_own(monkeypatch):
     monkeypatch.setattr("worthwhile._trials._core.try_biases", noting)
     space = RealSpace(np.ones(4))
     population = space.decode(np.zeros((6, space.length), dtype=np.uint8))
-    halves = Halves(training_of(X[:75], Y[:75]), None, 1, np.random.default_rng(0))
+    training = training_of(X[:75], Y[:75])
+    policy = ww.ICETClassifier()._policy(Lesson(training, False, 0, 1))
+    halves = Halves(training, policy, 1, np.random.default_rng(0))
     halves.costs(population, math.inf)
     halves.costs(population, math.inf)
     assert len(set(seen)) == 2
@@ -178,7 +180,7 @@ def test_folds_deal_out_the_classes():
 def test_no_test_costs_on_folds_what_it_must():
     y = np.repeat([0, 1], [30, 20])
     lesson = Lesson(training_of(X[:50], y, costs=ww.Costs(errors=10)), False, 0, 1)
-    folds = Folds(lesson, ww.ICETClassifier()._policy(lesson), 2, 1, np.random.default_rng(0))
+    [folds] = Folds.sets(1, lesson, ww.ICETClassifier()._policy(lesson), 2, 1, np.random.default_rng(0))
     space = RefinedSpace(np.zeros(4), True, lesson.trusts)
     no_test = space.decode(space.seeds()[0][None, :])
     np.testing.assert_allclose(folds.costs(no_test, math.inf), [4.0])
