@@ -199,9 +199,8 @@ def break_even(
 
 def _tree_from(clf: Any, X: Any, y: Any) -> Tree:
     tree: Tree = clf.fit(X, y)._whole_tree()
-    if (
-        getattr(clf, "stopped_", None) == "interrupted"
-    ):  # a search takes Ctrl-C for its own end, but it is meant for all
+    # A search takes Ctrl-C for its own end, but here it is meant for all of them.
+    if getattr(clf, "stopped_", None) == "interrupted":
         raise KeyboardInterrupt
     return tree
 
