@@ -77,7 +77,7 @@ SHORT = {"population": 12, "trials": 80, "random_state": 3}
 
 GREEDY = {
     "c45": (ww.C45Classifier, {}, ALL),
-    "c45-mdl": (ww.C45Classifier, {"release8": True}, RANDOM),
+    "c45-mdl": (ww.C45Classifier, {"mdl_correction": True}, RANDOM),
     "c45-unpruned": (ww.C45Classifier, {"prune": "none", "max_depth": 4}, RANDOM),
     "c45-cost": (ww.C45Classifier, {"prune": "cost", "answer": "least-cost"}, ALL),
     "c45-no-raising": (ww.C45Classifier, {"raise_subtrees": False, "confidence": 0.1, "min_cases": 4}, RANDOM),
@@ -85,8 +85,12 @@ GREEDY = {
     "c45cs": (ww.C45CSClassifier, {}, ALL),
     "c45cs-altered": (ww.C45CSClassifier, {"priors": "altered"}, ("heart", "two", "weights")),
     "c45cs-max": (ww.C45CSClassifier, {"vector": "max"}, ("three", "tangled")),
-    "c45cs-soft": (ww.C45CSClassifier, {"trust": 0.5, "random_state": 0}, ("heart", "three", "tangled")),
-    "c45cs-chosen": (ww.C45CSClassifier, {"trust": "chosen", "temper": "chosen", "random_state": 0}, ("bupa", "two")),
+    "c45cs-soft": (ww.C45CSClassifier, {"soft_label_weight": 0.5, "random_state": 0}, ("heart", "three", "tangled")),
+    "c45cs-chosen": (
+        ww.C45CSClassifier,
+        {"soft_label_weight": "chosen", "preset": "chosen", "random_state": 0},
+        ("bupa", "two"),
+    ),
     "eg2": (ww.EG2Classifier, {}, ALL),
     "eg2-cost": (ww.EG2Classifier, {"prune": "cost", "context": True, "omega": 0.5, "answer": "least-cost"}, ALL),
     "eg2-hierarchies": (ww.EG2Classifier, {"hierarchies": HIERARCHIES}, ("two", "missing", "tangled")),
