@@ -183,7 +183,7 @@ def _found(now: Any, trials: int | None) -> str:
 
 @contextmanager
 def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
-    """Give a function that draws how much of some work is done, told as `done` of `fits`."""
+    """Give a function that draws how much of some work is done, from a `Progress`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -191,4 +191,4 @@ def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
     columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
-        yield lambda now: bar.update(task, completed=now.done, total=now.fits)
+        yield lambda now: bar.update(task, completed=now.done, total=now.total)

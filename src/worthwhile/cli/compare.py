@@ -59,7 +59,7 @@ def compare(
     if len(makers) < 2:
         raise ValueError(f"--learners {learners}: a comparison needs at least two")
     from worthwhile.cli.reading import describe_guesses, read_problem
-    from worthwhile.evaluation.evaluate import cross_compare
+    from worthwhile.evaluation.compare import cross_compare
     from worthwhile.files import make_folder
 
     say, declared = Speaker(quiet), split_names(nominal)

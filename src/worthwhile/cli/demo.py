@@ -99,7 +99,7 @@ def _rows(learned: _Learned) -> list[tuple[str, Any]]:
     from worthwhile.evaluation.evaluate import evaluate
 
     found = evaluate(learned.icet, learned.X, learned.y, learned.X_train, learned.y_train, name="the tree (ICET)")
-    return [(way.name, way) for way in found.ways]
+    return [(way.name, way) for way in found.strategies]
 
 
 def _print(intro: str, rows: list[tuple[str, Any]], n_cases: int, tree: Any, out: Path) -> None:

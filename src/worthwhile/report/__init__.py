@@ -12,11 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from worthwhile.evaluation.evaluate import Done, evaluate
+from worthwhile.evaluation.evaluate import evaluate
 from worthwhile.evaluation.metrics import innermost, tree_of
 from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
 from worthwhile.evaluation.spending import spending
 from worthwhile.files import write_text
+from worthwhile.learners.progress import Progress
 from worthwhile.report._markup import Money, escape
 from worthwhile.report._page import forest_section, page, tree_section, walk_section
 from worthwhile.report._picture import tree_picture
@@ -47,7 +48,7 @@ def write_report(
     title: str | None = None,
     currency: str = "",
     sensitivity: bool | float = True,
-    tell: Callable[[Done], Any] | None = None,
+    tell: Callable[[Progress], Any] | None = None,
 ) -> None:
     """Write a report on a model: one HTML file that loads nothing and sends nothing.
 
@@ -70,7 +71,7 @@ def write_report(
     sensitivity : bool or float, default True
         Whether break-even prices are looked for, and for how many seconds at most; True: 60.
     tell : function, optional
-        Called with a `Done` (trees learned, trees due) while these prices are looked for.
+        Called with a `Progress` (trees learned, trees in all) while break-even prices are computed.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def _model_sections(est: Any, tree: Tree, X: Any, y: Any, money: Money) -> list[
 
 
 def _break_even(
-    clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
+    clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Progress], Any] | None
 ) -> tuple[list[BreakEven] | str, str]:
     """Return the break-even prices, or why there are none, and how they were found."""
     if isinstance(sensitivity, bool) and not sensitivity:

@@ -14,7 +14,8 @@ from worthwhile.table.columns import Factor
 from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
-    from worthwhile.evaluation.evaluate import Estimate, Evaluation, Way
+    from worthwhile.evaluation.evaluate import Evaluation, Strategy
+    from worthwhile.evaluation.intervals import Estimate
     from worthwhile.evaluation.spending import Spending
     from worthwhile.tree.tree import Tree
 
@@ -30,16 +31,16 @@ STRIP = 180  # width of the picture of a range of prices
 
 def summary_section(found: Evaluation, money: Money, note: str) -> str:
     """Return what the model costs against simple ways to decide."""
-    model, best = found.model, min(found.ways[1:], key=lambda way: way.total_cost.mean)
+    model, best = found.model, min(found.strategies[1:], key=lambda way: way.total_cost.mean)
     cards = [
         _card("total per case", money(model.total_cost.mean), _interval(model.total_cost)),
         _card("of it for tests", money(model.test_cost.mean), _interval(model.test_cost)),
         _card("of it for errors", money(model.error_cost.mean), f"{_share(model.error_rate)} of the answers are wrong"),
         _saving_card(best, money),
     ]
-    largest = max(way.total_cost.mean for way in found.ways)
-    rejects = any(way.reject_rate for way in found.ways)
-    rows = [_way_row(way, largest, rejects) for way in found.ways]
+    largest = max(way.total_cost.mean for way in found.strategies)
+    rejects = any(way.reject_rate for way in found.strategies)
+    rows = [_way_row(way, largest, rejects) for way in found.strategies]
     rejected = ["no answer"] if rejects else []
     names = ["tests", "errors", "total", _KEY, "wrong", *rejected, "normalized", "the model saves"]
     heads = [head("way to decide", text=True), *map(head, names)]
@@ -62,7 +63,7 @@ def _card(name: str, value: str, note: str) -> str:
     return f'<div class="card"><p class="name">{name}</p><p class="value">{value}</p><p class="note">{note}</p></div>'
 
 
-def _saving_card(best: Way, money: Money) -> str:
+def _saving_card(best: Strategy, money: Money) -> str:
     assert best.saving is not None  # only the model has none
     against = f"the cheapest other way: {escape(best.name)}"
     saving = round(best.saving.mean, 2)
@@ -75,7 +76,7 @@ def _interval(estimate: Estimate) -> str:
     return f"95 % interval {_amount(estimate.low)} to {_amount(estimate.high)}"
 
 
-def _way_row(way: Way, largest: float, rejects: bool) -> str:
+def _way_row(way: Strategy, largest: float, rejects: bool) -> str:
     normalized = "" if way.normalized is None else f"{way.normalized:.1f} %"
     parts = [("tests", way.test_cost.mean), ("errors", way.error_cost.mean)]
     return "".join(
