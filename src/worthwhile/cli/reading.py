@@ -1,4 +1,4 @@
-"""From files to what learners take: cases to learn from, and cases for a model."""
+"""Reading training cases for learners, and cases for a model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from worthwhile.table.files import Factor, Table, check_target, column_names, re
 from worthwhile.tree.tree import Tree, label_array
 
 __all__ = [
-    "Problem",
+    "TrainingData",
     "check_costs",
-    "describe_guesses",
+    "describe_columns",
     "frame_of",
     "read_cases",
-    "read_problem",
+    "read_training_data",
     "tests_of",
     "trees_of",
     "true_classes",
@@ -31,8 +31,8 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Cases with their classes, and what tests and errors cost."""
+class TrainingData:
+    """Cases with their classes, and the costs of tests and errors."""
 
     X: npt.NDArray[Any]
     y: npt.NDArray[Any]
@@ -42,34 +42,34 @@ class Problem:
     table: Table
 
 
-def read_problem(
+def read_training_data(
     data: Path,
     target: str,
     costs_file: Path | None = None,
     nominal: Collection[str] = (),
     drop: Collection[str] = (),
     missing: Collection[str] = (),
-) -> Problem:
-    """Read cases and costs that fit each other."""
+) -> TrainingData:
+    """Read cases and costs, and check that they match."""
     costs = None if costs_file is None else Costs.read(costs_file)
     names = column_names(data)
     check_target(data, names, target)
     if target in drop:
-        raise ValueError(f"--drop names the target {show(target)}")
+        raise ValueError(f"--drop: {show(target)} is the target column")
     table = read_table(data, drop=drop, nominal={*nominal, target}, missing=missing)
     names = [name for name in table.columns if name != target]
     if not names:
-        raise ValueError(f"{data}: there is no column but the target {show(target)}")
+        raise ValueError(f"{data}: has no column besides the target {show(target)}")
     y = table.classes(target)
     if costs is not None:
         costs = _without(costs, drop)
         check_costs(costs, costs_file, names, target, np.unique(y).tolist())
-    texts = [name for name in table.nominal() if name != target]
-    return Problem(table.matrix(names), y, names, texts, costs, table)
+    nominal = [name for name in table.nominal() if name != target]
+    return TrainingData(table.matrix(names), y, names, nominal, costs, table)
 
 
 def _without(costs: Costs, dropped: Collection[str]) -> Costs:
-    """Return the costs of the other tests; a group none of whose tests is left goes, too."""
+    """Return the costs of the remaining tests and of the groups that still have tests."""
     tests = {name: test for name, test in costs.tests.items() if name not in dropped}
     if len(tests) == len(costs.tests):
         return costs
@@ -81,10 +81,10 @@ def _without(costs: Costs, dropped: Collection[str]) -> Costs:
 def check_costs(
     costs: Costs, path: Path | None, names: Sequence[str], target: str | None, classes: Sequence[Any]
 ) -> None:
-    """Refuse costs that do not fit the columns or the classes, naming their file."""
+    """Raise an error that names the file if costs do not match the columns or the classes."""
     try:
         if target is not None and target in costs.tests:
-            raise ValueError(f"prices {show(target)}, which is the target and no test")
+            raise ValueError(f"has a price for {show(target)}, which is the target column")
         costs.prices_for(names)
         if classes:
             costs.error_matrix(list(classes))
@@ -92,8 +92,8 @@ def check_costs(
         raise ValueError(f"{path}: {error}") from None
 
 
-def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
-    """Say which columns were taken for what, one line each."""
+def describe_columns(problem: TrainingData, declared: Collection[str]) -> list[str]:
+    """Return lines that say which columns are numeric and nominal."""
     guessed = [name for name in problem.nominal if name not in declared]
     codes = [name for name in problem.table.like_codes() if name in problem.names]
     ids = [name for name in problem.table.like_names() if name in problem.names]
@@ -102,19 +102,21 @@ def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
     kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
     lines = [f"{problem.table.path}: {problem.table.n_cases} cases, {kinds}"]
     if codes:
-        lines.append(f"Whole numbers with few values, taken as numbers: {', '.join(codes)}; if codes, use --nominal.")
+        lines.append(
+            f"Integers with few values, treated as numbers: {', '.join(codes)}; if they are codes, use --nominal."
+        )
     if ids:
-        lines.append(f"Mostly different texts: {', '.join(ids)}; if names of the cases, use --drop.")
+        lines.append(f"Mostly distinct strings: {', '.join(ids)}; if they are identifiers, use --drop.")
     return lines
 
 
 def frame_of(model: Any) -> Tree:
-    """Return a tree that has the model's columns, classes and costs."""
+    """Return a tree with the model's columns, classes and costs."""
     return model if isinstance(model, Tree) else model._frame()
 
 
 def trees_of(model: Any) -> list[Tree]:
-    """Return the trees of a model: one, or those of a forest; of an empty forest, a single leaf."""
+    """Return the trees of a model: one, or those of a forest; a single leaf for an empty forest."""
     return [model] if isinstance(model, Tree) else getattr(model, "trees_", None) or [frame_of(model)]
 
 
@@ -125,11 +127,13 @@ def tests_of(model: Any) -> list[str]:
 
 
 def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> Table:
-    """Read the columns of a model; those that it never asks for may be lacking."""
+    """Read the columns of a model; columns that it never asks for may be missing."""
     tree, names = frame_of(model), column_names(data)
-    lacking = [name for name in tests_of(model) if name not in names]
-    if lacking:
-        raise ValueError(f"{data}: lacks {listing(lacking)}, which the model asks for; it has {listing(names)}")
+    missing_columns = [name for name in tests_of(model) if name not in names]
+    if missing_columns:
+        raise ValueError(
+            f"{data}: has no column {listing(missing_columns)}, which the model needs; its columns are {listing(names)}"
+        )
     kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
     known = [name for name in tree.columns if name in names]
     return read_table(
@@ -142,7 +146,7 @@ def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Coll
 
 
 def unknown_values(model: Any, table: Table) -> list[str]:
-    """Say of which columns that a model asks for it does not know values: these count as tests that cannot be had."""
+    """Return warnings about values that a model does not know; these count as unavailable tests."""
     tree, lines = frame_of(model), []
     kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
     for name in tests_of(model):
@@ -159,9 +163,9 @@ def unknown_values(model: Any, table: Table) -> list[str]:
 
 
 def true_classes(model: Any, data: Path, target: str | None, missing: Collection[str] = ()) -> tuple[Table, str, Any]:
-    """Read the cases of a model with their classes, as it knows these; find their column if need be.
+    """Read cases with their classes; without a target, find the column of the model's classes.
 
-    Returns the table, the name of that column, and the classes.
+    Returns the table, the name of the target column, and the classes.
     """
     tree, names = frame_of(model), column_names(data)
     known = {value_text(label): label for label in tree.classes}
@@ -173,8 +177,8 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
     if target is None:
         fitting = [name for name in others if table.class_texts(name) <= known.keys()]
         if len(fitting) != 1:
-            found = f"{listing(fitting)} could be" if fitting else "no column is"
-            raise ValueError(f"{data}: {found} the one of the classes {listing(tree.classes)}; name it with --target")
+            found = f"columns {listing(fitting)} all have" if fitting else "no column has only"
+            raise ValueError(f"{data}: {found} the classes {listing(tree.classes)}; name the target with --target")
         target = fitting[0]
     labels = table.classes(target, decide=False)
     distinct, place = np.unique(labels, return_inverse=True)
@@ -182,6 +186,6 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
     for code, text in enumerate(texts):
         if text not in known:
             row = int(np.flatnonzero(place == code)[0])
-            knows = f"which the model does not know; it knows {listing(tree.classes)}"
+            knows = f"which the model does not know; its classes are {listing(tree.classes)}"
             raise ValueError(f"{table.place(row)}: column {show(target)} has the class {show(text)}, {knows}")
     return table, target, label_array([known[text] for text in texts])[place]
