@@ -248,7 +248,7 @@ def test_only_parts_of_the_forest_that_is_consulted_are_shown(write, heart, sets
     start = sum(len(one.curve) for one in forest.forests_[:at])
     own = curve[start : start + len(forest._chosen.curve)]
     rows = re.findall(
-        r"<tr( class=\"model\")?><th scope=\"row\">(\d+)</th><td>([\d.]+)</td>", section_of(page, "forest")
+        r'<tr( class="model")?>\s*<th scope="row">(\d+)</th>\s*<td>([\d.]+)</td>', section_of(page, "forest")
     )
     assert [(int(trees), price) for _, trees, price in rows] == [(one.trees, f"{one.price:.2f}") for one in own]
     assert [int(trees) for mark, trees, _ in rows if mark] == [len(forest.trees_)]
@@ -290,7 +290,8 @@ def test_the_rate_that_is_consulted_is_shown_however_many_there_are(write, heart
     for budget in sorted({one.price for one in forest._chosen.curve if one.price <= 20})[:6]:
         cheap = forest.with_budget(budget)
         rows = re.findall(
-            '<tr class="model"><th scope="row">.*?</th><td>(.*?)</td>', section_of(write(cheap, *held_out), "forest")
+            r'<tr class="model">\s*<th scope="row">.*?</th>\s*<td>(.*?)</td>',
+            section_of(write(cheap, *held_out), "forest"),
         )
         assert rows == ["" if cheap.rate_ is None else f"{cheap.rate_:.3g}"]
 

@@ -1,0 +1,197 @@
+"""What the sections of the report show; the templates say how."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from worthwhile._encode import Factor
+from worthwhile._treefile import write_tree
+from worthwhile.evaluation import Done, evaluate
+from worthwhile.metrics import _innermost, _tree_of
+from worthwhile.report.tree_layout import layout_tree
+from worthwhile.sensitivity import BreakEven, break_even, faster
+from worthwhile.spending import spending
+from worthwhile.tree import Tree
+
+if TYPE_CHECKING:
+    from worthwhile.budget_forest import BudgetForestClassifier, BudgetRecord
+    from worthwhile.evaluation import Evaluation
+
+__all__ = ["SECONDS", "sections"]
+
+SECONDS = 60.0  # that finding break-even prices may take, unless another time is given
+MOST_RECORDS = 12  # of a forest's budget curve
+N_CASES = 10  # how many of the dearest cases are shown
+STRIP = 180  # width of the picture of a range of prices
+
+
+def sections(
+    clf: Any, X: Any, y: Any, X_train: Any, y_train: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
+) -> dict[str, Any]:
+    """Return what the templates need; the parameters are those of `write_report`."""
+    est, X_own = _innermost(clf, X)
+    tree = _tree_of(est)
+    learner = "a tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
+    forest = hasattr(est, "trees_")
+    return {
+        "learner": learner,
+        "by_hand": isinstance(est, Tree),
+        "tree": tree,
+        "n_train": None if y_train is None else len(y_train),
+        "same_cases": X_train is X,
+        "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})")),
+        "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
+        "layout": None if forest else layout_tree(tree),
+        "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
+        "spending": spending(clf, X),
+        "break_even": _break_even(clf, X_train, y_train, sensitivity, tell),
+        "cases": _cases(est, tree, X_own, y),
+    }
+
+
+def _summary(found: Evaluation) -> dict[str, Any]:
+    return {
+        "found": found,
+        "best": min(found.ways[1:], key=lambda way: way.total_cost.mean),
+        "largest": max(way.total_cost.mean for way in found.ways),
+        "rejects": any(way.reject_rate for way in found.ways),
+    }
+
+
+# ---- forests
+
+
+def _forest(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> dict[str, Any]:
+    """Return how a forest keeps to its budget."""
+    own, consulted = _own_part(clf, curve)
+    shown = _thinned(own, consulted)
+    return {
+        "clf": clf,
+        "n_tests": len(clf._frame().columns),
+        "sampling": getattr(clf, "sampling_", ""),  # unknown of a model that was saved without it
+        "records": shown,
+        "consulted": own[consulted],
+        "rated": any(one.rate is not None for one in shown),
+        "largest": max((one.price + max(one.error_cost, 0.0) for one in shown), default=0.0),
+    }
+
+
+def _own_part(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> tuple[list[BudgetRecord], int]:
+    """Return the records of the forest that is consulted, and the position of the one that the budget has chosen."""
+    # By identity: forests may have their parameter in common, and records all that was measured.
+    others = itertools.takewhile(lambda forest: forest is not clf._chosen, clf.forests_)
+    start, kept = sum(len(forest.curve) for forest in others), clf._chosen.curve
+    consulted = next(i for i, record in enumerate(kept) if record is clf.record_)
+    return list(curve[start : start + len(kept)]), consulted
+
+
+def _thinned(curve: list[Any], kept: int) -> list[Any]:
+    """Return about MOST_RECORDS of the records, evenly; the first, the last and the one at `kept` among them."""
+    if len(curve) <= MOST_RECORDS:
+        return curve
+    evenly = {round(i * (len(curve) - 1) / (MOST_RECORDS - 1)) for i in range(MOST_RECORDS)}
+    return [curve[i] for i in sorted(evenly | {kept})]
+
+
+# ---- how far it depends on prices
+
+
+def _break_even(
+    clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
+) -> dict[str, Any]:
+    """Return the break-even prices, or why there are none, and how they were found."""
+    est, X = _innermost(clf, X)
+    if isinstance(sensitivity, bool) and not sensitivity:
+        return {"missing": "not asked"}
+    if hasattr(est, "trees_"):
+        return {"missing": "forest"}
+    if isinstance(est, Tree):
+        return {"missing": "by hand"}
+    if y is None:
+        return {"missing": "no cases"}
+    seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
+    learner, changed = faster(est, X, y)
+    found = break_even(learner, X, y, tests=_by_interest(est), seconds=seconds, tell=tell)
+    moving = [one for one in found if one.trials and one.enters is not None]
+    prices = [price for one in moving for price in (one.price, one.enters, one.leaves) if price]
+    scale = min(prices, default=1.0), max(prices, default=1.0)
+    return {
+        "missing": "",
+        "rows": [
+            (one, _strip(one, *scale)) for one in sorted(moving, key=lambda one: (not one.used, -(one.enters or 0.0)))
+        ],
+        "in_tree": set(_tree_of(est).tests_used()),
+        "useless": [one.test for one in found if one.finished and one.enters is None],
+        "not_examined": [one.test for one in found if not (one.trials or one.finished)],
+        "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),
+        "n_cases": len(y),
+        "trials": 1 + sum(one.trials for one in found),
+        "seconds": seconds,
+        "finished": all(one.finished for one in found),
+    }
+
+
+def _by_interest(est: Any) -> list[str]:
+    """Return all tests: those of the tree first, then the cheapest; time may not suffice for all."""
+    tree = est._whole_tree()
+    used, prices = set(tree.tests_used()), tree._prices
+    alone = [prices.price(prices.closure([test])) for test in range(len(tree.columns))]
+    order = sorted(range(len(alone)), key=lambda test: (tree.columns[test] not in used, alone[test]))
+    return [tree.columns[test] for test in order]
+
+
+def _strip(one: BreakEven, least: float, top: float) -> dict[str, float]:
+    """Return where prices stand in the picture of a test's prices: on a logarithmic scale with 0 at its left end."""
+    span = math.log(top / least) if top > least else 1.0
+
+    def at(price: float) -> float:
+        return 14 + (STRIP - 20) * math.log(price / least) / span if price > 0 else 2.0
+
+    assert one.enters is not None  # the others are listed elsewhere
+    return {
+        "asked": at(one.enters),
+        "unknown": at(one.enters if one.leaves is None else one.leaves),
+        "now": at(one.price),
+    }
+
+
+# ---- single cases
+
+
+def _cases(est: Any, tree: Tree, X: Any, y: Any) -> dict[str, Any]:
+    """Return the cases that cost most, each with its way."""
+    answers, prices, _ = est._route(X, answers=True, prices=True)
+    columns = est._read(X)
+    errors = tree.errors_of(answers, y)
+    totals = prices + errors
+    worst = np.argsort(-totals, kind="stable")[:N_CASES]
+    truth = np.asarray(y)
+    rows = []
+    for row in worst.tolist():
+        case = {name: _value(array, row) for name, array in zip(tree.columns, columns.arrays, strict=True)}
+        rows.append(
+            {
+                "row": row,
+                "tests": prices[row],
+                "errors": errors[row],
+                "total": totals[row],
+                "truth": truth[row],
+                "answer": tree.answers[answers[row]],
+                "explanation": str(est.explain(case)),
+            }
+        )
+    share = float(totals[worst].sum() / totals.sum()) if totals.sum() > 0 else 0.0
+    return {"rows": rows, "share": share, "n_cases": len(totals)}
+
+
+def _value(array: Any, row: int) -> Any:
+    if isinstance(array, Factor):
+        code = int(array.codes[row])
+        return None if code < 0 else array.texts[code]
+    value = float(array[row])
+    return None if math.isnan(value) else value

@@ -1,0 +1,149 @@
+"""Where the boxes of a tree stand in the picture of the page, and what is written in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from worthwhile._encode import value_text
+from worthwhile._nodemoney import NodeMoney, node_money
+from worthwhile._phrases import amount, condition, percent
+
+if TYPE_CHECKING:
+    from worthwhile.tree import Tree
+
+__all__ = ["Box", "TreeLayout", "layout_tree", "shortened"]
+
+WIDTH, HEIGHT = 174, 56  # of a box
+GAP, ROW, MARGIN = 92, 10, 8  # between levels, between rows, around the picture
+NAME, LINE, BRANCH = 19, 25, 12  # letters that fit into a box, in its lines, and onto a branch
+COLOURS = 8  # of answers; the style sheet has them
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node in the picture."""
+
+    node: int
+    parent: Box | None
+    level: int  # from 1, the root
+    x: int
+    y: float
+    kind: str  # its classes in the style sheet
+    lines: list[str]  # its name, then two lines of figures
+    description: str  # all of it in words
+    branch: str  # the condition under which a case comes here from the parent; "" for the root
+    below: int  # number of nodes in its subtree
+
+
+@dataclass(frozen=True)
+class TreeLayout:
+    """The picture of a tree, the root on the left, and its legend."""
+
+    box_width: ClassVar[int] = WIDTH
+    box_height: ClassVar[int] = HEIGHT
+    line_length: ClassVar[int] = LINE
+    branch_length: ClassVar[int] = BRANCH
+
+    width: int
+    height: int
+    boxes: list[Box]  # in reading order: a parent before its children, subtrees one after the other
+    answers: list[tuple[int, str]]  # colour and label of every answer of a leaf
+    delayed: bool  # whether the result of some test comes later
+
+
+def layout_tree(tree: Tree) -> TreeLayout:
+    """Place the nodes of a tree: leaves one below the other, a parent beside the middle of its children."""
+    nodes, money, order = tree.nodes, node_money(tree), _reading_order(tree)
+    parent = {child: node for node in order for child in nodes.children(node)}
+    leaves = [node for node in order if nodes.test[node] < 0]
+    y = {leaf: float(MARGIN + row * (HEIGHT + ROW)) for row, leaf in enumerate(leaves)}
+    below = dict.fromkeys(leaves, 0)
+    for node in reversed(order):
+        if children := nodes.children(node):
+            y[node] = (y[children[0]] + y[children[-1]]) / 2
+            below[node] = sum(1 + below[child] for child in children)
+    boxes: dict[int, Box] = {}
+    for node in order:
+        above = boxes[parent[node]] if node else None
+        boxes[node] = Box(
+            node=node,
+            parent=above,
+            level=above.level + 1 if above else 1,
+            x=above.x + WIDTH + GAP if above else MARGIN,
+            y=round(y[node], 3),
+            kind=_kind(tree, node, money[node]),
+            lines=(_test_lines if below[node] else _leaf_lines)(tree, node, money[node]),
+            description=_description(tree, node, money[node]),
+            branch=condition(tree, above.node, node - nodes.children(above.node)[0]) if above else "",
+            below=below[node],
+        )
+    answers = sorted({int(nodes.answer[leaf]) for leaf in leaves})
+    return TreeLayout(
+        width=max(box.x for box in boxes.values()) + WIDTH + MARGIN,
+        height=len(leaves) * (HEIGHT + ROW) - ROW + 2 * MARGIN,
+        boxes=list(boxes.values()),
+        answers=[(answer % COLOURS, value_text(tree.answers[answer])) for answer in answers],
+        delayed=any(one.delayed for one in money),
+    )
+
+
+def _reading_order(tree: Tree) -> list[int]:
+    order, todo = [], [0]
+    while todo:
+        order.append(node := todo.pop())
+        todo.extend(reversed(tree.nodes.children(node)))
+    return order
+
+
+def _kind(tree: Tree, node: int, money: NodeMoney) -> str:
+    leaf = tree.nodes.test[node] < 0
+    kind = f"leaf answer-{int(tree.nodes.answer[node]) % COLOURS}" if leaf else "test"
+    return f"{kind} delayed" if money.delayed else kind
+
+
+def _test_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
+    name = tree.columns[tree.nodes.test[node]]
+    price = "paid" if money.paid else f"price {amount(money.price)}"
+    test = tree.costs.tests.get(name)
+    if money.commits:
+        price += f" (+{len(money.commits)} more)"
+    elif test is not None and test.group is not None and not money.paid:
+        price = shortened(f"{price} · {test.group}", LINE)
+    cost = [] if money.expected_cost is None else [f"expected {amount(money.expected_cost)}"]
+    return [shortened(name, NAME), price, " · ".join([*_share(money), *cost])]
+
+
+def _leaf_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
+    answer = int(tree.nodes.answer[node])
+    cost = "" if money.expected_cost is None else f"error cost {amount(money.expected_cost)}"
+    here, share = float(tree.nodes.weights[node].sum()), _share(money)
+    if here > 0 and answer < len(tree.classes):
+        share.append(f"{percent(float(tree.nodes.weights[node][answer]) / here)} right")
+    return [shortened(value_text(tree.answers[answer]), NAME), cost, " · ".join(share)]
+
+
+def _share(money: NodeMoney) -> list[str]:
+    return [] if money.share is None else [percent(money.share)]
+
+
+def _description(tree: Tree, node: int, money: NodeMoney) -> str:
+    """Return what stands at a node, in full."""
+    share = "" if money.share is None else f"; {percent(money.share)} of the training cases come here"
+    if tree.nodes.test[node] < 0:
+        cost = "" if money.expected_cost is None else f", expected error cost {amount(money.expected_cost)}"
+        return f"answer {value_text(tree.answers[tree.nodes.answer[node]])}{cost}{share}"
+    name = tree.columns[tree.nodes.test[node]]
+    test = tree.costs.tests.get(name)
+    price = "paid already" if money.paid else f"costs {amount(money.price)} here"
+    if money.commits:
+        price += f", with {', '.join(tree.columns[t] for t in money.commits)}"
+    traits = ["its result comes later"] if test and test.delayed else []
+    traits += [f"group {test.group}"] if test and test.group else []
+    cost = "" if money.expected_cost is None else f"; expected cost from here on {amount(money.expected_cost)}"
+    return f"test {name}: {'; '.join([price, *traits])}{share}{cost}"
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most `length` letters."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
