@@ -1,8 +1,9 @@
-"""A report on a model as one HTML file that needs nothing else and opens from disk.
+"""A report on a model: one self-contained HTML file that opens from disk.
 
-It holds: a summary in money against simple ways to decide; the tree; a walk-through, in which a person answers question
-by question and sees the next test, its price and the answer (the same JSON as the saved model, and the same rules);
-where the money goes; break-even prices; the cases that cost most; the price list.
+It shows the costs of the model compared with simple baselines, the tree, a walk-through of one case (enter test
+results; see the next test, its price and finally the answer), where the money goes, break-even prices, the most
+expensive cases and the price list. The walk-through reads the JSON of the saved model and gives the same advice as
+`next_test`.
 """
 
 from worthwhile.report.page import write_report

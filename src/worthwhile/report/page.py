@@ -1,4 +1,4 @@
-"""The page: one HTML file with its style, its script and the model inside, which may load nothing from anywhere."""
+"""Writes the report: one HTML page with its style, its script and the model inside; it cannot load anything else."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ def write_report(
     Parameters
     ----------
     path : str or path
-        The file; it is replaced as a whole or not at all.
+        The file to write. An existing file is replaced only once the report is complete.
     clf : learner or Tree
-        A fitted one, alone or inside scikit-learn's pipelines and searches. Of a forest there is no picture and no
+        A fitted model, alone or inside a scikit-learn pipeline or search. A report on a forest has no picture and no
         walk-through.
     X, y : cases and their classes
-        On which costs are shown; best cases that the model has not learned from.
+        The data on which costs are measured; preferably cases that the model was not trained on.
     X_train, y_train : cases and their classes, optional
-        What the model has learned from. The simple ways to decide learn from them, too, and the break-even prices come
-        from learning again at other prices.
+        The training data. The baselines are trained on them, too, and break-even prices are found by retraining at
+        other prices.
     title : str, optional
-        Heading of the page; default: that of the price list, or the name of the learner.
+        Heading of the page; default: the title of the price list, or the name of the learner.
     currency : str, default ""
-        What amounts are in, e.g. "€" or "dollars"; default: what the price list says.
+        The currency of all amounts, e.g. "€" or "dollars"; default: the currency of the price list.
     sensitivity : bool or float, default True
-        Whether break-even prices are looked for, and for how many seconds at most; True: 60.
+        Whether to find break-even prices. A number limits the time in seconds; True allows 60.
     tell : function, optional
-        Called with a `Done` (trees learned, trees due) while these prices are looked for.
+        Called with a `Done` (trees trained so far and in total) during the search for break-even prices.
 
     Examples
     --------
@@ -77,15 +77,20 @@ def write_report(
     1
     """
     if (X_train is None) != (y_train is None):
-        raise ValueError("X_train and y_train belong together: give both, or neither")
-    for cases, classes in ((X, y), *([] if y_train is None else [(X_train, y_train)])):
-        est, X_own = _innermost(clf, cases)
-        if (n := est._read(X_own).n_cases) != len(classes):
-            raise ValueError(f"there are {n} cases, but {len(classes)} classes of them: every case has one")
+        raise ValueError("give both X_train and y_train, or neither")
+    _check_lengths(clf, X, y, "X", "y")
+    if y_train is not None:
+        _check_lengths(clf, X_train, y_train, "X_train", "y_train")
     found = sections(clf, X, y, X_train, y_train, sensitivity, tell)
     about = found["tree"].costs.about
     title = title or about.get("title") or f"Which tests are worth their price: {found['learner']}"
     write_text(Path(path), _render(title=title, currency=currency or about.get("currency", ""), **found))
+
+
+def _check_lengths(clf: Any, X: Any, y: Any, X_name: str, y_name: str) -> None:
+    est, X_own = _innermost(clf, X)
+    if (n := est._read(X_own).n_cases) != len(y):
+        raise ValueError(f"{X_name} has {n} cases but {y_name} has {len(y)} classes; they need one class per case")
 
 
 def _render(**context: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the sections of the report show; the templates say how."""
+"""The data that each section of the report shows; the templates turn them into HTML."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = ["SECONDS", "sections"]
 
-SECONDS = 60.0  # that finding break-even prices may take, unless another time is given
-MOST_RECORDS = 12  # of a forest's budget curve
-N_CASES = 10  # how many of the dearest cases are shown
-STRIP = 180  # width of the picture of a range of prices
+SECONDS = 60.0  # limit for finding break-even prices, unless another one is given
+MAX_RECORDS = 12  # rows of a forest's budget curve
+N_CASES = 10  # number of most expensive cases to show
+STRIP = 180  # width of the picture of a price range
 
 
 def sections(
     clf: Any, X: Any, y: Any, X_train: Any, y_train: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
 ) -> dict[str, Any]:
-    """Return what the templates need; the parameters are those of `write_report`."""
+    """Return the variables of the templates; the parameters are those of `write_report`."""
     est, X_own = _innermost(clf, X)
     tree = _tree_of(est)
-    learner = "a tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
+    learner = "tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
     forest = hasattr(est, "trees_")
     return {
         "learner": learner,
@@ -68,22 +68,22 @@ def _summary(found: Evaluation) -> dict[str, Any]:
 
 def _forest(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> dict[str, Any]:
     """Return how a forest keeps to its budget."""
-    own, consulted = _own_part(clf, curve)
+    own, consulted = _records_in_use(clf, curve)
     shown = _thinned(own, consulted)
     return {
         "clf": clf,
         "n_tests": len(clf._frame().columns),
-        "sampling": getattr(clf, "sampling_", ""),  # unknown of a model that was saved without it
+        "sampling": getattr(clf, "sampling_", ""),  # not in older model files
         "records": shown,
         "consulted": own[consulted],
-        "rated": any(one.rate is not None for one in shown),
+        "has_rates": any(one.rate is not None for one in shown),
         "largest": max((one.price + max(one.error_cost, 0.0) for one in shown), default=0.0),
     }
 
 
-def _own_part(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> tuple[list[BudgetRecord], int]:
-    """Return the records of the forest that is consulted, and the position of the one that the budget has chosen."""
-    # By identity: forests may have their parameter in common, and records all that was measured.
+def _records_in_use(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> tuple[list[BudgetRecord], int]:
+    """Return the records of the forest in use, and the position of the one that the budget selected."""
+    # By identity: two forests may have equal parameters, and two records equal figures.
     others = itertools.takewhile(lambda forest: forest is not clf._chosen, clf.forests_)
     start, kept = sum(len(forest.curve) for forest in others), clf._chosen.curve
     consulted = next(i for i, record in enumerate(kept) if record is clf.record_)
@@ -91,23 +91,23 @@ def _own_part(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> tup
 
 
 def _thinned(curve: list[Any], kept: int) -> list[Any]:
-    """Return about MOST_RECORDS of the records, evenly; the first, the last and the one at `kept` among them."""
-    if len(curve) <= MOST_RECORDS:
+    """Return about MAX_RECORDS evenly spaced records, including the first, the last and the one at `kept`."""
+    if len(curve) <= MAX_RECORDS:
         return curve
-    evenly = {round(i * (len(curve) - 1) / (MOST_RECORDS - 1)) for i in range(MOST_RECORDS)}
+    evenly = {round(i * (len(curve) - 1) / (MAX_RECORDS - 1)) for i in range(MAX_RECORDS)}
     return [curve[i] for i in sorted(evenly | {kept})]
 
 
-# ---- how far it depends on prices
+# ---- break-even prices
 
 
 def _break_even(
     clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
 ) -> dict[str, Any]:
-    """Return the break-even prices, or why there are none, and how they were found."""
+    """Return the break-even prices and how they were found, or the reason why there are none."""
     est, X = _innermost(clf, X)
     if isinstance(sensitivity, bool) and not sensitivity:
-        return {"missing": "not asked"}
+        return {"missing": "not requested"}
     if hasattr(est, "trees_"):
         return {"missing": "forest"}
     if isinstance(est, Tree):
@@ -137,7 +137,7 @@ def _break_even(
 
 
 def _by_interest(est: Any) -> list[str]:
-    """Return all tests: those of the tree first, then the cheapest; time may not suffice for all."""
+    """Return all tests, those of the tree first, then by price: time may run out before the last ones."""
     tree = est._whole_tree()
     used, prices = set(tree.tests_used()), tree._prices
     alone = [prices.price(prices.closure([test])) for test in range(len(tree.columns))]
@@ -146,25 +146,25 @@ def _by_interest(est: Any) -> list[str]:
 
 
 def _strip(one: BreakEven, least: float, top: float) -> dict[str, float]:
-    """Return where prices stand in the picture of a test's prices: on a logarithmic scale with 0 at its left end."""
+    """Return positions on the price scale of a test, which is logarithmic with 0 at the left end."""
     span = math.log(top / least) if top > least else 1.0
 
     def at(price: float) -> float:
         return 14 + (STRIP - 20) * math.log(price / least) / span if price > 0 else 2.0
 
-    assert one.enters is not None  # the others are listed elsewhere
+    assert one.enters is not None  # tests that are never used are listed separately
     return {
-        "asked": at(one.enters),
+        "used": at(one.enters),
         "unknown": at(one.enters if one.leaves is None else one.leaves),
         "now": at(one.price),
     }
 
 
-# ---- single cases
+# ---- individual cases
 
 
 def _cases(est: Any, tree: Tree, X: Any, y: Any) -> dict[str, Any]:
-    """Return the cases that cost most, each with its way."""
+    """Return the most expensive cases, each with an explanation."""
     answers, prices, _ = est._route(X, answers=True, prices=True)
     columns = est._read(X)
     errors = tree.errors_of(answers, y)

@@ -1,4 +1,4 @@
-"""Where the boxes of a tree stand in the picture of the page, and what is written in them."""
+"""The layout of the tree that the page shows: where each box is and what is written in it."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ __all__ = ["Box", "TreeLayout", "layout_tree", "shortened"]
 
 WIDTH, HEIGHT = 174, 56  # of a box
 GAP, ROW, MARGIN = 92, 10, 8  # between levels, between rows, around the picture
-NAME, LINE, BRANCH = 19, 25, 12  # letters that fit into a box, in its lines, and onto a branch
-COLOURS = 8  # of answers; the style sheet has them
+NAME, LINE, BRANCH = 19, 25, 12  # characters that fit into the name of a box, its other lines and a branch
+COLOURS = 8  # for answers, defined in the style sheet
 
 
 @dataclass(frozen=True)
 class Box:
-    """A node in the picture."""
+    """A node as it is drawn."""
 
     node: int
     parent: Box | None
     level: int  # from 1, the root
     x: int
     y: float
-    kind: str  # its classes in the style sheet
-    lines: list[str]  # its name, then two lines of figures
-    description: str  # all of it in words
-    branch: str  # the condition under which a case comes here from the parent; "" for the root
+    kind: str  # CSS classes
+    lines: list[str]  # the name, then two lines of figures
+    description: str  # for tooltips and screen readers
+    branch: str  # the condition that leads here from the parent; "" for the root
     below: int  # number of nodes in its subtree
 
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """The picture of a tree, the root on the left, and its legend."""
+    """A tree as it is drawn, with the root on the left, and its legend."""
 
     box_width: ClassVar[int] = WIDTH
     box_height: ClassVar[int] = HEIGHT
@@ -47,14 +47,14 @@ class TreeLayout:
 
     width: int
     height: int
-    boxes: list[Box]  # in reading order: a parent before its children, subtrees one after the other
-    answers: list[tuple[int, str]]  # colour and label of every answer of a leaf
-    delayed: bool  # whether the result of some test comes later
+    boxes: list[Box]  # depth first
+    answers: list[tuple[int, str]]  # colour and label of each answer in the tree
+    delayed: bool  # whether any test has a delayed result
 
 
 def layout_tree(tree: Tree) -> TreeLayout:
-    """Place the nodes of a tree: leaves one below the other, a parent beside the middle of its children."""
-    nodes, money, order = tree.nodes, node_money(tree), _reading_order(tree)
+    """Place the nodes of a tree: leaves below one another, each parent level with the middle of its children."""
+    nodes, money, order = tree.nodes, node_money(tree), _depth_first(tree)
     parent = {child: node for node in order for child in nodes.children(node)}
     leaves = [node for node in order if nodes.test[node] < 0]
     y = {leaf: float(MARGIN + row * (HEIGHT + ROW)) for row, leaf in enumerate(leaves)}
@@ -88,7 +88,7 @@ def layout_tree(tree: Tree) -> TreeLayout:
     )
 
 
-def _reading_order(tree: Tree) -> list[int]:
+def _depth_first(tree: Tree) -> list[int]:
     order, todo = [], [0]
     while todo:
         order.append(node := todo.pop())
@@ -104,10 +104,10 @@ def _kind(tree: Tree, node: int, money: NodeMoney) -> str:
 
 def _test_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
     name = tree.columns[tree.nodes.test[node]]
-    price = "paid" if money.paid else f"price {amount(money.price)}"
+    price = "already paid" if money.paid else f"price {amount(money.price)}"
     test = tree.costs.tests.get(name)
     if money.commits:
-        price += f" (+{len(money.commits)} more)"
+        price += f" (+{len(money.commits)} tests)"
     elif test is not None and test.group is not None and not money.paid:
         price = shortened(f"{price} · {test.group}", LINE)
     cost = [] if money.expected_cost is None else [f"expected {amount(money.expected_cost)}"]
@@ -119,7 +119,7 @@ def _leaf_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
     cost = "" if money.expected_cost is None else f"error cost {amount(money.expected_cost)}"
     here, share = float(tree.nodes.weights[node].sum()), _share(money)
     if here > 0 and answer < len(tree.classes):
-        share.append(f"{percent(float(tree.nodes.weights[node][answer]) / here)} right")
+        share.append(f"{percent(float(tree.nodes.weights[node][answer]) / here)} correct")
     return [shortened(value_text(tree.answers[answer]), NAME), cost, " · ".join(share)]
 
 
@@ -128,22 +128,22 @@ def _share(money: NodeMoney) -> list[str]:
 
 
 def _description(tree: Tree, node: int, money: NodeMoney) -> str:
-    """Return what stands at a node, in full."""
-    share = "" if money.share is None else f"; {percent(money.share)} of the training cases come here"
+    """Describe a node in full."""
+    share = "" if money.share is None else f"; {percent(money.share)} of training cases reach this node"
     if tree.nodes.test[node] < 0:
         cost = "" if money.expected_cost is None else f", expected error cost {amount(money.expected_cost)}"
         return f"answer {value_text(tree.answers[tree.nodes.answer[node]])}{cost}{share}"
     name = tree.columns[tree.nodes.test[node]]
     test = tree.costs.tests.get(name)
-    price = "paid already" if money.paid else f"costs {amount(money.price)} here"
+    price = "already paid" if money.paid else f"costs {amount(money.price)} here"
     if money.commits:
-        price += f", with {', '.join(tree.columns[t] for t in money.commits)}"
-    traits = ["its result comes later"] if test and test.delayed else []
+        price += f", including {', '.join(tree.columns[t] for t in money.commits)}"
+    traits = ["delayed result"] if test and test.delayed else []
     traits += [f"group {test.group}"] if test and test.group else []
     cost = "" if money.expected_cost is None else f"; expected cost from here on {amount(money.expected_cost)}"
     return f"test {name}: {'; '.join([price, *traits])}{share}{cost}"
 
 
 def shortened(text: str, length: int) -> str:
-    """Return a text of at most `length` letters."""
+    """Cut a text to at most `length` characters."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

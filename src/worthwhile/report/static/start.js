@@ -1,18 +1,18 @@
-// Puts the page to work.
+// Starts the page's scripts.
 
 const svg = document.querySelector("svg.tree");
-const picture = svg && new TreePicture(svg, svg.closest(".viewport"));
+const treeView = svg && new TreeView(svg, svg.closest(".viewport"));
 const data = document.getElementById("model");
-if (data) new WalkThrough(new Model(JSON.parse(data.textContent)), document.getElementById("walk"), picture);
+if (data) new WalkThrough(new Model(JSON.parse(data.textContent)), document.getElementById("walk"), treeView);
 
-// Paper has no buttons to open anything with.
-const opened = [];
+// Print what a reader would otherwise have to open.
+const openedForPrint = [];
 window.addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details[data-print]:not([open])")) {
     details.open = true;
-    opened.push(details);
+    openedForPrint.push(details);
   }
 });
 window.addEventListener("afterprint", () => {
-  while (opened.length) opened.pop().open = false;
+  while (openedForPrint.length) openedForPrint.pop().open = false;
 });
