@@ -22,7 +22,7 @@ def test_break_even_prices(write, heart):
     progress = []
     words = write(heart.clf, *heart.held_out, **heart.training, tell=progress.append).words["sensitivity"]
     assert len(progress) > 20
-    found = {one.test: one for one in ww.sensitivity.break_even(heart.clf, *heart.training.values())}
+    found = {one.test: one for one in ww.evaluation.break_even(heart.clf, *heart.training.values())}
     used, unused = found["cp"], found["ca"]
     assert f"leaves the tree between {used.enters:.2f} and {used.leaves:.2f}" in words
     assert f"enters the tree between {unused.enters:.2f} and {unused.leaves:.2f}" in words

@@ -16,13 +16,13 @@ import jinja2
 from markupsafe import Markup
 
 from worthwhile import __version__
-from worthwhile._encode import value_text
-from worthwhile._files import write_text
-from worthwhile._phrases import amount, percent
-from worthwhile.evaluation import Done
-from worthwhile.metrics import _innermost
+from worthwhile.evaluation.evaluate import Done
+from worthwhile.evaluation.metrics import innermost
+from worthwhile.files import write_text
 from worthwhile.report.sections import sections
 from worthwhile.report.tree_layout import shortened
+from worthwhile.table.columns import value_text
+from worthwhile.wording import amount, percent
 
 __all__ = ["write_report"]
 
@@ -88,7 +88,7 @@ def write_report(
 
 
 def _check_lengths(clf: Any, X: Any, y: Any, X_name: str, y_name: str) -> None:
-    est, X_own = _innermost(clf, X)
+    est, X_own = innermost(clf, X)
     if (n := est._read(X_own).n_cases) != len(y):
         raise ValueError(f"{X_name} has {n} cases but {y_name} has {len(y)} classes; they need one class per case")
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from worthwhile._encode import Factor
-from worthwhile._treefile import write_tree
-from worthwhile.evaluation import Done, evaluate
-from worthwhile.metrics import _innermost, _tree_of
+from worthwhile.evaluation.evaluate import Done, evaluate
+from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
+from worthwhile.evaluation.spending import spending
 from worthwhile.report.tree_layout import layout_tree
-from worthwhile.sensitivity import BreakEven, break_even, faster
-from worthwhile.spending import spending
-from worthwhile.tree import Tree
+from worthwhile.table.columns import Factor
+from worthwhile.tree.json_format import write_tree
+from worthwhile.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from worthwhile.budget_forest import BudgetForestClassifier, BudgetRecord
-    from worthwhile.evaluation import Evaluation
+    from worthwhile.evaluation.evaluate import Evaluation
+    from worthwhile.learners.forest.classifier import BudgetForestClassifier, BudgetRecord
 
 __all__ = ["SECONDS", "sections"]
 
@@ -34,8 +34,8 @@ def sections(
     clf: Any, X: Any, y: Any, X_train: Any, y_train: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
 ) -> dict[str, Any]:
     """Return the variables of the templates; the parameters are those of `write_report`."""
-    est, X_own = _innermost(clf, X)
-    tree = _tree_of(est)
+    est, X_own = innermost(clf, X)
+    tree = tree_of(est)
     learner = "tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
     forest = hasattr(est, "trees_")
     return {
@@ -105,7 +105,7 @@ def _break_even(
     clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
 ) -> dict[str, Any]:
     """Return the break-even prices and how they were found, or the reason why there are none."""
-    est, X = _innermost(clf, X)
+    est, X = innermost(clf, X)
     if isinstance(sensitivity, bool) and not sensitivity:
         return {"missing": "not requested"}
     if hasattr(est, "trees_"):
@@ -125,7 +125,7 @@ def _break_even(
         "rows": [
             (one, _strip(one, *scale)) for one in sorted(moving, key=lambda one: (not one.used, -(one.enters or 0.0)))
         ],
-        "in_tree": set(_tree_of(est).tests_used()),
+        "in_tree": set(tree_of(est).tests_used()),
         "useless": [one.test for one in found if one.finished and one.enters is None],
         "not_examined": [one.test for one in found if not (one.trials or one.finished)],
         "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),

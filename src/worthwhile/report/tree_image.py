@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from worthwhile.tree import Tree
+    from worthwhile.tree.tree import Tree
 
 __all__ = ["tree_picture"]
 
@@ -16,7 +16,7 @@ def tree_picture(tree: Tree, kind: str) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
 
-    from worthwhile.plot import figure_size, plot_tree
+    from worthwhile.tree.plot import figure_size, plot_tree
 
     figure = Figure(figsize=figure_size(tree), layout="constrained")  # not pyplot's: that may want a screen
     plot_tree(tree, ax=figure.subplots())

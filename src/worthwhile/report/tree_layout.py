@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from worthwhile._encode import value_text
-from worthwhile._nodemoney import NodeMoney, node_money
-from worthwhile._phrases import amount, condition, percent
+from worthwhile.table.columns import value_text
+from worthwhile.tree.node_costs import NodeCosts, node_costs
+from worthwhile.wording import amount, condition, percent
 
 if TYPE_CHECKING:
-    from worthwhile.tree import Tree
+    from worthwhile.tree.tree import Tree
 
 __all__ = ["Box", "TreeLayout", "layout_tree", "shortened"]
 
@@ -54,7 +54,7 @@ class TreeLayout:
 
 def layout_tree(tree: Tree) -> TreeLayout:
     """Place the nodes of a tree: leaves below one another, each parent level with the middle of its children."""
-    nodes, money, order = tree.nodes, node_money(tree), _depth_first(tree)
+    nodes, costs, order = tree.nodes, node_costs(tree), _depth_first(tree)
     parent = {child: node for node in order for child in nodes.children(node)}
     leaves = [node for node in order if nodes.test[node] < 0]
     y = {leaf: float(MARGIN + row * (HEIGHT + ROW)) for row, leaf in enumerate(leaves)}
@@ -72,9 +72,9 @@ def layout_tree(tree: Tree) -> TreeLayout:
             level=above.level + 1 if above else 1,
             x=above.x + WIDTH + GAP if above else MARGIN,
             y=round(y[node], 3),
-            kind=_kind(tree, node, money[node]),
-            lines=(_test_lines if below[node] else _leaf_lines)(tree, node, money[node]),
-            description=_description(tree, node, money[node]),
+            kind=_kind(tree, node, costs[node]),
+            lines=(_test_lines if below[node] else _leaf_lines)(tree, node, costs[node]),
+            description=_description(tree, node, costs[node]),
             branch=condition(tree, above.node, node - nodes.children(above.node)[0]) if above else "",
             below=below[node],
         )
@@ -84,7 +84,7 @@ def layout_tree(tree: Tree) -> TreeLayout:
         height=len(leaves) * (HEIGHT + ROW) - ROW + 2 * MARGIN,
         boxes=list(boxes.values()),
         answers=[(answer % COLOURS, value_text(tree.answers[answer])) for answer in answers],
-        delayed=any(one.delayed for one in money),
+        delayed=any(one.delayed for one in costs),
     )
 
 
@@ -96,51 +96,51 @@ def _depth_first(tree: Tree) -> list[int]:
     return order
 
 
-def _kind(tree: Tree, node: int, money: NodeMoney) -> str:
+def _kind(tree: Tree, node: int, costs: NodeCosts) -> str:
     leaf = tree.nodes.test[node] < 0
     kind = f"leaf answer-{int(tree.nodes.answer[node]) % COLOURS}" if leaf else "test"
-    return f"{kind} delayed" if money.delayed else kind
+    return f"{kind} delayed" if costs.delayed else kind
 
 
-def _test_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
+def _test_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     name = tree.columns[tree.nodes.test[node]]
-    price = "already paid" if money.paid else f"price {amount(money.price)}"
+    price = "already paid" if costs.paid else f"price {amount(costs.price)}"
     test = tree.costs.tests.get(name)
-    if money.commits:
-        price += f" (+{len(money.commits)} tests)"
-    elif test is not None and test.group is not None and not money.paid:
+    if costs.commits:
+        price += f" (+{len(costs.commits)} tests)"
+    elif test is not None and test.group is not None and not costs.paid:
         price = shortened(f"{price} · {test.group}", LINE)
-    cost = [] if money.expected_cost is None else [f"expected {amount(money.expected_cost)}"]
-    return [shortened(name, NAME), price, " · ".join([*_share(money), *cost])]
+    cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
+    return [shortened(name, NAME), price, " · ".join([*_share(costs), *cost])]
 
 
-def _leaf_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
+def _leaf_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     answer = int(tree.nodes.answer[node])
-    cost = "" if money.expected_cost is None else f"error cost {amount(money.expected_cost)}"
-    here, share = float(tree.nodes.weights[node].sum()), _share(money)
+    cost = "" if costs.expected_cost is None else f"error cost {amount(costs.expected_cost)}"
+    here, share = float(tree.nodes.weights[node].sum()), _share(costs)
     if here > 0 and answer < len(tree.classes):
         share.append(f"{percent(float(tree.nodes.weights[node][answer]) / here)} correct")
     return [shortened(value_text(tree.answers[answer]), NAME), cost, " · ".join(share)]
 
 
-def _share(money: NodeMoney) -> list[str]:
-    return [] if money.share is None else [percent(money.share)]
+def _share(costs: NodeCosts) -> list[str]:
+    return [] if costs.share is None else [percent(costs.share)]
 
 
-def _description(tree: Tree, node: int, money: NodeMoney) -> str:
+def _description(tree: Tree, node: int, costs: NodeCosts) -> str:
     """Describe a node in full."""
-    share = "" if money.share is None else f"; {percent(money.share)} of training cases reach this node"
+    share = "" if costs.share is None else f"; {percent(costs.share)} of training cases reach this node"
     if tree.nodes.test[node] < 0:
-        cost = "" if money.expected_cost is None else f", expected error cost {amount(money.expected_cost)}"
+        cost = "" if costs.expected_cost is None else f", expected error cost {amount(costs.expected_cost)}"
         return f"answer {value_text(tree.answers[tree.nodes.answer[node]])}{cost}{share}"
     name = tree.columns[tree.nodes.test[node]]
     test = tree.costs.tests.get(name)
-    price = "already paid" if money.paid else f"costs {amount(money.price)} here"
-    if money.commits:
-        price += f", including {', '.join(tree.columns[t] for t in money.commits)}"
+    price = "already paid" if costs.paid else f"costs {amount(costs.price)} here"
+    if costs.commits:
+        price += f", including {', '.join(tree.columns[t] for t in costs.commits)}"
     traits = ["delayed result"] if test and test.delayed else []
     traits += [f"group {test.group}"] if test and test.group else []
-    cost = "" if money.expected_cost is None else f"; expected cost from here on {amount(money.expected_cost)}"
+    cost = "" if costs.expected_cost is None else f"; expected cost from here on {amount(costs.expected_cost)}"
     return f"test {name}: {'; '.join([price, *traits])}{share}{cost}"
 
 
