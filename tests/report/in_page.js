@@ -60,7 +60,7 @@ const background = (element) => {
   return { r: 255, g: 255, b: 255, a: 1 };
 };
 
-// The number of visible texts, and those whose contrast is too low.
+// The number of visible strings, and those whose contrast is too low.
 globalThis.contrasts = () => {
   const low = [];
   let seen = 0;
