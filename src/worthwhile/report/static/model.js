@@ -149,8 +149,8 @@ class Model {
     return best;
   }
 
-  // Expected price and error cost of continuing from a position if all values are available; null if the tree has no
-  // training weights there.
+  // Expected price and error cost of continuing from a position if all values are available; null if a known value has
+  // no branch there, or the tree has no training weights.
   expectedCost(known, position, charged) {
     const walk = new Walk(this, known);
     const costs = new Map();
