@@ -41,14 +41,15 @@ def evaluate(
     Example: worthwhile evaluate model.json new-cases.csv --target class --train heart.csv
     """
     from worthwhile.cli.files import results_writer
-    from worthwhile.cli.reading import frame_of, true_classes, unknown_values
+    from worthwhile.cli.reading import true_classes, unknown_values
     from worthwhile.evaluation.evaluate import evaluate as measure
+    from worthwhile.evaluation.metrics import context_of
 
     check_apart({"--out": out}, [data, model, train])
     check_writable(out)
     write = results_writer(out)
     clf = load_model(model)
-    names, absent = frame_of(clf).columns, split_names(missing)
+    names, absent = context_of(clf).columns, split_names(missing)
     table, target, y = true_classes(clf, data, target, absent)
     X_train = y_train = None
     if train is not None:

@@ -29,7 +29,7 @@ def next_command(
     """
     from rich.console import Console
 
-    from worthwhile.cli.reading import frame_of
+    from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.dialogue import hold, read_known
 
     clf = load_model(model)
@@ -44,7 +44,7 @@ def next_command(
         typer.echo(prompt, nl=False, err=quiet)  # quiet: only the answer goes to standard output
         return input()
 
-    talk = hold(clf, given, ask, tell, frame_of(clf).costs.about.get("currency", ""))
+    talk = hold(clf, given, ask, tell, context_of(clf).costs.about.get("currency", ""))
     if talk.ended == "interrupted":
         raise StoppedError("stopped")
     if quiet and talk.outcome is not None:

@@ -56,19 +56,19 @@ def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
     """Return the columns to add."""
     import numpy as np
 
-    from worthwhile.cli.reading import frame_of
+    from worthwhile.evaluation.metrics import context_of
     from worthwhile.evaluation.spending import charged_tests
 
-    tree = frame_of(clf)
-    X = table.matrix(tree.columns)
+    context = context_of(clf)
+    X = table.matrix(context.columns)
     answers, prices, shares = clf._route(X, answers=True, prices=True, shares=True)
-    k = len(tree.classes)
+    k = len(context.classes)
     own = np.where(answers < k, shares[np.arange(len(answers)), np.minimum(answers, k - 1)], np.nan)
     # There are many cases but few distinct sets of tests: each set is formatted once.
     sets, place = np.unique(charged_tests(clf, X), axis=0, return_inverse=True)
-    used = np.array([";".join(np.array(tree.columns)[chosen]) for chosen in sets], dtype=object)
+    used = np.array([";".join(np.array(context.columns)[chosen]) for chosen in sets], dtype=object)
     return {
-        "answer": tree._answer_labels[answers].tolist(),
+        "answer": context.answer_labels[answers].tolist(),
         "price_paid": np.round(prices, 6).tolist(),
         "tests_used": used[place.ravel()].tolist(),
         "confidence": [None if np.isnan(share) else round(float(share), 4) for share in own],

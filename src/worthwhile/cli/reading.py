@@ -12,15 +12,16 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing, show
+from worthwhile.evaluation.metrics import context_of
 from worthwhile.table.columns import value_text
 from worthwhile.table.files import Factor, Table, check_target, column_names, read_table
-from worthwhile.tree.tree import Tree, label_array
+from worthwhile.tree.context import label_array
+from worthwhile.tree.tree import Tree
 
 __all__ = [
     "TrainingData",
     "check_costs",
     "describe_columns",
-    "frame_of",
     "read_cases",
     "read_training_data",
     "tests_of",
@@ -110,32 +111,29 @@ def describe_columns(problem: TrainingData, declared: Collection[str]) -> list[s
     return lines
 
 
-def frame_of(model: Any) -> Tree:
-    """Return a tree with the model's columns, classes and costs."""
-    return model if isinstance(model, Tree) else model._frame()
-
-
 def trees_of(model: Any) -> list[Tree]:
-    """Return the trees of a model: one, or those of a forest; a single leaf for an empty forest."""
-    return [model] if isinstance(model, Tree) else getattr(model, "trees_", None) or [frame_of(model)]
+    """Return the trees of a model: one, or those of a forest, which may have none."""
+    if isinstance(model, Tree):
+        return [model]
+    return model.trees_ if hasattr(model, "trees_") else [model.tree_]
 
 
 def tests_of(model: Any) -> list[str]:
     """Return the tests that a model may ask for."""
     used = {name for tree in trees_of(model) for name in tree.tests_used()}
-    return [name for name in frame_of(model).columns if name in used]
+    return [name for name in context_of(model).columns if name in used]
 
 
 def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> Table:
     """Read the columns of a model; columns that it never asks for may be missing."""
-    tree, names = frame_of(model), column_names(data)
+    context, names = context_of(model), column_names(data)
     missing_columns = [name for name in tests_of(model) if name not in names]
     if missing_columns:
         raise ValueError(
             f"{data}: has no column {listing(missing_columns)}, which the model needs; its columns are {listing(names)}"
         )
-    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
-    known = [name for name in tree.columns if name in names]
+    kinds = dict(zip(context.columns, context.schema.values, strict=True))
+    known = [name for name in context.columns if name in names]
     return read_table(
         data,
         only={*known, *also},
@@ -147,8 +145,8 @@ def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Coll
 
 def unknown_values(model: Any, table: Table) -> list[str]:
     """Return warnings about values that a model does not know; these count as unavailable tests."""
-    tree, lines = frame_of(model), []
-    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
+    context, lines = context_of(model), []
+    kinds = dict(zip(context.columns, context.schema.values, strict=True))
     for name in tests_of(model):
         column, known = table.columns.get(name), kinds[name]
         if known is None or not isinstance(column, Factor):
@@ -167,9 +165,9 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
 
     Returns the table, the name of the target column, and the classes.
     """
-    tree, names = frame_of(model), column_names(data)
-    known = {value_text(label): label for label in tree.classes}
-    others = [name for name in names if name not in tree.columns]
+    context, names = context_of(model), column_names(data)
+    known = {value_text(label): label for label in context.classes}
+    others = [name for name in names if name not in context.columns]
     if target is not None:
         check_target(data, names, target)
         others = [target]
@@ -178,7 +176,7 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
         fitting = [name for name in others if table.class_texts(name) <= known.keys()]
         if len(fitting) != 1:
             found = f"columns {listing(fitting)} all have" if fitting else "no column has only"
-            raise ValueError(f"{data}: {found} the classes {listing(tree.classes)}; name the target with --target")
+            raise ValueError(f"{data}: {found} the classes {listing(context.classes)}; name the target with --target")
         target = fitting[0]
     labels = table.classes(target, decide=False)
     distinct, place = np.unique(labels, return_inverse=True)
@@ -186,6 +184,6 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
     for code, text in enumerate(texts):
         if text not in known:
             row = int(np.flatnonzero(place == code)[0])
-            knows = f"which the model does not know; its classes are {listing(tree.classes)}"
+            knows = f"which the model does not know; its classes are {listing(context.classes)}"
             raise ValueError(f"{table.place(row)}: column {show(target)} has the class {show(text)}, {knows}")
     return table, target, label_array([known[text] for text in texts])[place]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
-from worthwhile.evaluation.metrics import tree_of
+from worthwhile.evaluation.metrics import context_of
 from worthwhile.learners.c45cs import C45CSClassifier
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
@@ -27,7 +27,7 @@ PLAIN: Mapping[str, Callable[..., Any]] = {
     "C4.5CS": C45CSClassifier,
 }
 # Folds for cross-validating the strategies when there are no training cases, and for choosing among the plain trees.
-# With many cases three folds are enough, and MANY_CASES of them are enough to choose the tree.
+# With many cases three folds are enough, and MANY_CASES of them are enough to choose the context.
 MANY_CASES = 20_000
 FOLDS, FOLDS_OF_MANY, CHOICE_FOLDS = 10, 3, 5
 
@@ -50,11 +50,11 @@ class StrategyCosts:
 
 def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any]) -> StrategyCosts:
     """Return what a learner or tree costs on each case."""
-    tree = tree_of(est)
+    context = context_of(est)
     answers, prices, _ = est._route(X, answers=True, prices=True)
-    rejected = answers >= len(tree.classes)
-    wrong = ~rejected & (tree._answer_labels[answers] != y)
-    return StrategyCosts(name, prices, tree.errors_of(answers, y), wrong, rejected)
+    rejected = answers >= len(context.classes)
+    wrong = ~rejected & (context.answer_labels[answers] != y)
+    return StrategyCosts(name, prices, context.errors_of(answers, y), wrong, rejected)
 
 
 def baselines(

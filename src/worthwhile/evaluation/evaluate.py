@@ -20,7 +20,7 @@ from worthwhile.evaluation.intervals import (
     saved,
     stacked,
 )
-from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
 from worthwhile.table.columns import Columns, Factor
 
@@ -159,23 +159,23 @@ def evaluate(
     """
     same = X_train is X
     est, X = innermost(clf, X)
-    tree = tree_of(est)
+    context = context_of(est)
     rng = np.random.default_rng(random_state)
     cases, y = _matrix(est._read(X)), np.asarray(y)
-    nominal = [name for name, values in zip(tree.columns, tree.schema.values, strict=True) if values is not None]
-    kinds = {"columns": tree.columns, "nominal": nominal}
+    nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
+    kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
     own = measure(name, est, X, y)
     if X_train is None:
-        others = cross_baselines(tree.costs, kinds, cases, y, rng)
+        others = cross_baselines(context.costs, kinds, cases, y, rng)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
         train, y_train = _matrix(est._read(innermost(clf, X_train)[1])), np.asarray(y_train)
-        others = baselines(tree.costs, kinds, train, y_train, cases, y, rng)
+        others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
-    standard = tree.costs.standard_cost(known)
+    standard = context.costs.standard_cost(known)
     standard_cost = standard if standard > 0 else None
     return Evaluation(_strategies([own, *others], standard_cost, rng), len(y), standard_cost, note)
 

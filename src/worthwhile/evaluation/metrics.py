@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.tree import Tree
 
 __all__ = [
@@ -76,12 +77,12 @@ def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     1
     """
     est, X = innermost(est, X)
-    tree = tree_of(est)
+    context = context_of(est)
     # Not the difference of total and test costs, which has rounding errors.
-    costs = tree.errors_of(est._route(X, answers=True)[0], y)
-    errors = tree.error_costs[:, : len(tree.classes)][~np.eye(len(tree.classes), dtype=bool)]
+    costs = context.errors_of(est._route(X, answers=True)[0], y)
+    errors = context.error_costs[:, : len(context.classes)][~np.eye(len(context.classes), dtype=bool)]
     least = errors.min() if errors.size else 0.0
-    wrong, _ = _wrong_and_rejected(est, tree, X, y)
+    wrong, _ = _wrong_and_rejected(est, context, X, y)
     return int((wrong & (costs > least)).sum())
 
 
@@ -96,7 +97,7 @@ def n_errors(est: Any, X: Any, y: Any) -> int:
     1
     """
     est, X = innermost(est, X)
-    return int(_wrong_and_rejected(est, tree_of(est), X, y)[0].sum())
+    return int(_wrong_and_rejected(est, context_of(est), X, y)[0].sum())
 
 
 def total_error_cost(est: Any, X: Any, y: Any) -> float:
@@ -111,7 +112,7 @@ def total_error_cost(est: Any, X: Any, y: Any) -> float:
     10.0
     """
     est, X = innermost(est, X)
-    return float(tree_of(est).errors_of(est._route(X, answers=True)[0], y).sum())
+    return float(context_of(est).errors_of(est._route(X, answers=True)[0], y).sum())
 
 
 def tree_size(est: Any) -> int:
@@ -126,7 +127,7 @@ def tree_size(est: Any) -> int:
     est, _ = innermost(est, None)
     if hasattr(est, "trees_"):
         return sum(tree.n_nodes for tree in est.trees_)
-    return (est if isinstance(est, Tree) else est._whole_tree()).n_nodes
+    return (est if isinstance(est, Tree) else est._tree()).n_nodes
 
 
 def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relevant: Any = 1) -> float:
@@ -173,17 +174,19 @@ def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relev
     return total / len(starts)
 
 
-def tree_of(est: Any) -> Tree:
-    """Return a tree with the columns, classes and costs of a learner."""
-    tree: Tree = est if isinstance(est, Tree) else est._frame()
-    return tree
+def context_of(est: Any) -> ProblemContext:
+    """Return the columns, classes and costs of a learner or tree."""
+    context: ProblemContext = est.context if isinstance(est, Tree) else est.problem_
+    return context
 
 
-def _wrong_and_rejected(est: Any, tree: Tree, X: Any, y: Any) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _wrong_and_rejected(
+    est: Any, context: ProblemContext, X: Any, y: Any
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return, for each case, whether the answer is a wrong class and whether it is a reject answer."""
     answers = est._route(X, answers=True)[0]
-    rejected = answers >= len(tree.classes)
-    return ~rejected & (tree._answer_labels[answers] != np.asarray(y)), rejected
+    rejected = answers >= len(context.classes)
+    return ~rejected & (context.answer_labels[answers] != np.asarray(y)), rejected
 
 
 def innermost(est: Any, X: Any) -> tuple[Any, Any]:
@@ -260,7 +263,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     """
     est, X = innermost(est, X)
     tests, totals = est.test_costs(X), est.total_costs(X, y)
-    wrong, rejected = _wrong_and_rejected(est, tree_of(est), X, y)
+    wrong, rejected = _wrong_and_rejected(est, context_of(est), X, y)
     normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
     return CostReport(
         len(tests),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.metrics import context_of, innermost
 
 __all__ = ["Item", "Spending", "charged_tests", "spending"]
 
@@ -117,16 +117,16 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     blood (common price)       0.10 per case   5.0% of cases
     """
     est, X = innermost(est, X)
-    tree = tree_of(est)
+    context = context_of(est)
     charged = charged_tests(est, X)
-    prices = tree._money.prices
-    checked = tree.checked_case_prices(case_prices, len(charged))
+    prices = context.bound_costs.prices
+    checked = context.checked_case_prices(case_prices, len(charged))
     marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
     items = [
         Item(name, "test", float((charged[:, t] * marginal[:, t]).mean()), float(charged[:, t].mean()))
-        for t, name in enumerate(tree.columns)
+        for t, name in enumerate(context.columns)
     ]
-    for g, name in enumerate(tree.costs.groups):
+    for g, name in enumerate(context.costs.groups):
         share = float(charged[:, prices.group == g].any(axis=1).mean())
         items.append(Item(name, "group", share * float(prices.common[g]), share))
     paid = sorted((item for item in items if item.amount > 0), key=lambda item: -item.amount)
@@ -146,11 +146,11 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     [[True], [False]]
     """
     est, X = innermost(est, X)
-    n_cases, n_tests = len(est.test_costs(X)), len(tree_of(est).columns)
+    n_cases, n_tests = len(est.test_costs(X)), len(context_of(est).columns)
     charged = np.zeros((n_cases, n_tests), dtype=np.bool_)
     # The core tells what a case pays in all. Paid in powers of two, this is a set of tests; in units that make the
     # common prices of all groups together less than a quarter of one, they do not disturb it.
-    common = float(tree_of(est)._money.prices.common.sum())
+    common = float(context_of(est).bound_costs.prices.common.sum())
     unit = 2.0 ** math.ceil(math.log2(4 * common)) if common > 0 else 1.0
     for first in range(0, n_tests, _AT_ONCE):
         tests = np.arange(first, min(first + _AT_ONCE, n_tests))

@@ -270,7 +270,11 @@ def run(
     for cell, numbers in stream(functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs):
         store.add(cell, numbers)
         done, done_weight = done + 1, done_weight + weights[cell]
-        tell(Progress(time.monotonic() - start, done, len(missing)), missing[cell], done_weight / weight if weight else 1.0)
+        tell(
+            Progress(time.monotonic() - start, done, len(missing)),
+            missing[cell],
+            done_weight / weight if weight else 1.0,
+        )
     return {cell: store.results[cell] for cell in owner if cell in store.results}
 
 
