@@ -164,7 +164,7 @@ def test_copy_pickle_equality_hash() -> None:
     assert costs != Costs(tests={"age": 2.0})
     assert costs != Costs(about={"a": "b"})
     assert costs != "costs"
-    assert pickle.loads(pickle.dumps(CostsError("m", ("test", "a")))).culprit == ("test", "a")
+    assert pickle.loads(pickle.dumps(CostsError("m", ("test", "a")))).entry == ("test", "a")
 
 
 def test_equality_does_not_hang_on_order_or_on_how_labels_are_typed() -> None:

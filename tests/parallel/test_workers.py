@@ -23,9 +23,9 @@ from all_learners import COSTS, learned
 from small_experiments import FAMILY, experiment
 from worthwhile.experiments import Cell, turney_cells
 from worthwhile.experiments.engine import Experiment, Store, run, text_of
-from worthwhile.parallel import workers
+from worthwhile.parallel import dask_cluster, workers
 from worthwhile.parallel.dask_cluster import cluster
-from worthwhile.parallel.workers import Shared, cut, slots, spread, threads_here
+from worthwhile.parallel.workers import SharedData, local_threads, n_workers, run_pieces, split_range
 from worthwhile.table.columns import read_columns
 
 distributed = pytest.importorskip("distributed")
@@ -62,15 +62,15 @@ def client(local_cluster):
 @pytest.fixture
 def on_cluster(client):
     with joblib.parallel_config("dask", client=client):
-        assert slots() == 2
+        assert n_workers() == 2
         yield client
 
 
 @contextmanager
-def here():
+def without_workers():
     """What is learned inside is learned without the cluster."""
     with joblib.parallel_config("threading", n_jobs=1):
-        assert slots() == 1
+        assert n_workers() == 1
         yield
 
 
@@ -106,7 +106,7 @@ def everything(clf):
 )
 def test_forests_are_the_same(on_cluster, parameters):
     remote = forest(**parameters).fit(X, Y)
-    with here():
+    with without_workers():
         assert everything(remote) == everything(forest(**parameters).fit(X, Y))
 
 
@@ -114,7 +114,7 @@ def test_forests_are_the_same(on_cluster, parameters):
 def test_searches_are_the_same(on_cluster, parameters):
     cases = slice(0, 250)
     remote = icet(**parameters).fit(X[cases], Y[cases])
-    with here():
+    with without_workers():
         assert everything(remote) == everything(icet(**parameters).fit(X[cases], Y[cases]))
 
 
@@ -125,7 +125,7 @@ def test_groups_delays_weights_texts_and_missing_values(on_cluster):
     weights = np.arange(200) % 4 / 2
     for clf in (forest(costs=COSTS, weighting="instance"), icet(costs=COSTS, variant="paper"), icet(costs=COSTS)):
         remote = learned(clf.fit(mixed, Y[:200], weights))
-        with here():
+        with without_workers():
             assert learned(clf.fit(mixed, Y[:200], weights)) == remote
 
 
@@ -135,7 +135,7 @@ def test_the_work_is_done_by_the_workers(on_cluster, monkeypatch):
 
     monkeypatch.setattr("worthwhile._core.grow_forest", refused)
     assert len(forest().fit(X, Y).trees_) == 10
-    with here(), pytest.raises(AssertionError, match="in this process"):
+    with without_workers(), pytest.raises(AssertionError, match="in this process"):
         forest().fit(X, Y)
 
 
@@ -148,7 +148,7 @@ def test_a_time_limit_holds(on_cluster):
 def test_cells_of_experiments_are_the_same(on_cluster, tmp_path):
     grid = [experiment("a", "x", "slow")]
     remote = run(grid, Store(tmp_path / "1.csv", FAMILY))
-    with here():
+    with without_workers():
         assert run(grid, Store(tmp_path / "2.csv", FAMILY)) == remote
     assert set((tmp_path / "1.csv").read_text().splitlines()) == set((tmp_path / "2.csv").read_text().splitlines())
 
@@ -164,7 +164,7 @@ def test_cells_that_learn_are_the_same(on_cluster, tmp_path):
 
     remote = measured(1)
     assert len(remote) == 2
-    with here():
+    with without_workers():
         assert measured(2) == remote
 
 
@@ -173,7 +173,7 @@ def test_fits_that_are_pieces_already_stay_where_they_are(on_cluster):
         return cross_val_score(forest(max_trees=3, n_jobs=2), X[:300], Y[:300], cv=3).tolist()
 
     remote = scores()
-    with here():
+    with without_workers():
         assert scores() == remote
 
 
@@ -279,9 +279,9 @@ def doubled(data):
 @pytest.mark.parametrize("how_many", [1, 2])
 def test_what_dies_with_workers_is_done_again(on_cluster, how_many, sent):
     data = np.arange(40.0)
-    shared = Shared(2 * data, doubled, [data])
+    shared = SharedData(2 * data, doubled, [data])
     with killing(on_cluster, how_many) as killed:
-        found = spread(slowly, shared, lambda n: cut(40, n), 1)
+        found = run_pieces(slowly, shared, lambda n: split_range(40, n), 1)
     assert len(killed) == how_many
     assert [number for piece in found for number in piece] == (2 * data).tolist()
     if how_many == 1:  # the other one still has what was sent
@@ -289,7 +289,7 @@ def test_what_dies_with_workers_is_done_again(on_cluster, how_many, sent):
 
 
 def test_a_forest_survives_a_worker(on_cluster):
-    with here():
+    with without_workers():
         alone = everything(forest(max_trees=40, alpha=0).fit(MANY, MANY_Y))
     with killing(on_cluster, 1) as killed:
         assert everything(forest(max_trees=40, alpha=0).fit(MANY, MANY_Y)) == alone
@@ -297,7 +297,7 @@ def test_a_forest_survives_a_worker(on_cluster):
 
 
 def test_a_search_survives_a_worker(on_cluster):
-    with here():
+    with without_workers():
         alone = everything(icet(trials=300, variant="paper").fit(MANY, MANY_Y))
     with killing(on_cluster, 1) as killed:
         assert everything(icet(trials=300, variant="paper").fit(MANY, MANY_Y)) == alone
@@ -306,7 +306,7 @@ def test_a_search_survives_a_worker(on_cluster):
 
 def test_errors_of_the_work_are_passed_on(on_cluster):
     with pytest.raises(ZeroDivisionError):
-        spread(divided, Shared(1, int, ["1"]), lambda n: [1, 0], 1)
+        run_pieces(divided, SharedData(1, int, ["1"]), lambda n: [1, 0], 1)
 
 
 def divided(value, piece, n_threads):
@@ -319,39 +319,39 @@ def divided(value, piece, n_threads):
 def test_processes_of_this_machine():
     alone = everything(forest(max_trees=4, alpha=0).fit(X, Y))
     with joblib.parallel_config("loky", n_jobs=2):
-        assert slots() == 2
+        assert n_workers() == 2
         assert everything(forest(max_trees=4, alpha=0).fit(X, Y)) == alone
     joblib.externals.loky.get_reusable_executor().shutdown()
 
 
 def test_threads_are_those_of_the_core():
-    assert slots() == 1
-    assert threads_here(None) == 1
-    assert threads_here(3) == 3
-    assert threads_here(-1) == joblib.cpu_count()
+    assert n_workers() == 1
+    assert local_threads(None) == 1
+    assert local_threads(3) == 3
+    assert local_threads(-1) == joblib.cpu_count()
     for n_jobs in (1, 4):
         with joblib.parallel_config("threading", n_jobs=n_jobs):
-            assert slots() == 1
+            assert n_workers() == 1
     with joblib.parallel_config("loky", n_jobs=1):
-        assert slots() == 1
+        assert n_workers() == 1
 
 
 def test_threads_of_a_learner_are_those_of_its_own_machine(on_cluster, monkeypatch):
     monkeypatch.setattr(on_cluster, "ncores", lambda: {"a": 100, "b": 28})
-    assert slots() == 128
-    assert threads_here(-1) == joblib.cpu_count()
-    assert threads_here(None) == 1
+    assert n_workers() == 128
+    assert local_threads(-1) == joblib.cpu_count()
+    assert local_threads(None) == 1
     assert on_cluster.submit(threads_of_a_piece).result(PATIENCE) == (1, 1)
 
 
 def threads_of_a_piece():
     with joblib.parallel_config("dask"):
-        return slots(), threads_here(-1)
+        return n_workers(), local_threads(-1)
 
 
 @given(n_items=st.integers(0, 50), n_pieces=st.integers(1, 60))
 def test_pieces_are_all_of_it_and_of_the_same_size(n_items, n_pieces):
-    pieces = [range(n_items)[piece] for piece in cut(n_items, n_pieces)]
+    pieces = [range(n_items)[piece] for piece in split_range(n_items, n_pieces)]
     assert [i for piece in pieces for i in piece] == list(range(n_items))
     assert len(pieces) == max(1, min(n_items, n_pieces))
     assert max(map(len, pieces)) - min(map(len, pieces)) <= 1
@@ -363,29 +363,29 @@ def test_pieces_are_all_of_it_and_of_the_same_size(n_items, n_pieces):
 def test_a_cluster_by_its_address(local_cluster, client):
     alone = everything(forest(max_trees=4).fit(X, Y))
     with cluster(local_cluster.scheduler_address):
-        assert slots() == 2
+        assert n_workers() == 2
         assert everything(forest(max_trees=4).fit(X, Y)) == alone
-    assert slots() == 1
+    assert n_workers() == 1
     with cluster(None):
-        assert slots() == 1
+        assert n_workers() == 1
 
 
 def test_workers_of_another_release_are_refused(local_cluster, client, monkeypatch):
-    monkeypatch.setattr(cluster, "__version__", "99.0")
+    monkeypatch.setattr(dask_cluster, "__version__", "99.0")
     words = r"the worker tcp.* has worthwhile .*, but this is 99.0"
     with pytest.raises(ValueError, match=words), cluster(local_cluster.scheduler_address):
         pass
 
 
 def test_workers_without_worthwhile_are_refused(local_cluster, client, monkeypatch):
-    monkeypatch.setattr(cluster, "RELEASE", "worthwhile_is_not_here:__version__")
+    monkeypatch.setattr(dask_cluster, "VERSION_NAME", "worthwhile_is_not_here:__version__")
     words = r"cannot load worthwhile \(No module named 'worthwhile_is_not_here'\)"
     with pytest.raises(ValueError, match=words), cluster(local_cluster.scheduler_address):
         pass
 
 
 def test_a_cluster_without_workers_is_refused(monkeypatch):
-    monkeypatch.setattr(cluster, "WORKERS", 0.3)
+    monkeypatch.setattr(dask_cluster, "WORKER_TIMEOUT", 0.3)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL) as empty,
         pytest.raises(ValueError, match=r"has no worker after 0.3 s; start one with: dask worker tcp:"),
@@ -406,13 +406,13 @@ def silent():
     [
         ("tcp://127.0.0.1:1", "the cluster tcp://127.0.0.1:1 cannot be reached: no scheduler answers within 0.5 s"),
         ("silent", "cannot be reached: no scheduler answers within 0.5 s; start a scheduler with: dask scheduler"),
-        ("here", "'here' is no address of a cluster; write it like tcp://"),
-        ("tcp://localhost", "'tcp://localhost' is no address"),
+        ("here", "'here' is not a cluster address; write it like tcp://"),
+        ("tcp://localhost", "'tcp://localhost' is not a cluster address"),
         ("ftp://127.0.0.1:8786", "cannot be reached: unknown address scheme 'ftp'"),
     ],
 )
 def test_wrong_addresses_are_refused_at_once(address, words, silent, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 0.5)
     asked = []  # clients wait for ever where somebody listens and says nothing
 
     class Client(distributed.Client):
@@ -449,5 +449,5 @@ except ValueError as error:
 
 
 def test_what_is_sent_is_made_again_from_its_parts():
-    parcel = pickle.loads(pickle.dumps(workers._Parcel("unused", doubled, [np.arange(3)])))
+    parcel = pickle.loads(pickle.dumps(workers._Rebuildable("unused", doubled, [np.arange(3)])))
     assert parcel.value.tolist() == [0, 2, 4]

@@ -78,7 +78,7 @@ def test_numbers_that_people_do_not_write(tmp_path, cell):
 def test_blank_lines_do_not_count_as_cases_but_as_lines(tmp_path):
     found = table(tmp_path, "\n\nx,y\n1,2\n\n  \n3,4\n\n")
     assert lists(found) == {"x": [1.0, 3.0], "y": [2.0, 4.0]}
-    assert found.place(1).endswith("a.csv, line 7")
+    assert found.location(1).endswith("a.csv, line 7")
     with pytest.raises(ValueError, match=r"line 6: has 1 cell, but"):
         table(tmp_path, "\nx,y\n1,2\n\n\n3\n")
 
@@ -94,8 +94,8 @@ def test_only_and_drop(tmp_path):
 def test_guesses_that_a_person_should_look_at(tmp_path):
     rows = "".join(f"{i % 4},{i % 2},{i},n{i},{i / 2}\n" for i in range(60))
     found = table(tmp_path, "code,bit,many,name,half\n" + rows)
-    assert found.like_codes() == ["code"]
-    assert found.like_names() == ["name"]
+    assert found.possible_codes() == ["code"]
+    assert found.possible_ids() == ["name"]
 
 
 def test_classes(tmp_path):
@@ -111,7 +111,7 @@ def test_classes(tmp_path):
     assert classes("01", "1", "1") == ["01", "1", "1"]
     assert classes("a", "b", "b") == ["a", "b", "b"]
     assert classes("0.5", "1.5", "0.5") == ["0.5", "1.5", "0.5"]
-    assert classes("a", decide=False) == ["a"]
+    assert classes("a", check=False) == ["a"]
     with pytest.raises(ValueError, match="only one class, 'a'"):
         classes("a", "a")
 
@@ -121,7 +121,7 @@ def test_large_numbers_are_classes_of_their_own(tmp_path):
     for classes in ([large, large + 1], [-(2**63), 2**63 - 1]):
         found = table(tmp_path, "x,y\n" + "".join(f"1,{one}\n" for one in classes * 2), nominal=["y"])
         assert found.classes("y").tolist() == classes * 2
-        assert found.class_texts("y") == set(map(str, classes))
+        assert found.class_names("y") == set(map(str, classes))
     for beyond in (2**63, 10**400):  # no whole number of the machine: texts
         found = table(tmp_path, f"x,y\n1,{beyond}\n1,{beyond + 1}\n1,{beyond}.0\n", nominal=["y"])
         assert found.classes("y").tolist() == [str(beyond), str(beyond + 1), str(beyond)]
@@ -129,7 +129,7 @@ def test_large_numbers_are_classes_of_their_own(tmp_path):
 
 def test_classes_are_known_by_the_same_text_however_they_are_written(tmp_path):
     found = table(tmp_path, "y\n1.0\n+1\n1\n-0.0\n0\n1.5\na\n", nominal=["y"])
-    assert found.class_texts("y") == {"1", "0", "1.5", "a"}
+    assert found.class_names("y") == {"1", "0", "1.5", "a"}
 
 
 def test_a_wide_table(tmp_path):

@@ -37,7 +37,7 @@ class BoundCosts:
         matrix.flags.writeable = False
         return cls(costs, prices, tuple(answers), matrix, core_pricing, _core.Errors(matrix))
 
-    def errors_are_alike(self) -> bool:
+    def has_uniform_errors(self) -> bool:
         """Say whether all errors are equally dear, and all right answers."""
         right = np.eye(*self.error_costs.shape, dtype=np.bool_)
         kinds = self.error_costs[right], self.error_costs[~right]

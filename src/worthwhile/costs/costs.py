@@ -143,8 +143,8 @@ class Costs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Costs):
             return NotImplemented
-        mine = (self._tests, self._groups, self._errors.texts(), self._about)
-        return mine == (other._tests, other._groups, other._errors.texts(), other._about)
+        mine = (self._tests, self._groups, self._errors.with_string_labels(), self._about)
+        return mine == (other._tests, other._groups, other._errors.with_string_labels(), other._about)
 
     def __hash__(self) -> int:
         return hash((frozenset(self._tests.items()), frozenset(self._groups.items())))
@@ -406,7 +406,7 @@ class Costs:
         try:
             return cls(**description.arguments)
         except CostsError as mistake:
-            raise ValueError(f"{description.place(mistake.culprit)}: {mistake}") from None
+            raise ValueError(f"{description.place(mistake.entry)}: {mistake}") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write costs to a file, TOML or CSV by its suffix; the file is replaced as a whole or not at all.

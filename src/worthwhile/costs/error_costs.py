@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-Culprit = tuple[str, ...]
+EntryKey = tuple[str, ...]
 
 FORMS = (
     "a number, a mapping {truth: {answer: cost}}, a DataFrame (index: truth, columns: answer) or a matrix with classes="
@@ -24,11 +24,11 @@ FORMS = (
 
 
 class CostsError(ValueError):
-    """A mistake in a description of costs; `culprit` says where it is: readers of files add file and line."""
+    """A mistake in a description of costs; `entry` says where it is: readers of files add file and line."""
 
-    def __init__(self, message: str, culprit: Culprit = ()) -> None:
+    def __init__(self, message: str, entry: EntryKey = ()) -> None:
         super().__init__(message)
-        self.culprit = culprit
+        self.entry = entry
 
 
 def show(value: Any) -> str:
@@ -73,16 +73,16 @@ def is_missing(value: Any) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def number(value: Any, what: str, culprit: Culprit) -> float:
+def number(value: Any, what: str, entry: EntryKey) -> float:
     """Check that `value` is a finite number and return it as a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise CostsError(f"{what} must be a number, not {show(value)}", culprit)
+        raise CostsError(f"{what} must be a number, not {show(value)}", entry)
     try:
         result = float(value)
     except OverflowError:
         result = math.inf
     if not math.isfinite(result):
-        raise CostsError(f"{what} must be finite, not {show(value)}", culprit)
+        raise CostsError(f"{what} must be finite, not {show(value)}", entry)
     return result + 0.0  # -0.0 becomes 0.0, so that equal costs are also written alike
 
 
@@ -246,7 +246,7 @@ class ErrorTable:
             truth: dict(zip(self.answers, row, strict=True)) for truth, row in zip(self.truths, self.cells, strict=True)
         }
 
-    def texts(self) -> float | dict[str, dict[str, float]]:
+    def with_string_labels(self) -> float | dict[str, dict[str, float]]:
         """Return the same with the labels as files write them; two tables are equal if this is."""
         nested = self.nested()
         if isinstance(nested, float):

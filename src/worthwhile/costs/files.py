@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from worthwhile.costs.error_costs import Culprit, listing, show, suggest
+from worthwhile.costs.error_costs import EntryKey, listing, show, suggest
 from worthwhile.files import read_text, write_file
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ class Description:
 
     path: Path
     arguments: dict[str, Any]
-    places: dict[Culprit, str] = field(default_factory=dict)
+    places: dict[EntryKey, str] = field(default_factory=dict)
 
-    def place(self, culprit: Culprit) -> str:
-        """Return where the culprit stands, as exactly as the file's format lets us know."""
-        while culprit and culprit not in self.places:
-            culprit = culprit[:-1]
-        return self.places.get(culprit, str(self.path))
+    def place(self, entry: EntryKey) -> str:
+        """Return where the entry stands, as exactly as the file's format lets us know."""
+        while entry and entry not in self.places:
+            entry = entry[:-1]
+        return self.places.get(entry, str(self.path))
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _toml_test(test: Any) -> str:
 
 
 def _write_toml(costs: Costs) -> str:
-    errors = costs._errors.texts()
+    errors = costs._errors.with_string_labels()
     blocks = [[f"errors = {errors!r}"]] if isinstance(errors, float) else []  # a bare key must come before all tables
     tables: list[tuple[str, dict[str, str]]] = [
         ("about", {name: _toml_string(text) for name, text in costs.about.items()}),
@@ -153,7 +153,7 @@ _YES_NO = {"yes": True, "no": False, "": False}
 def _read_csv(path: Path) -> Description:
     arguments: dict[str, Any] = {"tests": {}, "groups": {}, "about": {}}
     errors: dict[str, dict[str, float]] = {}
-    places: dict[Culprit, str] = {}
+    places: dict[EntryKey, str] = {}
     for line, row in _csv_rows(path):
         where = f"{path}, line {line}"
         key = (row["kind"], row["name"], row["answer"]) if row["kind"] == "error" else (row["kind"], row["name"])
@@ -250,7 +250,9 @@ def _csv_test(row: dict[str, str], where: str) -> dict[str, Any]:
     return {"price": _csv_price(row, where), "group": group, "delayed": _YES_NO[delayed], "requires": requires}
 
 
-def _csv_errors(errors: dict[str, dict[str, float]], places: dict[Culprit, str]) -> float | dict[str, dict[str, float]]:
+def _csv_errors(
+    errors: dict[str, dict[str, float]], places: dict[EntryKey, str]
+) -> float | dict[str, dict[str, float]]:
     """Return the uniform cost, the row `*`,`*`, or the table."""
     starred = [(truth, answer) for truth, row in errors.items() for answer in row if "*" in (truth, answer)]
     if not starred:
@@ -286,7 +288,7 @@ def _write_csv(costs: Costs) -> str:
         delayed = "yes" if test.delayed else "no"
         lines.append(("test", _csv_name(name), repr(test.price), group, delayed, requires, ""))
     lines += [("group", _csv_name(name), repr(common), "", "", "", "") for name, common in costs.groups.items()]
-    errors = costs._errors.texts()
+    errors = costs._errors.with_string_labels()
     if isinstance(errors, float):
         lines.append(("error", "*", repr(errors), "", "", "", "*"))
     else:
@@ -325,7 +327,7 @@ def _read_turney(path: Path) -> Description:
     unused = [group for group in declared if group not in groups]
     if unused:
         raise ValueError(f"{declared[unused[0]]}: group {show(unused[0])} has no test")
-    places: dict[Culprit, str] = {("test", name): place for name, (_, place) in expense.items()}
+    places: dict[EntryKey, str] = {("test", name): place for name, (_, place) in expense.items()}
     arguments = {"tests": tests, "groups": {group: float(groups[group][0]) for group in declared}}
     return Description(path, arguments, places)
 

@@ -58,10 +58,10 @@ def name_items(mapping: Any, argument: str, kind: str) -> list[tuple[str, Any]]:
     return [(str(name), value) for name, value in mapping.items()]
 
 
-def _price(value: Any, what: str, culprit: tuple[str, ...]) -> float:
-    price = number(value, what, culprit)
+def _price(value: Any, what: str, entry: tuple[str, ...]) -> float:
+    price = number(value, what, entry)
     if price < 0:
-        raise CostsError(f"{what} must be at least 0, not {show(value)}", culprit)
+        raise CostsError(f"{what} must be at least 0, not {show(value)}", entry)
     return price
 
 

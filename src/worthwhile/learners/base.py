@@ -22,7 +22,7 @@ from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
 from worthwhile.learners.parameters import check_parameters
 from worthwhile.learners.weighting import class_costs, instance_weights
-from worthwhile.parallel.workers import threads_here
+from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, is_frame, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.schema import Schema
@@ -138,7 +138,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
         raise TypeError(f"{type(self).__name__} is no learner: it has no way to grow a tree")
 
     def _n_threads(self) -> int:
-        return min(threads_here(self.n_jobs), MOST_THREADS)
+        return min(local_threads(self.n_jobs), MOST_THREADS)
 
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):

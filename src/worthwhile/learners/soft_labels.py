@@ -11,7 +11,7 @@ from worthwhile.learners.base import Training
 from worthwhile.learners.ensemble_labels import ensemble_shares, features_of
 from worthwhile.learners.icet.biases import SOFT_LABEL_WEIGHTS
 from worthwhile.learners.icet.genesis import Floats
-from worthwhile.parallel.workers import here
+from worthwhile.parallel.workers import without_workers
 
 __all__ = ["MAX_SOFT_CASES", "SoftLabels", "can_be_soft", "has_values"]
 
@@ -55,7 +55,7 @@ class SoftLabels:
         if not soft:
             return
         features = features_of(training.schema, training.columns)
-        with here():
+        with without_workers():
             shares = ensemble_shares(features, training.classes, k, training.weights, seed, n_threads)
         self._others = shares * self._own.sum(axis=1, keepdims=True)
         right = shares.argmax(axis=1) == training.classes

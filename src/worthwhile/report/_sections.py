@@ -262,7 +262,7 @@ def cases_section(est: Any, tree: Tree, X: Any, y: Any, money: Money) -> str:
 def _value(array: Any, row: int) -> Any:
     if isinstance(array, Factor):
         code = int(array.codes[row])
-        return None if code < 0 else array.texts[code]
+        return None if code < 0 else array.categories[code]
     value = float(array[row])
     return None if math.isnan(value) else value
 

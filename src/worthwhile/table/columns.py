@@ -58,7 +58,7 @@ def value_codes(values: Sequence[str]) -> dict[str, int]:
 class Factor:
     """A column of texts: each text once, and which one every case has (-1: none). Cases are many, texts are few."""
 
-    texts: list[str]
+    categories: list[str]
     codes: npt.NDArray[np.int32]
 
     @classmethod
@@ -76,19 +76,19 @@ class Factor:
         return cls(list(position), found[:-1] if codes is None else found[codes])
 
     def __getitem__(self, rows: npt.NDArray[np.intp]) -> Factor:
-        return Factor(self.texts, self.codes[rows])
+        return Factor(self.categories, self.codes[rows])
 
     def copy(self) -> Factor:
         """Return a factor that does not share memory with this one."""
-        return Factor(list(self.texts), self.codes.copy())
+        return Factor(list(self.categories), self.codes.copy())
 
     def translated(self, codes: Mapping[str, int]) -> npt.NDArray[np.int32]:
         """Return the code of every case in another coding of the texts; -1 where it has none."""
-        return np.array([*(codes.get(text, -1) for text in self.texts), -1], dtype=np.int32)[self.codes]
+        return np.array([*(codes.get(text, -1) for text in self.categories), -1], dtype=np.int32)[self.codes]
 
     def tolist(self) -> list[str | None]:
         """Return the text of every case."""
-        return [None if code < 0 else self.texts[code] for code in self.codes]
+        return [None if code < 0 else self.categories[code] for code in self.codes]
 
 
 Column = npt.NDArray[np.float64] | Factor

@@ -22,17 +22,17 @@ import numpy.typing as npt
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.table.columns import Column, Factor
 
-__all__ = ["MISSING", "line_of", "open_text", "pieces", "read_csv", "read_header"]
+__all__ = ["MISSING", "line_number", "open_text", "read_csv", "read_header", "row_chunks"]
 
 # What people write for a value that is not there. "None" and "none" are not among them: they are values, too.
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
 DELIMITERS = (",", ";", "\t", "|")
-PIECE = 4096  # rows; 300,000 × 10 take 1.0 s in pieces of this size and 1.3 s in pieces of 20,000
+CHUNK_ROWS = 4096  # rows; 300,000 × 10 take 1.0 s in pieces of this size and 1.3 s in pieces of 20,000
 _WHOLE_FLOAT = re.compile(r"-?(0|[1-9]\d*)\.0*")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 
 
-class _WrongCellError(Exception):
+class _BadCellError(Exception):
     """A text in a column of numbers."""
 
     def __init__(self, column: str, row: int, text: str, declared: bool) -> None:
@@ -40,7 +40,7 @@ class _WrongCellError(Exception):
         self.column, self.row, self.text, self.declared = column, row, text, declared
 
 
-class _WrongRowError(Exception):
+class _BadRowError(Exception):
     """A row that is too long or too short."""
 
     def __init__(self, row: int, width: int) -> None:
@@ -68,7 +68,7 @@ def read_header(path: Path) -> tuple[list[str], str]:
         delimiter = max(DELIMITERS, key=lambda d: _width(path, d))
         header = next((found for found in _rows(path, delimiter) if not _is_blank(found[1])), None)
     except UnicodeDecodeError:
-        _tell_undecodable(path)
+        _raise_undecodable(path)
     except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, FileNotFoundError):
             raise
@@ -127,16 +127,16 @@ def read_csv(
     absent = MISSING | set(missing)
     kinds = dict.fromkeys(numeric, "numeric") | dict.fromkeys(nominal, "nominal")
     while True:
-        builders = {name: _Builder(name, kinds.get(name, "guess"), absent) for name in names if name in wanted}
+        builders = {name: _ColumnBuilder(name, kinds.get(name, "guess"), absent) for name in names if name in wanted}
         try:
             n_cases = _fill(path, delimiter, names, builders)
             columns = {name: builder.finish() for name, builder in builders.items()}
-        except _WrongRowError as wrong:
+        except _BadRowError as wrong:
             line, row = _find(path, delimiter, wrong.row)
             held = f"has {len(row)} cell{'s' * (len(row) != 1)}"
             raise ValueError(f"{path}, line {line}: {held}, but the first line names {wrong.width} columns") from None
-        except _WrongCellError as wrong:
-            raise ValueError(f"{path}, line {line_of(path, wrong.row)}: {_wrong_text(wrong)}") from None
+        except _BadCellError as wrong:
+            raise ValueError(f"{path}, line {line_number(path, wrong.row)}: {_wrong_text(wrong)}") from None
         rest = [name for name, column in columns.items() if column is None]
         if not rest:
             found = {name: column for name, column in columns.items() if column is not None}
@@ -145,24 +145,24 @@ def read_csv(
         kinds |= dict.fromkeys(rest, "nominal")  # began like numbers, is not: once more, as texts
 
 
-def line_of(path: Path, row: int) -> int:
+def line_number(path: Path, row: int) -> int:
     """Return the line in which a case stands; the first case is row 0."""
     return _find(path, read_header(path)[1], row)[0]
 
 
-def _fill(path: Path, delimiter: str, names: list[str], builders: Mapping[str, _Builder]) -> int:
+def _fill(path: Path, delimiter: str, names: list[str], builders: Mapping[str, _ColumnBuilder]) -> int:
     """Read the file once and give every builder its cells; return the number of cases."""
     n_cases = 0
     try:
         with open_text(path) as file:
             reader = csv.reader(file, delimiter=delimiter, strict=True)
-            for rows in pieces(reader, len(names)):
+            for rows in row_chunks(reader, len(names)):
                 for name, cells in zip(names, zip(*rows, strict=True), strict=True):
                     if name in builders:
                         builders[name].add(cells)
                 n_cases += len(rows)
     except UnicodeDecodeError:
-        _tell_undecodable(path)
+        _raise_undecodable(path)
     except csv.Error:
         for _ in _rows(path, delimiter):  # raises where it is broken
             pass
@@ -174,17 +174,17 @@ def _fill(path: Path, delimiter: str, names: list[str], builders: Mapping[str, _
     return n_cases
 
 
-def pieces(reader: Iterator[list[str]], width: int) -> Iterator[list[list[str]]]:
+def row_chunks(reader: Iterator[list[str]], width: int) -> Iterator[list[list[str]]]:
     """Yield the rows below the header, some at a time, blank lines left out."""
     while not any(cell.strip() for cell in next(reader)):
         pass  # blank lines above the header
     done = 0
-    while rows := list(itertools.islice(reader, PIECE)):
+    while rows := list(itertools.islice(reader, CHUNK_ROWS)):
         if set(map(len, rows)) != {width}:
             rows = [row for row in rows if len(row) == width or not _is_blank(row)]
             for position, row in enumerate(rows):
                 if len(row) != width:
-                    raise _WrongRowError(done + position, width)
+                    raise _BadRowError(done + position, width)
         done += len(rows)
         if rows:
             yield rows
@@ -217,7 +217,7 @@ def _find(path: Path, delimiter: str, row: int) -> tuple[int, list[str]]:
     return next(itertools.islice(cases, row, None))
 
 
-def _tell_undecodable(path: Path) -> NoReturn:
+def _raise_undecodable(path: Path) -> NoReturn:
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -228,7 +228,7 @@ def _tell_undecodable(path: Path) -> NoReturn:
     raise ValueError(f"{path}: is not UTF-8 text; save the file as UTF-8")
 
 
-def _wrong_text(wrong: _WrongCellError) -> str:
+def _wrong_text(wrong: _BadCellError) -> str:
     if wrong.declared:
         return f"column {show(wrong.column)} is one of numbers, but holds {show(wrong.text)}"
     choice = f"--nominal {wrong.column} if its values are categories, --missing {wrong.text!r} if the value is missing"
@@ -237,17 +237,17 @@ def _wrong_text(wrong: _WrongCellError) -> str:
 
 def _refuse_decimal_commas(path: Path, columns: Mapping[str, Column], kinds: Mapping[str, str]) -> None:
     for name, column in columns.items():
-        if not isinstance(column, Factor) or kinds.get(name) == "nominal" or not column.texts:
+        if not isinstance(column, Factor) or kinds.get(name) == "nominal" or not column.categories:
             continue
-        if all(map(_DECIMAL_COMMA.fullmatch, column.texts)):
-            example = next((text for text in column.texts if "," in text), None)
+        if all(map(_DECIMAL_COMMA.fullmatch, column.categories)):
+            example = next((text for text in column.categories if "," in text), None)
             if example is None:  # whole numbers that are too large for numbers
                 continue
             ask = f"write {example.replace(',', '.')!r}, or declare the column as nominal"
             raise ValueError(f"{path}: column {show(name)} holds {example!r}: numbers need a decimal point; {ask}")
 
 
-class _Builder:
+class _ColumnBuilder:
     """One column in the making."""
 
     def __init__(self, name: str, kind: str, missing: frozenset[str]) -> None:
@@ -299,18 +299,18 @@ class _Builder:
         """Return the column; None if it must be read again, as texts."""
         whole = np.concatenate(self.parts) if self.parts else np.zeros(0)
         if self.codes is not None:
-            texts = [_plain(text.strip()) for text in self.codes]
+            texts = [_category_text(text.strip()) for text in self.codes]
             place = {text: i for i, text in enumerate(sorted(set(texts) - self.missing))}
             code = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int32)
             return Factor(list(place), code[whole.astype(np.int32)])
         if self.first_text is not None:
             if self.kind == "guess" and self.n_texts >= self.n_numbers:
                 return None
-            raise _WrongCellError(self.name, *self.first_text, declared=self.kind == "numeric")
+            raise _BadCellError(self.name, *self.first_text, declared=self.kind == "numeric")
         return whole.astype(np.float64, copy=False)
 
 
-def _plain(text: str) -> str:
+def _category_text(text: str) -> str:
     """Return a category as a table of numbers has it: the code 3.0 is 3, as in `value_text`."""
     if not _WHOLE_FLOAT.fullmatch(text):
         return text

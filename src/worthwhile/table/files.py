@@ -19,7 +19,7 @@ from worthwhile.files import write_file
 from worthwhile.table import csv_reader
 from worthwhile.table.columns import Column, Factor
 
-__all__ = ["Table", "check_target", "column_names", "extend_table", "read_table", "suffix_of"]
+__all__ = ["DataTable", "check_target", "column_names", "extend_table", "read_table", "suffix_of"]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -29,7 +29,7 @@ _LONGEST = 20  # digits and sign of a number with 64 bits
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DataTable:
     """The columns of a file: numbers (NaN: missing) or factors of texts; see `read_table`.
 
     Attributes
@@ -47,7 +47,7 @@ class Table:
         """Return the names of the columns of texts."""
         return [name for name, column in self.columns.items() if isinstance(column, Factor)]
 
-    def like_codes(self) -> list[str]:
+    def possible_codes(self) -> list[str]:
         """Return the columns of whole numbers with 3 to `FEW` different values: these may be codes of categories."""
         return [
             name
@@ -57,12 +57,12 @@ class Table:
             and (known == np.rint(known)).all()
         ]
 
-    def like_names(self) -> list[str]:
+    def possible_ids(self) -> list[str]:
         """Return the columns of texts that mostly differ: these may be names of the cases, which tell nothing."""
         return [
             name
             for name, column in self.columns.items()
-            if isinstance(column, Factor) and len(column.texts) > max(MANY, self.n_cases // 2)
+            if isinstance(column, Factor) and len(column.categories) > max(MANY, self.n_cases // 2)
         ]
 
     def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
@@ -75,43 +75,43 @@ class Table:
         found = np.full((self.n_cases, len(names)), np.nan, dtype=object if mixed else np.float64)
         for j, column in enumerate(columns):
             if isinstance(column, Factor):
-                found[:, j] = np.array([*column.texts, None], dtype=object)[column.codes]
+                found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
             elif column is not None:
                 found[:, j] = column
         return found
 
-    def classes(self, target: str, decide: bool = True) -> npt.NDArray[Any]:
+    def classes(self, target: str, check: bool = True) -> npt.NDArray[Any]:
         """Return the class of every case: whole numbers, if all of them are, otherwise texts.
 
         Parameters
         ----------
         target : str
-        decide : bool
-            There must be something to decide: more than one class, and fewer classes than cases.
+        check : bool
+            There must be something to check: more than one class, and fewer classes than cases.
         """
         column = self.columns[target]
         if not isinstance(column, Factor):
             column = Factor.of(*np.unique(column, return_inverse=True))
-        codes, texts = column.codes, column.texts
+        codes, texts = column.codes, column.categories
         missing = np.flatnonzero(codes < 0)
         if len(missing):
             more = f" ({len(missing)} cases lack it)" if len(missing) > 1 else ""
             lacks = f"has no class in column {show(target)}{more}; leave such cases out"
-            raise ValueError(f"{self.place(int(missing[0]))}: {lacks}")
+            raise ValueError(f"{self.location(int(missing[0]))}: {lacks}")
         used = np.unique(codes)
-        if decide:
+        if check:
             self._check_classes(target, [texts[code] for code in used])
         numbers = [_whole_number(text) for text in texts]
         if all(numbers[code] is not None for code in used):
             return np.array([number or 0 for number in numbers], dtype=np.int64)[codes]
         return np.array(texts)[codes]
 
-    def class_texts(self, name: str) -> set[str]:
+    def class_names(self, name: str) -> set[str]:
         """Return the different values of a column as the texts by which classes are known: 1.0 is "1"."""
         column = self.columns[name]
         if not isinstance(column, Factor):
             column = Factor.of(np.unique(column))
-        return {_class_text(text) for text in column.texts}
+        return {_class_text(text) for text in column.categories}
 
     def _check_classes(self, target: str, labels: Sequence[str]) -> None:
         where = f"{self.path}: column {show(target)}"
@@ -124,10 +124,10 @@ class Table:
             measured = f"holds {len(labels)} different numbers such as {odd}"
             raise ValueError(f"{where} {measured}; the target must be a class, not a measured value")
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Say where a case stands."""
         if suffix_of(self.path) in CSV_SUFFIXES:
-            return f"{self.path}, line {csv_reader.line_of(self.path, row)}"
+            return f"{self.path}, line {csv_reader.line_number(self.path, row)}"
         return f"{self.path}, row {row + 1}"
 
 
@@ -213,7 +213,7 @@ def read_table(
     numeric: Collection[str] = (),
     nominal: Collection[str] = (),
     missing: Collection[str] = (),
-) -> Table:
+) -> DataTable:
     """Read a table from a CSV (or compressed CSV) or a Parquet file.
 
     Parameters
@@ -257,7 +257,7 @@ def read_table(
         columns, n_cases = read_parquet(path, wanted, numeric, nominal)
     else:
         columns, n_cases = csv_reader.read_csv(path, wanted, numeric, nominal, missing)
-    return Table(path, {name: columns[name] for name in wanted}, n_cases)
+    return DataTable(path, {name: columns[name] for name in wanted}, n_cases)
 
 
 def extend_table(source: Path, target: Path | None, columns: Mapping[str, Sequence[Any]]) -> str | None:
@@ -306,6 +306,6 @@ def _extended_text(source: Path, columns: Mapping[str, Sequence[Any]], delimiter
     names, own = csv_reader.read_header(source)
     writer.writerow([*names, *columns])
     with csv_reader.open_text(source) as file:
-        for piece in csv_reader.pieces(csv.reader(file, delimiter=own, strict=True), len(names)):
+        for piece in csv_reader.row_chunks(csv.reader(file, delimiter=own, strict=True), len(names)):
             writer.writerows((*row, *more) for row, more in zip(piece, added, strict=False))
     return buffer.getvalue()

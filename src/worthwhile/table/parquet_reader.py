@@ -130,8 +130,8 @@ def _read_polars(path: Path, name: str, series: Any, nominal: bool) -> Column:
 
 
 def _as_numbers(path: Path, name: str, column: Factor) -> Column:
-    found = np.full(len(column.texts) + 1, np.nan)
-    for code, text in enumerate(column.texts):
+    found = np.full(len(column.categories) + 1, np.nan)
+    for code, text in enumerate(column.categories):
         try:
             found[code] = float(text)
         except ValueError:

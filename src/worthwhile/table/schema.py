@@ -35,13 +35,13 @@ class Schema:
     @classmethod
     def learn(cls, columns: Columns, nominal: Sequence[str | int] | None = None) -> Schema:
         """Find out which columns are nominal and what values they have."""
-        forced = _nominal_positions(columns.names, nominal)
+        forced = nominal_positions(columns.names, nominal)
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
             if isinstance(array, Factor):
-                values.append(_sorted_values({array.texts[code] for code in np.unique(array.codes) if code >= 0}))
+                values.append(sorted_values({array.categories[code] for code in np.unique(array.codes) if code >= 0}))
             elif j in forced:
-                values.append(_sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
+                values.append(sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
             else:
                 values.append(None)
                 if not columns.all_finite and np.isinf(array).any():
@@ -85,15 +85,15 @@ class Schema:
     def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
         if not isinstance(array, Factor):
             return array
-        found = [np.nan] * (len(array.texts) + 1)  # the last one is for the code -1
+        found = [np.nan] * (len(array.categories) + 1)  # the last one is for the code -1
         for code in np.unique(array.codes[array.codes >= 0]):
             try:
-                found[code] = float(array.texts[code])
+                found[code] = float(array.categories[code])
             except ValueError:
                 row = int(np.flatnonzero(array.codes == code)[0])
                 raise ValueError(
                     f"column {self.names[j]!r} was numeric when the tree was learned,"
-                    f" but row {row} holds {array.texts[code]!r}"
+                    f" but row {row} holds {array.categories[code]!r}"
                 ) from None
         return np.array(found)[array.codes]
 
@@ -139,7 +139,7 @@ def _read_code(values: tuple[str, ...], value: Any) -> int:
     return -1 if is_missing(value) else value_codes(values).get(value_text(value), -1)
 
 
-def _nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
+def nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
     positions = set()
     for item in [] if nominal is None else nominal:
         if isinstance(item, str) and item in names:
@@ -153,7 +153,7 @@ def _nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | No
     return positions
 
 
-def _sorted_values(values: set[str]) -> tuple[str, ...]:
+def sorted_values(values: set[str]) -> tuple[str, ...]:
     """Numbers by size, then texts: the same order whatever the order of the rows."""
 
     def key(text: str) -> tuple[int, float, str]:

@@ -26,7 +26,7 @@ from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, Growth, GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
-from worthwhile.parallel.workers import Shared, slots
+from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import is_frame, read_columns
 from worthwhile.tree.json_format import DEEPEST, Reader
 from worthwhile.tree.nodes import Nodes
@@ -242,7 +242,7 @@ class BudgetForestClassifier(TreeClassifier):
         self._raise_forests(values, grove, judges)
         self._choose(self.budget)
 
-    def _raise_forests(self, values: list[float], grove: Shared[ForestTask], judges: ValidationSet) -> None:
+    def _raise_forests(self, values: list[float], grove: SharedData[ForestTask], judges: ValidationSet) -> None:
         """Grow a forest for every value and every set of tests, as long as nothing ends it."""
         deadline = Deadline(self.time_limit)
         self.sampling_ = self._best_sampling(values[0], grove, judges, deadline)
@@ -254,7 +254,9 @@ class BudgetForestClassifier(TreeClassifier):
                 self.forests_.append(court.forest(value, self._trees(value, grove, tests), tests, watch))
         self.stopped_ = watch.stopped
 
-    def _test_sets(self, value: float, grove: Shared[ForestTask], deadline: Deadline) -> list[tuple[int, ...] | None]:
+    def _test_sets(
+        self, value: float, grove: SharedData[ForestTask], deadline: Deadline
+    ) -> list[tuple[int, ...] | None]:
         """Return the tests that forests are to keep to, None for all of them at their prices."""
         if self.tests != CHOSEN or deadline.remaining() <= 0:
             return [None]
@@ -262,7 +264,9 @@ class BudgetForestClassifier(TreeClassifier):
         pilots = spread_trees(grove, TreeBatch(value, range(PILOTS), self.sampling_, everything), self._n_threads())
         return [None, *ladder(importances(pilots, len(everything)), prices)]
 
-    def _best_sampling(self, value: float, grove: Shared[ForestTask], judges: ValidationSet, deadline: Deadline) -> str:
+    def _best_sampling(
+        self, value: float, grove: SharedData[ForestTask], judges: ValidationSet, deadline: Deadline
+    ) -> str:
         """Return the way of drawing cases with which the first trees err less.
 
         Cases that trees were grown from cannot tell: trees that have seen all of them hardly err.
@@ -284,7 +288,7 @@ class BudgetForestClassifier(TreeClassifier):
 
     def _badness(self, record: BudgetRecord) -> float:
         """Return what forests are compared by."""
-        return record.error if self._root._money.errors_are_alike() else record.price + record.error_cost
+        return record.error if self._root._money.has_uniform_errors() else record.price + record.error_cost
 
     def _values(self) -> list[float]:
         """Return the values of the impurity's parameter that are to be tried."""
@@ -329,10 +333,10 @@ class BudgetForestClassifier(TreeClassifier):
     def _court(self, judges: ValidationSet) -> ForestValidator:
         return ForestValidator(self._root, judges, self._adaptive, self._limit, self._n_threads())
 
-    def _trees(self, alpha: float, grove: Shared[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
+    def _trees(self, alpha: float, grove: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
         """Yield the trees. Each depends on the seed and its number alone."""
         n_threads = self._n_threads()
-        at_once = max(n_threads, slots())
+        at_once = max(n_threads, n_workers())
         # Trees beyond the budget are grown for nothing; where there is no limit, few batches keep all workers busy.
         batch = at_once if self._limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):

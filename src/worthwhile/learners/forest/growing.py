@@ -13,7 +13,7 @@ from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.learners.base import Training
-from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.nodes import Nodes
@@ -49,13 +49,13 @@ class TreeBatch(NamedTuple):
     tests: tuple[int, ...] | None = None
 
 
-def shared_task(growing: Training, options: Mapping[str, Any], seed: int) -> Shared[ForestTask]:
+def shared_task(growing: Training, options: Mapping[str, Any], seed: int) -> SharedData[ForestTask]:
     """Return a grove that can be sent to workers."""
     k = len(growing.labels)
     grove = ForestTask(growing.table, growing.classes, k, growing.weights, growing.money, options, seed)
     money = growing.money.costs, growing.labels.tolist()
     parts = growing.schema, growing.columns, growing.classes, growing.weights, *money, dict(options), seed
-    return Shared(grove, build_task, parts)
+    return SharedData(grove, build_task, parts)
 
 
 def build_task(
@@ -73,13 +73,13 @@ def build_task(
     return ForestTask(table, classes, len(labels), weights, BoundCosts.of(costs, schema.names, labels), options, seed)
 
 
-def spread_trees(grove: Shared[ForestTask], order: TreeBatch, n_threads: int) -> list[Nodes]:
+def spread_trees(grove: SharedData[ForestTask], order: TreeBatch, n_threads: int) -> list[Nodes]:
     """Grow trees wherever there are workers for them."""
 
     def pieces(n: int) -> list[TreeBatch]:
-        return [order._replace(numbers=order.numbers[some]) for some in cut(len(order.numbers), n)]
+        return [order._replace(numbers=order.numbers[some]) for some in split_range(len(order.numbers), n)]
 
-    return [nodes for grown in spread(grow_trees, grove, pieces, n_threads) for nodes in grown]
+    return [nodes for grown in run_pieces(grow_trees, grove, pieces, n_threads) for nodes in grown]
 
 
 def grow_trees(grove: ForestTask, order: TreeBatch, n_threads: int) -> list[Nodes]:

@@ -26,7 +26,7 @@ from worthwhile.learners.forest.part_files import Cases, PartReader, survey
 from worthwhile.learners.forest.validation import GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
 from worthwhile.learners.weighting import instance_weights
-from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import Tree
 
@@ -170,9 +170,9 @@ def grow_on_parts(
     jobs = sorted(by_part.items())
 
     def pieces(n: int) -> list[GrowJob]:
-        return [GrowJob(values, sampling, jobs[some]) for some in cut(len(jobs), n)]
+        return [GrowJob(values, sampling, jobs[some]) for some in split_range(len(jobs), n)]
 
-    found = spread(_grow_piece, Shared(farm, PartitionedData, farm.parts()), pieces, n_threads)
+    found = run_pieces(_grow_piece, SharedData(farm, PartitionedData, farm.parts()), pieces, n_threads)
     grown = {key: nodes for piece in found for key, nodes in piece}
     return [[grown[i, number] for number in range(n_trees)] for i in range(len(values))]
 
@@ -224,14 +224,14 @@ def judge_on_parts(
 ) -> list[Forest]:
     """Return the forests with what they cost on the cases that were set aside."""
     plain = farm.parts(), [[tree.nodes for tree in trees] for trees in grown], adaptive
-    jury = Shared(JudgeContext.of(*plain), JudgeContext.of, plain)
+    jury = SharedData(JudgeContext.of(*plain), JudgeContext.of, plain)
     n_files = len(farm.field.plan.files)
 
     def summed(rules: Any = None) -> list[list[Any]]:
         def pieces(n: int) -> list[JudgeJob]:
-            return [JudgeJob(range(n_files)[some], rules) for some in cut(n_files, n)]
+            return [JudgeJob(range(n_files)[some], rules) for some in split_range(n_files, n)]
 
-        found = [one for piece in spread(_judge_piece, jury, pieces, n_threads) for one in piece]
+        found = [one for piece in run_pieces(_judge_piece, jury, pieces, n_threads) for one in piece]
         return [list(of_forest) for of_forest in zip(*found, strict=True)]  # for every forest, by file
 
     if adaptive is not True:

@@ -2,7 +2,7 @@
 
 The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial
 is a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
-Cases and folds are shared by all trials of a search (`_parallel.Shared`); a generation is spread over the workers.
+Cases and folds are shared by all trials of a search (`parallel.workers.SharedData`); the workers share a generation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.icet.biases import SOFT_LABEL_WEIGHTS, Biases
 from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.soft_labels import SoftLabels
-from worthwhile.parallel.workers import PIECES, Shared, cut, spread
+from worthwhile.parallel.workers import PIECES_PER_WORKER, SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 
@@ -54,7 +54,7 @@ class Halves:
 class Folds:
     """Cross-validations, the same for every individual."""
 
-    def __init__(self, bench: Shared[_Bench], first: int, n_splits: int, n_threads: int) -> None:
+    def __init__(self, bench: SharedData[_Bench], first: int, n_splits: int, n_threads: int) -> None:
         self._bench, self._first, self._n_splits, self._n_threads = bench, first, n_splits, n_threads
 
     @classmethod
@@ -129,10 +129,12 @@ class _Piece(NamedTuple):
     seconds: float
 
 
-def _shared(training: Training, table: Any, labels: _Labels, grows: Any, policy: Mapping[str, Any]) -> Shared[_Bench]:
+def _shared(
+    training: Training, table: Any, labels: _Labels, grows: Any, policy: Mapping[str, Any]
+) -> SharedData[_Bench]:
     costs = training.money.costs
     parts = training.schema, training.columns, labels, grows, costs, training.labels.tolist(), dict(policy)
-    return Shared(_Bench(table, labels, grows, training.money, _core.Policy(**policy)), _bench, parts)
+    return SharedData(_Bench(table, labels, grows, training.money, _core.Policy(**policy)), _bench, parts)
 
 
 def _bench(
@@ -150,7 +152,7 @@ def _bench(
 
 
 def _try(
-    bench: Shared[_Bench],
+    bench: SharedData[_Bench],
     biases: Biases,
     split: npt.NDArray[np.int32],
     seed: int | None,
@@ -162,13 +164,13 @@ def _try(
     def pieces(n: int) -> list[_Piece]:
         # To make a split ready takes time: trials on the same one stay together.
         order = np.argsort(split, kind="stable") if n > 1 else np.arange(len(split))
-        trials = (order[some] for some in cut(len(order), n))
+        trials = (order[some] for some in split_range(len(order), n))
         return [_Piece(own, biases.take(own), split[own], seed, seconds) for own in trials]
 
     # Where the time is limited, nothing should wait for a worker: it would take the same time again.
-    rounds = 1 if math.isfinite(seconds) else PIECES
+    pieces_per_worker = 1 if math.isfinite(seconds) else PIECES_PER_WORKER
     costs = np.empty(len(biases))
-    for trials, found in spread(_try_piece, bench, pieces, n_threads, rounds):
+    for trials, found in run_pieces(_try_piece, bench, pieces, n_threads, pieces_per_worker):
         costs[trials] = found
     return costs
 
