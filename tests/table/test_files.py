@@ -55,7 +55,7 @@ def test_columns_are_numbers_where_most_cells_are(tmp_path):
 
 
 def test_a_column_that_begins_like_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_reader, "PIECE", 2)
+    monkeypatch.setattr(csv_reader, "CHUNK_ROWS", 2)
     text = "x,y\n" + "01,1\n2,2\n" + "a,3\nb,4\n" * 2 + "2,5\n"
     found = lists(table(tmp_path, text))
     assert found == {"x": ["01", "2", "a", "b", "a", "b", "2"], "y": [1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 5.0]}
@@ -178,7 +178,7 @@ def test_nominal_columns_hold_what_is_in_the_file(tmp_path_factory, rows, piece)
     csv.writer(buffer).writerows([("x", "y"), *rows])
     path.write_text(buffer.getvalue(), newline="")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_reader, "PIECE", piece)
+        patch.setattr(csv_reader, "CHUNK_ROWS", piece)
         found = read_table(path, nominal=["x", "y"])
     # Both readers skip lines that are blank.
     wanted = [row for row in csv.reader(io.StringIO(buffer.getvalue(), newline="")) if row][1:]
@@ -203,7 +203,7 @@ def test_numbers_are_read_exactly(tmp_path_factory, values):
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv"])
 def test_further_columns_leave_the_others_as_they_are(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(csv_reader, "PIECE", 2)
+    monkeypatch.setattr(csv_reader, "CHUNK_ROWS", 2)
     path = tmp_path / "a.csv"
     path.write_text('x;t\n1.50;"a;b"\n\n02;?\n3;"say ""hi"""\n')
     extend_table(path, tmp_path / f"b{suffix}", {"n": [1, 2, None], "m": ["p", "q,r", ""]})
