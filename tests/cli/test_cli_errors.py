@@ -83,7 +83,7 @@ def test_a_wrong_target(capsys):
 def test_a_price_for_a_column_that_is_not_there(capsys):
     write("c.toml", COSTS.replace("chol", "chols"))
     assert learn(capsys, "good.csv", costs="c.toml") == (
-        "c.toml: the costs name tests that are no columns: 'chols' (priced; did you mean 'chol'?)"
+        "c.toml: the costs contain tests that are not columns: 'chols' (priced; did you mean 'chol'?)"
     )
     assert "c.toml: the costs name tests" in fails(capsys, "costs", "check", "c.toml", "good.csv", "--target", "class")
     write("c.toml", COSTS.replace("chol", "class"))
@@ -114,7 +114,7 @@ def test_files_without_cases(capsys):
     assert learn(capsys, write("empty.csv", "")) == "empty.csv: the file is empty; its first line must name the columns"
     assert learn(capsys, write("blank.csv", "\n \n")).startswith("blank.csv: the file is empty")
     assert learn(capsys, write("head.csv", HEAD)) == "head.csv: names 4 columns, but there is no case below them"
-    assert learn(capsys, "nowhere.csv") == "nowhere.csv: there is no such file"
+    assert learn(capsys, "nowhere.csv") == "nowhere.csv: no such file"
     assert learn(capsys, ".").startswith(".: ")
     assert learn(capsys, write("good.xlsx", "PK")).startswith(
         "good.xlsx: unknown suffix '.xlsx' of a table; valid: .csv"
@@ -174,7 +174,7 @@ def test_broken_files(capsys):
     write("long.csv", HEAD + ROWS[0] + "\n" + "50,none,200,well,extra\n")
     assert learn(capsys, "long.csv") == "long.csv, line 4: has 5 cells, but the first line names 4 columns"
     write("quote.csv", HEAD + ROWS[0] + '50,"none,200,well\n' + "".join(ROWS))
-    assert learn(capsys, "quote.csv") == "quote.csv, line 3: broken CSV: unexpected end of data"
+    assert learn(capsys, "quote.csv") == "quote.csv, line 3: invalid CSV: unexpected end of data"
     write("quoted.csv", HEAD + '50,"two\nlines",200,well\n' + "50,none\n")
     assert learn(capsys, "quoted.csv").startswith("quoted.csv, line 4: has 2 cells")
     content = gzip.compress((HEAD + "".join(random.Random(0).sample(ROWS * 99, 3000))).encode())
@@ -194,10 +194,10 @@ def test_broken_files(capsys):
 @pytest.mark.usefixtures("folder")
 def test_first_lines_that_cannot_be_cut_into_names(capsys):
     write("quote.csv", '\n"age,class\n' + "1,a\n2,b\n")
-    assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: broken CSV: unexpected end of data"
+    assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: invalid CSV: unexpected end of data"
     write("long.csv", "x" * 200_000 + "\n1\n")
     assert learn(capsys, "long.csv", costs=None).startswith(
-        "long.csv, line 1: broken CSV: field larger than field limit"
+        "long.csv, line 1: invalid CSV: field larger than field limit"
     )
 
 
@@ -213,7 +213,7 @@ def test_parquet_without_a_library(capsys, folder, monkeypatch):
     [
         ("1,2\n", "line 1000002: has 2 cells, but the first line names 3 columns"),
         ("1,x,a\n", "line 1000002: column 'v' holds numbers, but 'x' here"),
-        ('1,2,"a\n', "line 1000002: broken CSV: unexpected end of data"),
+        ('1,2,"a\n', "line 1000002: invalid CSV: unexpected end of data"),
     ],
 )
 def test_a_large_file_with_a_bad_last_line(capsys, folder, last, words):
@@ -239,8 +239,8 @@ def test_costs_that_lack_a_class(capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_price_lists_that_are_none(capsys):
-    assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: there is no such file"
-    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: broken TOML")
+    assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: no such file"
+    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: invalid TOML")
     assert learn(capsys, "good.csv", costs=write("c.toml", "[tests]\nage = 'x'\n")).startswith(
         "c.toml: price of test 'age'"
     )
@@ -279,7 +279,7 @@ def test_price_lists_that_are_none(capsys):
             ["--cluster", "tcp://nowhere:1"],
             "--cluster: dtmc works on one machine; a cluster is for icet and budget-forest",
         ),
-        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is no address of a cluster"),
+        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is not a cluster address"),
     ],
 )
 def test_wrong_options_of_learn(capsys, options, words):
@@ -350,7 +350,7 @@ def test_models_that_are_none(capsys, command):
     assert fails(capsys, command, write("m.json", "{"), *rest).startswith("m.json: ")
     assert fails(capsys, command, write("m.json", "[]"), *rest).startswith("m.json: ")
     assert fails(capsys, command, "good.csv", *rest).startswith("good.csv: ")
-    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: there is no such file"
+    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: no such file"
 
 
 @pytest.mark.usefixtures("folder")

@@ -51,7 +51,7 @@ class _BadRowError(Exception):
 def open_text(path: Path) -> IO[str]:
     """Open a CSV file, compressed or not; a byte order mark is skipped."""
     if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        raise FileNotFoundError(f"{path}: no such file")
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
     try:

@@ -36,7 +36,7 @@ def _reading(path: Path, problem: str) -> Iterator[str]:
     """Give the name of the library to read a file with, and name the file where it fails."""
     library = _library()
     if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        raise FileNotFoundError(f"{path}: no such file")
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
     try:

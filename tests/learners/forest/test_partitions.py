@@ -351,7 +351,7 @@ def test_wrong_parameters_are_refused(folder):
         forest(nominal=["lost"]).fit_parts(folder, "ill")
     with pytest.raises(ValueError, match="max_trees=0"):
         forest(max_trees=0).fit_parts(folder, "ill")
-    with pytest.raises(ValueError, match="tests that are no columns: 'blood'"):
+    with pytest.raises(ValueError, match="tests that are not columns: 'blood'"):
         forest(costs=ww.Costs(tests={"blood": 1.0})).fit_parts(folder, "ill")
 
 
