@@ -15,8 +15,8 @@ from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
 from worthwhile.evaluation.spending import spending
 from worthwhile.report.tree_layout import layout_tree
 from worthwhile.table.columns import Factor
-from worthwhile.tree.json_format import write_tree
 from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.json_format import write_tree
 from worthwhile.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -195,6 +195,6 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any) -> dict[str, Any]:
 def _value(array: Any, row: int) -> Any:
     if isinstance(array, Factor):
         code = int(array.codes[row])
-        return None if code < 0 else array.texts[code]
+        return None if code < 0 else array.categories[code]
     value = float(array[row])
     return None if math.isnan(value) else value
