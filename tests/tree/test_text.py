@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 import worthwhile as ww
 from handmade import small, tree, turney
 
@@ -55,30 +53,6 @@ def test_groups_that_are_paid_and_tests_that_come_again():
 def test_a_delayed_test_that_orders_nothing_else():
     costs = {"tests": {"y": {"price": 2, "delayed": True}}}
     assert "> 0: y? (2.00, delayed; 60 % of cases" in tree(small(costs=costs)).to_text()
-
-
-@pytest.mark.parametrize(
-    ("threshold", "text"),
-    [
-        (38, "38"),
-        (1234567, "1234567"),
-        (123456.75, "123456.75"),
-        (0.1, "0.1"),
-        (1 / 3, "0.33333333"),
-        (-2.5e20, "-2.5e+20"),
-        (1e-7, "1e-07"),
-    ],
-)
-def test_thresholds_as_people_write_them(threshold, text):
-    nodes = [{"test": "x", "threshold": threshold, "children": [1, 2]}, {"answer": "no"}, {"answer": "yes"}]
-    assert f"├─ ≤ {text}: no" in tree(small(nodes=nodes)).to_text()
-
-
-def test_a_branch_without_values():
-    columns = [{"name": "x", "kind": "nominal", "values": ["a", "b"]}]
-    node = {"test": "x", "branches": [["a"], []], "children": [1, 2]}
-    text = tree(small(columns=columns, costs={}, nodes=[node, {"answer": "no"}, {"answer": "yes"}])).to_text()
-    assert text.splitlines()[1:] == ["├─ a: no", "└─ no known value: yes"]
 
 
 def test_a_test_that_was_done_is_paid_and_one_that_was_ordered_with_it_is_ordered():

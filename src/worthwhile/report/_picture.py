@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from worthwhile.report._markup import escape, shortened
 from worthwhile.table.columns import value_text
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, condition, percent
+from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree

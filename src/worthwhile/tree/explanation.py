@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import value_text
 from worthwhile.tree.advice import advise
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
 from worthwhile.tree.walk import Visit, Walk
-from worthwhile.wording import amount, condition
+from worthwhile.wording import amount
 
 if TYPE_CHECKING:
     from worthwhile.tree.advice import Advice

@@ -6,9 +6,9 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs, subtree
 from worthwhile.tree.text import box_lines, colour_of
-from worthwhile.wording import condition
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from worthwhile.tree.branches import number
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, enumeration, number, percent
+from worthwhile.wording import amount, enumeration, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree

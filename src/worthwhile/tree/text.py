@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, condition, percent
+from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
