@@ -1,6 +1,6 @@
 """Trees as JSON (docs/tree-format.md).
 
-Files are data: every field is checked, nothing is executed.
+Files are only data: every field is checked, nothing is executed.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ HEAVIEST = 1e200  # weights are added up
 
 
 def plain(value: Any) -> Any:
-    """Return a label as JSON knows it: text, number or truth value."""
+    """Return a label as JSON represents it: a string, number or boolean."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    raise ValueError(f"{value!r} cannot be written to JSON; classes must be texts, numbers or truth values")
+    raise ValueError(f"{value!r} cannot be written to JSON; classes must be strings, numbers or booleans")
 
 
 def costs_to_json(costs: Costs) -> dict[str, Any]:
-    """Return costs as plain objects. Error costs are a list of rows, because JSON's keys are always texts."""
+    """Return costs as plain objects. Error costs are a list of rows, because JSON's keys are always strings."""
     tests = {}
     for name, test in costs.tests.items():
         entry = {"price": test.price, "group": test.group, "delayed": test.delayed, "requires": list(test.requires)}
@@ -109,7 +109,7 @@ def _write_node(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON; a field that stands twice in an object is refused too."""
+    """Parse JSON, rejecting duplicate fields."""
     try:
         return json.loads(text, object_pairs_hook=_unique_fields)
     except json.JSONDecodeError as error:
@@ -122,17 +122,17 @@ def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
-        raise ValueError(f"the field {twice!r} stands twice in one object")
+        raise ValueError(f"the field {twice!r} appears twice in one object")
     return content
 
 
 def _is_finite(value: Any) -> bool:
-    """Say whether a JSON value is a number that a float can hold."""
+    """Return whether a JSON value is a number that a float can hold."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 class Reader:
-    """Takes fields out of a JSON object, refusing what is missing, of the wrong type or unknown."""
+    """Takes fields out of a JSON object, rejecting those that are missing, unknown or of the wrong type."""
 
     def __init__(self, content: Any, where: str) -> None:
         if not isinstance(content, dict):
@@ -156,7 +156,7 @@ class Reader:
 
 
 _KIND_NAMES: dict[type, str] = {
-    str: "a text",
+    str: "a string",
     list: "a list",
     dict: "an object",
     int: "a whole number",
@@ -173,7 +173,7 @@ def _short(value: Any) -> str:
 
 
 def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
-    """Check the JSON object of a tree and return what `Tree` wants."""
+    """Check the JSON object of a tree and return the arguments of `Tree`."""
     reader = Reader(content, "the tree")
     if reader.take("format", str) != FORMAT:
         raise ValueError(f"is not a tree: 'format' must be {FORMAT!r}, got {_short(content['format'])}")
@@ -187,7 +187,7 @@ def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
         raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
     schema = _parse_columns(reader.take("columns", list))
     costs = costs_from_json(reader.take("costs", dict, {}))
-    costs.prices_for(schema.names)  # refuses prices of tests that are no columns
+    costs.prices_for(schema.names)  # rejects prices of tests that are not columns
     answers, _ = costs.error_matrix(classes)
     nodes = _NodeParser(schema, classes, answers).parse(reader.take("nodes", list))
     reader.finish()
@@ -195,7 +195,7 @@ def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
 
 
 def parse_nodes(frame: Tree, contents: list[Any]) -> Nodes:
-    """Check the nodes of a tree that has the columns, classes and answers of another one."""
+    """Check the nodes of a tree with the columns, classes and answers of another one."""
     return _NodeParser(frame.schema, list(frame.classes), list(frame.answers)).parse(contents)
 
 
@@ -204,9 +204,9 @@ def _parse_classes(classes: list[Any]) -> list[Any]:
         raise ValueError("the tree has no classes")
     for label in classes:
         if not isinstance(label, (str, bool)) and not _is_finite(label):
-            raise ValueError(f"the class {_short(label)} is neither a text nor a number nor a truth value")
+            raise ValueError(f"the class {_short(label)} must be a string, a number or a boolean")
     if len({str(label) for label in classes}) < len(classes):
-        raise ValueError("the tree names a class twice")
+        raise ValueError("the tree lists a class twice")
     return classes
 
 
@@ -231,9 +231,9 @@ def _parse_columns(columns: list[Any]) -> Schema:
 
 def _parse_values(name: str, values: list[Any]) -> tuple[str, ...]:
     if not all(isinstance(v, str) for v in values):
-        raise ValueError(f"the values of column {name!r} must be texts")
+        raise ValueError(f"the values of column {name!r} must be strings")
     if len(set(values)) < len(values):
-        raise ValueError(f"column {name!r} has a value twice")
+        raise ValueError(f"column {name!r} lists a value twice")
     return tuple(values)
 
 
@@ -255,13 +255,13 @@ def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
             raise ValueError(f"a row of the error costs must be [truth, answer, cost], got {_short(row)}")
         truth, answer, cost = row
         if answer in nested.setdefault(truth, {}):
-            raise ValueError(f"the error costs name the truth {truth!r} with the answer {answer!r} twice")
+            raise ValueError(f"the error costs list the true class {truth!r} with the answer {answer!r} twice")
         nested[truth][answer] = cost
     return nested
 
 
 class _NodeParser:
-    """Turns the list of nodes into the flat table, in which children stand side by side behind their parents."""
+    """Turns the list of nodes into the flat table, where siblings are adjacent and come after their parent."""
 
     def __init__(self, schema: Schema, classes: list[Any], answers: list[Any]) -> None:
         self._schema, self._classes, self._answers = schema, classes, answers
@@ -344,9 +344,9 @@ class _NodeParser:
                 raise ValueError(f"branch {b} of {where} must be a list of values, got {_short(branch)}")
             for value in branch:
                 if not isinstance(value, str) or value not in code:
-                    known = f"known are {', '.join(values)}"
+                    known = f"its values are {', '.join(values)}"
                     raise ValueError(
-                        f"{where} has a branch for {_short(value)}, which is no value of {name!r}; {known}"
+                        f"{where} has a branch for {_short(value)}, which is not a value of {name!r}; {known}"
                     )
                 if branch_of[code[value]] >= 0:
                     raise ValueError(f"{where} has two branches for {value!r}")
@@ -362,7 +362,7 @@ class _NodeParser:
             )
         for w in weights:
             if not _is_finite(w) or not 0 <= w <= HEAVIEST:
-                raise ValueError(f"'weights' of {where} holds {_short(w)}; weights are numbers from 0 to {HEAVIEST:g}")
+                raise ValueError(f"'weights' of {where} has {_short(w)}; weights are numbers from 0 to {HEAVIEST:g}")
         return np.array(weights, dtype=np.float64)
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
@@ -375,13 +375,13 @@ class _NodeParser:
 
     @staticmethod
     def _order(entries: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Breadth first from node 0; every node must come up exactly once."""
+        """Return the nodes breadth-first from node 0; every node must be reached exactly once."""
         order, seen, depth = [0], {0}, {0: 0}
         for node in order:
             for child in entries[node]["children"]:
                 depth[child] = depth[node] + 1
                 if depth[child] > DEEPEST:
-                    raise ValueError(f"node {child} lies more than {DEEPEST} tests deep")
+                    raise ValueError(f"node {child} is more than {DEEPEST} tests deep")
                 if child in seen:
                     again = f"node {child} is reached twice (again from node {node})"
                     raise ValueError(f"{again}; a tree has no cycles and no shared branches")
@@ -394,7 +394,7 @@ class _NodeParser:
 
     @staticmethod
     def _inherit_answers(arrays: Mapping[str, npt.NDArray[np.int32]], weights: npt.NDArray[np.float64]) -> None:
-        """Missing weights of inner nodes are the sum of their children's; a missing answer is the heaviest class."""
+        """Fill in weights of inner nodes by the sum of their children's, and answers by the heaviest class."""
         for node in range(len(weights) - 1, -1, -1):
             first, count = arrays["first_child"][node], arrays["n_children"][node]
             if count and not weights[node].any():

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.forest.voting import Votes
-from worthwhile.tree.advice import Advice, best_now
+from worthwhile.tree.advice import Advice, best_answer_now
 from worthwhile.tree.explanation import Explanation, steps_of
 from worthwhile.tree.tree import Tree
 from worthwhile.tree.walk import Walk
@@ -59,7 +59,7 @@ class _Hearing:
         case = Walk(root, known)
         case.count_known_as_paid()
         charged = self.paid | case.charged
-        stop_answer, stop_cost = best_now(root, shares)
+        stop_answer, stop_cost = best_answer_now(root, shares)
         test, price, also, delayed = self._order(charged)
         answer = None if test is not None else root.answers[self.answer()]
         go_on = None if test is not None else float(shares @ root.error_costs[:, self.answer()])
