@@ -1,4 +1,4 @@
-"""Driving cases with functions that fetch values: the same answers and prices as tables, and a ledger that adds up."""
+"""Running cases with functions that fetch values: the same answers and prices as tables, and a ledger that adds up."""
 
 import numpy as np
 import pandas as pd
@@ -55,14 +55,14 @@ def test_only_what_is_needed_is_fetched():
     assert source.fetched == ["alpha", "beta"]
 
 
-def test_what_cannot_be_had_is_not_charged_and_orders_nothing():
+def test_an_unavailable_test_is_not_charged_and_orders_nothing():
     source = Source({"alpha": 6, "beta": 1, "delta": None, "epsilon": 2})
     outcome = tree(turney()).run({}, source.fetch)
     assert source.fetched[:2] == ["alpha", "delta"]
     assert outcome.spent == tree(turney()).test_costs(pd.DataFrame([source.case]).astype({"delta": object}))[0] == 25
     late = tree(turney()).run({}, Source({"alpha": 6, "beta": None, "delta": 3, "epsilon": 2}).fetch)
     assert [(line.test, line.price, line.commits) for line in late.ledger][1:3] == [
-        ("delta", 15, ("epsilon",)),  # beta was ordered in vain, and is not paid
+        ("delta", 15, ("epsilon",)),  # beta was ordered without a result, and is not paid
         ("beta", 0, ()),
     ]
 
@@ -86,7 +86,7 @@ def test_a_function_may_say_that_there_is_no_value():
     outcome = tree(small()).run({}, {"x": lambda: {}["x"], "y": lost})
     assert [line.note for line in outcome.ledger] == ["KeyError: 'x'", "LookupError: the sample was lost"]
     assert (outcome.spent, repr(outcome)) == (0, "Outcome(answer no, 0.00 spent on no test)")
-    assert str(outcome).splitlines()[1] == "y: cannot be had (LookupError: the sample was lost)"
+    assert str(outcome).splitlines()[1] == "y: unavailable (LookupError: the sample was lost)"
     assert outcome.error_cost == 20
     for value in (None, float("nan"), pd.NA):
         assert tree(small()).run({"y": 1}, {"x": lambda value=value: value}).ledger[-1].value is None
@@ -98,22 +98,22 @@ def test_other_errors_are_passed_on_with_the_name_of_the_test():
 
     with pytest.raises(ConnectionError, match="no route") as caught:
         tree(small()).run({}, {"x": broken, "y": broken})
-    assert caught.value.__notes__ == ["while the value of the test 'x' was fetched"]
+    assert caught.value.__notes__ == ["while fetching the value of the test 'x'"]
     with pytest.raises(ValueError, match="the test 'x' wants a number, got 'high'"):
         tree(small()).run({}, {"x": lambda: "high", "y": broken})
 
 
 def test_a_test_without_a_function_is_refused_before_anything_is_paid():
     source = Source({"x": 1})
-    with pytest.raises(ValueError, match="fetch has no function for the test 'y', which may be asked for") as caught:
+    with pytest.raises(ValueError, match="fetch has no function for the test 'y', which may be needed") as caught:
         tree(small()).run({}, source.fetch)
     assert "fetch has: 'x'" in str(caught.value)
     assert source.fetched == []
     assert tree(small()).run({"x": 0}, {}).answer == "no"  # nothing else can be asked for
     assert tree(small()).run({"y": None}, source.fetch).answer == "yes"
-    with pytest.raises(ValueError, match="fetch has a function for 'z', which is no test; valid: 'x', 'y'"):
+    with pytest.raises(ValueError, match="fetch has a function for 'z', which is not a test; valid: 'x', 'y'"):
         tree(small()).run({}, {"z": float})
-    with pytest.raises(ValueError, match="fetch has no function for the test 'x' but 3"):
+    with pytest.raises(ValueError, match="fetch must have a function for the test 'x', got 3"):
         tree(small()).run({}, {"x": 3})
     with pytest.raises(TypeError, match="fetch must be a mapping of test to function"):
         tree(small()).run({}, [float])
@@ -121,7 +121,7 @@ def test_a_test_without_a_function_is_refused_before_anything_is_paid():
         tree(small()).run({"z": 1}, source.fetch)
 
 
-def test_what_is_known_stands_first_in_the_ledger():
+def test_known_values_come_first_in_the_ledger():
     known = pd.Series({"epsilon": 2, "delta": 3, "beta": None}, dtype=object)
     outcome = tree(turney()).run(known, {"alpha": lambda: 6})
     assert [(line.test, line.price, line.given) for line in outcome.ledger] == [
@@ -144,7 +144,7 @@ def test_a_run_pays_what_a_table_pays(seed, missing):
             node["branches"] = [
                 ["a", "c"],
                 ["b"],
-            ]  # a value that some node does not know is had, and paid, all the same
+            ]  # a value that some node does not know would still be paid
     known, case = tree(content), random_case(rng, missing)
     table = pd.DataFrame([case]).astype({n: float if n[0] == "n" else object for n in NAMES})
     outcome = known.run({}, Source(case).fetch)
