@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import worthwhile as ww
 from handmade import small, tree, turney
 from problems import compare
-from wildtrees import NAMES, random_case, random_content
+from wildtrees import random_case, random_content
 from worthwhile.tree import expected_cost as expected_cost_module
 
 # --- the reference ---------------------------------------------------------------------------------------------------
@@ -200,7 +200,3 @@ def test_too_many_paths_are_not_evaluated(monkeypatch):
     for most, enough in ((5, True), (4, False)):  # three leaves, two paths on the right, two in all
         monkeypatch.setattr(expected_cost_module, "MAX_PATHS", most)
         assert (tree(small()).next_test({"x": None}).go_on_cost is not None) is enough
-
-
-def test_every_test_of_the_random_trees_can_be_priced():
-    assert set(random_content(np.random.default_rng(0))["costs"]["tests"]) == set(NAMES)

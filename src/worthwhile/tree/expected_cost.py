@@ -3,6 +3,7 @@
 A test that has not been done yet takes each branch with the share of training weight that went there. An unavailable
 test sends the case down all its branches at once: these *parts* pay together and answer together. The parts are
 independent, except that a test has only one value: combinations of paths that would need two are left out.
+See docs/design/expected-cost.md.
 """
 
 from __future__ import annotations

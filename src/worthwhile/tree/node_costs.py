@@ -1,7 +1,7 @@
 """The costs at each node of a tree: prices in context, shares of cases, expected costs.
 
 Everything is per case that reaches the node, for cases with all values available. Expectations are taken over the
-training weights; in a tree written by hand without weights they are None.
+training weights (docs/design/expected-cost.md); in a tree written by hand without weights they are None.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The path of a single case through a tree: its steps, what is charged, and where it stands."""
+"""The path of a single case through a tree: its steps, what is charged, where it stands (docs/design/pricing.md)."""
 
 from __future__ import annotations
 
