@@ -319,7 +319,7 @@ def test_advice_leads_to_the_answer(adaptive):
         assert f"answer {advice.answer} (" in text
         assert text.startswith("tree 1 of 5\n") or adaptive is True
     if adaptive is not True:
-        assert "it is the next test" in str(clf.explain({}))
+        assert "this is the next test" in str(clf.explain({}))
 
 
 # -- input ------------------------------------------------------------------------------------------------------------
