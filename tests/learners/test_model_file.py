@@ -78,7 +78,7 @@ def model(tmp_path_factory):
             {"format": "worthwhile-tree"},
             "is not a saved learner: 'format' must be 'worthwhile-model', got 'worthwhile-tree'",
         ),
-        ({"version": 7}, "version 7 of the model format is unknown; this release reads version 1"),
+        ({"version": 7}, "version 7 of the model format is unknown; this release reads versions 1 to 2"),
         (
             {"learner": "RandomForestClassifier"},
             "names the unknown learner 'RandomForestClassifier'; known are C45Classifier",

@@ -21,12 +21,6 @@ def test_a_missing_value_is_shared_by_weight_or_equally():
     assert tree(turney()).nodes.shares(0) == [0.5, 0.5]
 
 
-def test_a_single_leaf():
-    leaf = Nodes.leaf(np.array([2, 5, 5]))
-    assert (leaf.test.tolist(), leaf.answer.tolist(), leaf.weights.tolist()) == ([-1], [1], [[2, 5, 5]])
-    assert list(leaf.children(0)) == []
-
-
 @pytest.mark.parametrize("content", [turney(), small()])
 def test_the_core_has_the_same_table(content):
     nodes = tree(content).nodes

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import worthwhile as ww
@@ -104,18 +103,6 @@ def test_a_paid_test_is_free_further_down():
     assert tree(small(nodes=nodes)).test_costs([[1, 0], [9, 0], [-1, 0]]).tolist() == [1, 1, 1]
 
 
-def test_prices_that_depend_on_the_case():
-    known = tree(turney())
-    X = frame(CASE | {"beta": 1}, {"alpha": 1, "beta": 7})
-    prices = np.array([[1.0, 2, 3, 4], [10, 20, 30, 40]])
-    assert known.test_costs(X, prices).tolist() == [1 + 2 + 3 + 4 + 2, 30]
-    assert known.total_costs(X, [1, 0], prices).tolist() == [62, 30]
-    with pytest.raises(ValueError, match=r"case_prices has the shape \(1, 4\), expected \(2, 4\)"):
-        known.test_costs(X, prices[:1])
-    with pytest.raises(ValueError, match=r"row 1, test 'delta': -30"):
-        known.test_costs(X, prices * [[1, 1, 1, 1], [1, 1, -1, 1]])
-
-
 # --- classes ---------------------------------------------------------------------------------------------------------
 
 
@@ -149,30 +136,6 @@ def test_negative_costs_are_benefits():
         assert clf.total_costs([[0.0], [1.0]], [0, 1]).tolist() == [-4, -99]
 
 
-def test_true_classes_that_the_tree_never_saw():
-    known = tree(small())
-    with pytest.raises(ValueError, match="errors has no row for class 'perhaps'; it knows 'no', 'yes'"):
-        known.total_costs([[0, 0]], ["perhaps"])
-    with pytest.raises(
-        ValueError, match="y has the class 1, which the tree does not know; its classes are 'no', 'yes'"
-    ):
-        known.total_costs([[0, 0]], [1])
-    uniform = tree(small(costs={"errors": 3}))
-    assert uniform.total_costs([[0, 0], [0, 0]], ["perhaps", "no"]).tolist() == [3, 0]
-    for y in (["no", None], np.array(["no", np.nan], dtype=object), pd.Series(["no", pd.NA], dtype="string")):
-        with pytest.raises(ValueError, match="the class of row 1 of y is missing"):
-            known.total_costs([[0, 0], [0, 0]], y)
-    with pytest.raises(ValueError, match=r"y has the shape \(1,\), expected \(2,\)"):
-        known.total_costs([[0, 0], [0, 0]], ["no"])
-
-
-@pytest.mark.parametrize(
-    "y", [["no", "yes"], pd.Series(["no", "yes"]), pl.Series(["no", "yes"]), np.array(["no", "yes"], object)]
-)
-def test_true_classes_in_any_container(y):
-    assert tree(small()).total_costs([[-1, 0], [-1, 0]], y).tolist() == [1, 41]
-
-
 def test_labels_of_several_kinds_keep_their_kind():
     costs = {"errors": [[0, 1, 1.0], [1, 0, 1.0], [0, "unknown", 0.1], [1, "unknown", 0.1]]}
     nodes = [{"test": "x", "threshold": 0, "children": [1, 2]}, {"answer": 1}, {"answer": "unknown"}]
@@ -191,27 +154,6 @@ def test_shape():
     assert known.tests_used() == ["alpha", "beta", "delta", "epsilon"]
     assert repr(known) == "Tree(11 nodes, 6 leaves, depth 3, tests alpha, beta, delta, epsilon)"
     assert "tests none" in repr(tree(small(nodes=[{"answer": "no"}])))
-
-
-def test_columns_are_found_by_name_or_by_number():
-    known = tree(small())
-    X = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    for carrier in (X, pd.DataFrame(X, columns=["x", "y"]), pd.DataFrame(X)):
-        assert known.predict(carrier).tolist() == ["yes", "no"]
-    shuffled = pd.DataFrame({"other": ["?", "?"], "y": X[:, 1], "x": X[:, 0]})
-    assert (
-        known.predict(shuffled).tolist()
-        == known.predict(pl.DataFrame(shuffled.to_dict("list"))).tolist()
-        == ["yes", "no"]
-    )
-    with pytest.raises(ValueError, match="X lacks the columns 'x', 'y' of the tree"):
-        known.predict(pd.DataFrame({"z": [1]}))
-    with pytest.raises(ValueError, match="X lacks the column 'y'"):
-        known.predict(pd.DataFrame({"x": [1]}))
-    with pytest.raises(ValueError, match="X has 3 columns, but the tree has 2: x, y"):
-        known.predict(np.zeros((1, 3)))
-    with pytest.raises(ValueError, match="two columns named 'x'"):
-        known.predict(pd.DataFrame([[1, 2, 3]], columns=["x", "x", "y"]))
 
 
 def test_a_tree_is_immutable():

@@ -17,7 +17,7 @@ from worthwhile.wording import amount
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Advice", "advise", "best_answer_now"]
+__all__ = ["Advice", "advise"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,7 +113,7 @@ def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
     walk = Walk(tree, known)
     walk.count_known_as_paid()
     shares = walk.shares()
-    stop_answer, stop_cost = best_answer_now(tree, shares)
+    stop_answer, stop_cost = _best_answer_now(tree, shares)
     try:
         go_on, unknown = expected_cost(walk), "some branches have no training weights"
     except TooManyPathsError:
@@ -127,7 +127,7 @@ def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
     return now.advice(tree.columns[order.test], price, also, None, order.delayed, reason)
 
 
-def best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
+def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
     """Return the answer with the least expected error cost, and that cost; None if the tree has no weights."""
     if not tree.nodes.weights[0].any():
         return None, None

@@ -166,7 +166,7 @@ class _PathState:
 
 def _orders(tree: Tree) -> list[_NodeOrder]:
     """Return, per node, what its test costs and orders for a case with all values available."""
-    found, prices = [_NodeOrder()] * tree.n_nodes, tree._prices
+    found, prices = [_NodeOrder()] * tree.n_nodes, tree.pricing
     todo = [(0, _PathState())]
     while todo:
         node, path = todo.pop()

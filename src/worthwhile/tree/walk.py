@@ -55,7 +55,7 @@ class Walk:
     """The path of a case: its steps, what is charged, and where it stands with which share."""
 
     def __init__(self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset()) -> None:
-        self.tree, self.prices = tree, tree._prices
+        self.tree, self.prices = tree, tree.pricing
         self.case = tree.schema.read_case(known)
         self.steps: list[WalkStep] = []
         self.charged = paid
@@ -129,15 +129,11 @@ class Walk:
 
     def available(self) -> list[int]:
         """Return the tests whose value is known."""
-        return [test for test in self.case if not self._is_unavailable(test)]
+        return self.tree.context.split_known(self.case)[0]
 
     def unavailable(self) -> list[int]:
         """Return the unavailable tests; a value that no training case has counts as missing."""
-        return [test for test in self.case if self._is_unavailable(test)]
-
-    def _is_unavailable(self, test: int) -> bool:
-        value = self.case[test]
-        return math.isnan(value) or (value < 0 and self.tree.schema.values[test] is not None)
+        return self.tree.context.split_known(self.case)[1]
 
     def count_known_as_paid(self) -> None:
         """Charge for every known value and what it requires, even if the tree did not ask for it."""

@@ -389,7 +389,7 @@ def test_few_cases():
         ({"validation": (X, Y, Y)}, r"a pair \(X, y\), or None"),
         ({"validation": (FRESH[:, :3], FRESH_Y)}, "3"),
         ({"validation": (FRESH, FRESH_Y[:5])}, r"y has the shape \(5,\), expected \(150,\)"),
-        ({"validation": (FRESH, ["a"] * 150)}, "y has the class 'a', which the tree does not know"),
+        ({"validation": (FRESH, ["a"] * 150)}, "y contains the unknown class 'a'"),
         ({"adaptive": "yes"}, "adaptive='yes' .* True, False or 'settled'"),
         ({"adaptive": 1}, "adaptive=1"),
     ],
