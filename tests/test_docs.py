@@ -53,6 +53,15 @@ def test_links_lead_to_files(path):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
+@pytest.mark.parametrize(
+    "path", [ROOT / "CONTRIBUTING.md", *sorted((DOCS / "design").glob("*.md"))], ids=lambda path: path.name
+)
+def test_places_in_the_repository_exist(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for place in re.findall(r"`((?:src|core|tests|docs|benchmarks|\.ci)/[\w./-]*)`", text):
+        assert (ROOT / place).exists(), f"{path.name} names {place}"
+
+
 def test_sphinx_builds_without_a_warning(tmp_path):
     for name in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(name, reason="the extra 'docs' is not installed")
