@@ -147,8 +147,8 @@ def _break_even(
 
 def _by_interest(est: Any) -> list[str]:
     """Return all tests: those of the tree first, then the cheapest; time may not suffice for all."""
-    tree = est._whole_tree()
-    used, prices = set(tree.tests_used()), tree._prices
+    tree = est._tree()
+    used, prices = set(tree.tests_used()), tree.pricing
     alone = [prices.price(prices.closure([test])) for test in range(len(tree.columns))]
     order = sorted(range(len(alone)), key=lambda test: (tree.columns[test] not in used, alone[test]))
     return [tree.columns[test] for test in order]

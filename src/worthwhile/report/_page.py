@@ -205,7 +205,7 @@ def forest_section(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord], m
 
 def _growing(clf: BudgetForestClassifier) -> str:
     """Say which tests the trees keep to, and from which cases they were grown."""
-    n_tests = len(clf._frame().columns)
+    n_tests = len(clf.problem_.columns)
     if len(clf.tests_) == n_tests:
         kept = f"The trees may ask all {n_tests} tests"
     else:

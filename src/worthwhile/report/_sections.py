@@ -230,7 +230,7 @@ def cases_section(est: Any, tree: Tree, X: Any, y: Any, money: Money) -> str:
     """Return the cases that cost most, each with its way."""
     answers, prices, _ = est._route(X, answers=True, prices=True)
     columns = est._read(X)
-    errors = tree.errors_of(answers, y)
+    errors = tree.context.errors_of(answers, y)
     totals = prices + errors
     worst = np.argsort(-totals, kind="stable")[:N_CASES]
     truth = np.asarray(y)
