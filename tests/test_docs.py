@@ -149,10 +149,10 @@ def test_a_page_that_is_right(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("right", "wrong", "complaint"),
     [
-        ("took … s", "took … min", "line 15: shows\none\n…\ntook … min\nbut there comes\none\ntwo\ntook 1.3 s"),
+        ("took … s", "took … min", "line 15: shows\none\n…\ntook … min\nbut the output is\none\ntwo\ntook 1.3 s"),
         ("['one', 'two']", "['one']", "Expected:\n    ['one']\nGot:\n    ['one', 'two']"),
         ("cat names.txt", "cat names.csv", "ended with code 1: cat: names.csv: No such file"),
-        ("hello Ann\n", "hello Bob\n", "hello Bob\nbut there comes\nname: Ann\nhello Ann"),
+        ("hello Ann\n", "hello Bob\n", "hello Bob\nbut the output is\nname: Ann\nhello Ann"),
         ("# A page", "# A page\n\n![x](pictures/none.png)", "page.md: shows none.png, but does not make it"),
     ],
 )  # fmt: skip
