@@ -288,6 +288,9 @@ class Tree:
         )
         return result
 
+    def _read(self, X: Any) -> Columns:
+        return self.context.read(X)
+
     # ---- show and keep
 
     def to_text(self) -> str:
