@@ -14,7 +14,8 @@ from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.table.columns import value_text
 from worthwhile.table.files import DataTable, Factor, check_target, column_names, read_table
-from worthwhile.tree.tree import Tree, label_array
+from worthwhile.tree.context import ProblemContext, label_array
+from worthwhile.tree.tree import Tree
 
 __all__ = [
     "Problem",
@@ -108,14 +109,17 @@ def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
     return lines
 
 
-def frame_of(model: Any) -> Tree:
-    """Return a tree that has the model's columns, classes and costs."""
-    return model if isinstance(model, Tree) else model._frame()
+def frame_of(model: Any) -> ProblemContext:
+    """Return the model's columns, classes and costs."""
+    context: ProblemContext = model.context if isinstance(model, Tree) else model.problem_
+    return context
 
 
 def trees_of(model: Any) -> list[Tree]:
-    """Return the trees of a model: one, or those of a forest; of an empty forest, a single leaf."""
-    return [model] if isinstance(model, Tree) else getattr(model, "trees_", None) or [frame_of(model)]
+    """Return the trees of a model: one, or those of a forest, which may have none."""
+    if isinstance(model, Tree):
+        return [model]
+    return model.trees_ if hasattr(model, "trees_") else [model.tree_]
 
 
 def tests_of(model: Any) -> list[str]:

@@ -120,7 +120,7 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     est, X = innermost(est, X)
     tree = tree_of(est)
     charged = charged_tests(est, X)
-    prices = tree._money.prices
+    prices = tree.bound_costs.prices
     checked = tree.checked_case_prices(case_prices, len(charged))
     marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
     items = [
@@ -151,7 +151,7 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     charged = np.zeros((n_cases, n_tests), dtype=np.bool_)
     # The core tells what a case pays in all. Paid in powers of two, this is a set of tests; in units that make the
     # common prices of all groups together less than a quarter of one, they do not disturb it.
-    common = float(tree_of(est)._money.prices.common.sum())
+    common = float(tree_of(est).bound_costs.prices.common.sum())
     unit = 2.0 ** math.ceil(math.log2(4 * common)) if common > 0 else 1.0
     for first in range(0, n_tests, _AT_ONCE):
         tests = np.arange(first, min(first + _AT_ONCE, n_tests))

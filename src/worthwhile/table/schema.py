@@ -65,10 +65,7 @@ class Schema:
             Check whether any value is missing, for training cases; otherwise missing values are assumed.
         """
         has_missing = True
-        arrays: list[npt.NDArray[Any]] = [
-            self._numbers(j, a) if values is None else self._codes(values, a)
-            for j, (values, a) in enumerate(zip(self.values, columns.arrays, strict=True))
-        ]
+        arrays = self.arrays(columns)
         if complete:
             # A training case has a code for every nominal value, so finite columns have no missing value.
             has_missing = not columns.all_finite and any(
@@ -81,6 +78,13 @@ class Schema:
             else:
                 table.add_nominal(array, len(values), [list(range(len(values))), *((levels or {}).get(name) or [])])
         return table
+
+    def arrays(self, columns: Columns) -> list[npt.NDArray[Any]]:
+        """Return the columns as the core has them: numbers (NaN: missing) and codes of values (-1: missing)."""
+        return [
+            self._numbers(j, a) if values is None else self._codes(values, a)
+            for j, (values, a) in enumerate(zip(self.values, columns.arrays, strict=True))
+        ]
 
     def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
         if not isinstance(array, Factor):

@@ -1,4 +1,4 @@
-"""Cases in many Parquet files: what is in all of them together, and one of them at a time.
+"""PartCases in many Parquet files: what is in all of them together, and one of them at a time.
 
 A first pass (`survey`) reads, row group by row group, the classes, the weights and the nominal columns; the files agree
 on the columns, their values and the classes. After it, `PartReader` reads the cases of one file, column by column.
@@ -170,7 +170,7 @@ class PartReader:
     labels: npt.NDArray[Any]
     factors: Floats | None  # how much more the cases of each class count by their error costs
 
-    def cases(self, part: int) -> Cases:
+    def cases(self, part: int) -> PartCases:
         """Return the classes and weights of the cases of a file; those of weight 0 are left out."""
         plan, path = self.plan, self.plan.files[part]
         wanted = [plan.target, *([plan.weight] if plan.weight else [])]
@@ -186,7 +186,7 @@ class PartReader:
         if self.factors is not None:
             weights = self.factors[found] if sample is None else sample * self.factors[found]
         rows = np.arange(len(found)) if weights is None else np.flatnonzero(weights)
-        return Cases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
+        return PartCases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
 
     def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
         """Return the core's table of some cases of a file, of which no more is in memory than these and one column."""
@@ -203,8 +203,8 @@ class PartReader:
         return column
 
 
-class Cases(NamedTuple):
-    """Cases of a file without their values."""
+class PartCases(NamedTuple):
+    """PartCases of a file without their values."""
 
     rows: npt.NDArray[np.intp]  # of the file
     classes: npt.NDArray[np.int32]
