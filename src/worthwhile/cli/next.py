@@ -30,7 +30,7 @@ def next_command(
     from rich.console import Console
 
     from worthwhile.evaluation.metrics import context_of
-    from worthwhile.tree.dialogue import hold, read_known
+    from worthwhile.tree.dialogue import read_known, run_dialogue
 
     clf = load_model(model)
     given = read_known(clf, read_pairs(known))
@@ -44,11 +44,11 @@ def next_command(
         typer.echo(prompt, nl=False, err=quiet)  # quiet: only the answer goes to standard output
         return input()
 
-    talk = hold(clf, given, ask, tell, context_of(clf).costs.about.get("currency", ""))
-    if talk.ended == "interrupted":
+    result = run_dialogue(clf, given, ask, tell, context_of(clf).costs.about.get("currency", ""))
+    if result.ended == "interrupted":
         raise StoppedError("stopped")
-    if quiet and talk.outcome is not None:
-        console.print(str(talk.outcome.answer), markup=False, soft_wrap=True)
+    if quiet and result.outcome is not None:
+        console.print(str(result.outcome.answer), markup=False, soft_wrap=True)
 
 
 def read_pairs(text: str | None) -> dict[str, str]:

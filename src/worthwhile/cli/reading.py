@@ -14,7 +14,7 @@ from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.table.columns import value_text
-from worthwhile.table.files import Factor, Table, check_target, column_names, read_table
+from worthwhile.table.files import DataTable, Factor, check_target, column_names, read_table
 from worthwhile.tree.context import label_array
 from worthwhile.tree.tree import Tree
 
@@ -40,7 +40,7 @@ class TrainingData:
     names: list[str]
     nominal: list[str]
     costs: Costs | None
-    table: Table
+    table: DataTable
 
 
 def read_training_data(
@@ -96,8 +96,8 @@ def check_costs(
 def describe_columns(problem: TrainingData, declared: Collection[str]) -> list[str]:
     """Return lines that say which columns are numeric and nominal."""
     guessed = [name for name in problem.nominal if name not in declared]
-    codes = [name for name in problem.table.like_codes() if name in problem.names]
-    ids = [name for name in problem.table.like_names() if name in problem.names]
+    codes = [name for name in problem.table.possible_codes() if name in problem.names]
+    ids = [name for name in problem.table.possible_ids() if name in problem.names]
     numeric = len(problem.names) - len(problem.nominal)
     nominal = ", ".join([*guessed, *(f"{name} (declared)" for name in declared)]) or "none"
     kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
@@ -124,7 +124,7 @@ def tests_of(model: Any) -> list[str]:
     return [name for name in context_of(model).columns if name in used]
 
 
-def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> Table:
+def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> DataTable:
     """Read the columns of a model; columns that it never asks for may be missing."""
     context, names = context_of(model), column_names(data)
     missing_columns = [name for name in tests_of(model) if name not in names]
@@ -143,7 +143,7 @@ def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Coll
     )
 
 
-def unknown_values(model: Any, table: Table) -> list[str]:
+def unknown_values(model: Any, table: DataTable) -> list[str]:
     """Return warnings about values that a model does not know; these count as unavailable tests."""
     context, lines = context_of(model), []
     kinds = dict(zip(context.columns, context.schema.values, strict=True))
@@ -151,16 +151,18 @@ def unknown_values(model: Any, table: Table) -> list[str]:
         column, known = table.columns.get(name), kinds[name]
         if known is None or not isinstance(column, Factor):
             continue
-        strange = [code for code, text in enumerate(column.texts) if text not in known]
+        strange = [code for code, text in enumerate(column.categories) if text not in known]
         n = int(np.isin(column.codes, strange).sum())
         if n:
-            example = show(column.texts[strange[0]])
+            example = show(column.categories[strange[0]])
             words = f"the model knows {listing(known)}; these count as unavailable"
             lines.append(f"Column {show(name)}: {n} of {table.n_cases} values are unknown, e.g. {example}; {words}.")
     return lines
 
 
-def true_classes(model: Any, data: Path, target: str | None, missing: Collection[str] = ()) -> tuple[Table, str, Any]:
+def true_classes(
+    model: Any, data: Path, target: str | None, missing: Collection[str] = ()
+) -> tuple[DataTable, str, Any]:
     """Read cases with their classes; without a target, find the column of the model's classes.
 
     Returns the table, the name of the target column, and the classes.
@@ -173,17 +175,17 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
         others = [target]
     table = read_cases(model, data, missing, also=others)
     if target is None:
-        fitting = [name for name in others if table.class_texts(name) <= known.keys()]
+        fitting = [name for name in others if table.class_names(name) <= known.keys()]
         if len(fitting) != 1:
             found = f"columns {listing(fitting)} all have" if fitting else "no column has only"
             raise ValueError(f"{data}: {found} the classes {listing(context.classes)}; name the target with --target")
         target = fitting[0]
-    labels = table.classes(target, decide=False)
+    labels = table.classes(target, check=False)
     distinct, place = np.unique(labels, return_inverse=True)
     texts = [value_text(label) for label in distinct.tolist()]
     for code, text in enumerate(texts):
         if text not in known:
             row = int(np.flatnonzero(place == code)[0])
             knows = f"which the model does not know; its classes are {listing(context.classes)}"
-            raise ValueError(f"{table.place(row)}: column {show(target)} has the class {show(text)}, {knows}")
+            raise ValueError(f"{table.location(row)}: column {show(target)} has the class {show(text)}, {knows}")
     return table, target, label_array([known[text] for text in texts])[place]

@@ -26,7 +26,7 @@ from worthwhile.evaluation.metrics import Comparison, compare
 from worthwhile.evaluation.text_table import text_table
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.progress import Progress
-from worthwhile.parallel.workers import stream
+from worthwhile.parallel.workers import run_unordered
 from worthwhile.table.targets import read_classes
 from worthwhile.wording import amount
 
@@ -187,7 +187,7 @@ def cross_compare(
     tell(Progress(0.0, 0, len(due)))
     fits = (((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(assignments[r] == f)) for n, r, f in due)
     found: dict[tuple[str, int, int], tuple[StrategyCosts, float]] = {}
-    for key, costs_there, seconds in stream(_fit_and_measure, fits, n_jobs):
+    for key, costs_there, seconds in run_unordered(_fit_and_measure, fits, n_jobs):
         found[key] = costs_there, seconds
         tell(Progress(time.monotonic() - start, len(found), len(due)))
     standard = costs.standard_cost(truth)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from worthwhile import __version__, datasets
 from worthwhile.files import make_folder, write_file
 from worthwhile.learners.progress import Progress
-from worthwhile.parallel.workers import stream
+from worthwhile.parallel.workers import run_unordered
 
 if TYPE_CHECKING:
     from worthwhile.experiments.page import ResultTable
@@ -267,7 +267,9 @@ def run(
     tell = tell or (lambda *_: None)
     start = time.monotonic()
     tell(Progress(0.0, 0, len(missing)), next(iter(missing.values()), experiments[-1].name), 0.0)
-    for cell, numbers in stream(functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs):
+    for cell, numbers in run_unordered(
+        functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs
+    ):
         store.add(cell, numbers)
         done, done_weight = done + 1, done_weight + weights[cell]
         tell(

@@ -24,7 +24,7 @@ from worthwhile.files import write_text
 from worthwhile.learners.parameters import check_parameters
 from worthwhile.learners.training import Training
 from worthwhile.learners.weighting import class_costs, instance_weights
-from worthwhile.parallel.workers import threads_here
+from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, is_frame, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.schema import Schema
@@ -150,7 +150,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         return class_costs(bound_costs, classes, "sum")
 
     def _n_threads(self) -> int:
-        return min(threads_here(self.n_jobs), MAX_THREADS)
+        return min(local_threads(self.n_jobs), MAX_THREADS)
 
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):

@@ -202,6 +202,6 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any) -> dict[str, Any]:
 def _value(array: Any, row: int) -> Any:
     if isinstance(array, Factor):
         code = int(array.codes[row])
-        return None if code < 0 else array.texts[code]
+        return None if code < 0 else array.categories[code]
     value = float(array[row])
     return None if math.isnan(value) else value

@@ -28,7 +28,7 @@ from worthwhile.learners.forest.validation import SETTLED, ForestValidator, Grow
 from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
-from worthwhile.parallel.workers import Shared, slots
+from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import is_frame, read_columns
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
@@ -252,7 +252,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._grow_forests(values, task, validation)
         self._choose(self.budget)
 
-    def _grow_forests(self, values: list[float], task: Shared[ForestTask], validation: ValidationSet) -> None:
+    def _grow_forests(self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet) -> None:
         """Grow a forest for every value and every set of tests, as long as nothing ends it."""
         deadline = Deadline(self.time_limit)
         self.sampling_ = self._best_sampling(values[0], task, validation, deadline)
@@ -264,7 +264,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
                 self.forests_.append(validator.forest(value, self._trees(value, task, tests), tests, monitor))
         self.stopped_ = monitor.stopped
 
-    def _test_sets(self, value: float, task: Shared[ForestTask], deadline: Deadline) -> list[tuple[int, ...] | None]:
+    def _test_sets(
+        self, value: float, task: SharedData[ForestTask], deadline: Deadline
+    ) -> list[tuple[int, ...] | None]:
         """Return the tests that forests are to keep to, None for all of them at their prices."""
         if self.tests != CHOSEN or deadline.remaining() <= 0:
             return [None]
@@ -273,7 +275,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return [None, *ladder(importances(map(Nodes.from_core, pilots), len(everything)), self.problem_.pricing)]
 
     def _best_sampling(
-        self, value: float, task: Shared[ForestTask], validation: ValidationSet, deadline: Deadline
+        self, value: float, task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline
     ) -> str:
         """Return the way of drawing cases with which the first trees err less.
 
@@ -295,7 +297,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     def _badness(self, record: BudgetRecord) -> float:
         """Return what forests are compared by."""
-        alike = self.problem_.bound_costs.errors_are_alike()
+        alike = self.problem_.bound_costs.has_uniform_errors()
         return record.error if alike else record.price + record.error_cost
 
     def _values(self) -> list[float]:
@@ -346,10 +348,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """Return the answer without a tree: the most frequent class."""
         return int(self._class_weights.argmax())
 
-    def _trees(self, alpha: float, task: Shared[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
+    def _trees(self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
         """Yield the trees. Each depends on the seed and its number alone."""
         n_threads = self._n_threads()
-        at_once = max(n_threads, slots())
+        at_once = max(n_threads, n_workers())
         # Trees beyond the budget are grown for nothing; where there is no limit, few batches keep all workers busy.
         batch = at_once if self._limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):

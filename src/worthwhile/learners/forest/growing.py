@@ -12,7 +12,7 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.training import Training
-from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
 from worthwhile.tree.context import ProblemContext
 
@@ -47,7 +47,7 @@ class TreeBatch(NamedTuple):
     tests: tuple[int, ...] | None = None
 
 
-def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> Shared[ForestTask]:
+def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> SharedData[ForestTask]:
     """Return a task that can be sent to workers."""
     task = ForestTask(
         training.table,
@@ -59,7 +59,7 @@ def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> Sh
         seed,
     )
     parts = training.context, training.columns, training.classes, training.weights, dict(options), seed
-    return Shared(task, build_task, parts)
+    return SharedData(task, build_task, parts)
 
 
 def build_task(
@@ -75,13 +75,13 @@ def build_task(
     return ForestTask(table, classes, len(context.classes), weights, context.bound_costs, options, seed)
 
 
-def spread_trees(task: Shared[ForestTask], batch: TreeBatch, n_threads: int) -> list[Any]:
+def spread_trees(task: SharedData[ForestTask], batch: TreeBatch, n_threads: int) -> list[Any]:
     """Grow trees of the core wherever there are workers for them."""
 
     def pieces(n: int) -> list[TreeBatch]:
-        return [batch._replace(numbers=batch.numbers[some]) for some in cut(len(batch.numbers), n)]
+        return [batch._replace(numbers=batch.numbers[some]) for some in split_range(len(batch.numbers), n)]
 
-    return [core for grown in spread(grow_trees, task, pieces, n_threads) for core in grown]
+    return [core for grown in run_pieces(grow_trees, task, pieces, n_threads) for core in grown]
 
 
 def grow_trees(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:

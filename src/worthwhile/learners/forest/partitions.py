@@ -26,7 +26,7 @@ from worthwhile.learners.forest.part_files import PartCases, PartReader, survey
 from worthwhile.learners.forest.validation import GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
 from worthwhile.learners.weighting import instance_weights
-from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.tree import Tree
 
@@ -170,9 +170,9 @@ def grow_on_parts(
     jobs = sorted(by_part.items())
 
     def pieces(n: int) -> list[GrowJob]:
-        return [GrowJob(values, sampling, jobs[some]) for some in cut(len(jobs), n)]
+        return [GrowJob(values, sampling, jobs[some]) for some in split_range(len(jobs), n)]
 
-    found = spread(_grow_piece, Shared(data, _same, (data,)), pieces, n_threads)
+    found = run_pieces(_grow_piece, SharedData(data, _same, (data,)), pieces, n_threads)
     grown = {key: core for piece in found for key, core in piece}
     return [[grown[i, number] for number in range(n_trees)] for i in range(len(values))]
 
@@ -223,14 +223,14 @@ def judge_on_parts(
 ) -> list[Forest]:
     """Return the forests with what they cost on the validation cases of all files."""
     parts = data, [[tree._core_tree for tree in trees] for trees in grown], adaptive
-    context = Shared(JudgeContext(*parts), JudgeContext, parts)
+    context = SharedData(JudgeContext(*parts), JudgeContext, parts)
     n_files = len(data.reader.plan.files)
 
     def summed(rules: Any = None) -> list[list[Any]]:
         def pieces(n: int) -> list[JudgeJob]:
-            return [JudgeJob(range(n_files)[some], rules) for some in cut(n_files, n)]
+            return [JudgeJob(range(n_files)[some], rules) for some in split_range(n_files, n)]
 
-        found = [one for piece in spread(_judge_piece, context, pieces, n_threads) for one in piece]
+        found = [one for piece in run_pieces(_judge_piece, context, pieces, n_threads) for one in piece]
         return [list(of_forest) for of_forest in zip(*found, strict=True)]  # for every forest, by file
 
     if adaptive is not True:

@@ -2,7 +2,7 @@
 
 The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial
 is a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
-Cases and folds are shared by all trials of a search (`Shared`); a generation is spread over the workers.
+Cases and folds are shared by all trials of a search (`SharedData`); a generation is spread over the workers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from worthwhile.learners.icet.biases import Biases
 from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels
 from worthwhile.learners.training import Training
-from worthwhile.parallel.workers import PIECES, Shared, cut, spread
+from worthwhile.parallel.workers import PIECES_PER_WORKER, SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
 from worthwhile.tree.context import ProblemContext
 
@@ -52,7 +52,7 @@ class Halves:
 class Folds:
     """Cross-validations, the same for every individual."""
 
-    def __init__(self, setup: Shared[_TrialSetup], first: int, n_splits: int, n_threads: int) -> None:
+    def __init__(self, setup: SharedData[_TrialSetup], first: int, n_splits: int, n_threads: int) -> None:
         self._setup, self._first, self._n_splits, self._n_threads = setup, first, n_splits, n_threads
 
     @classmethod
@@ -125,9 +125,9 @@ class _Piece(NamedTuple):
 
 def _share(
     training: Training, table: Any, rows: _Rows, grows: npt.NDArray[np.uint8] | None, policy: GrowthPolicy
-) -> Shared[_TrialSetup]:
+) -> SharedData[_TrialSetup]:
     setup = _TrialSetup(table, rows, grows, training.context, policy.core())
-    return Shared(setup, _make_setup, (training.context, training.columns, rows, grows, policy))
+    return SharedData(setup, _make_setup, (training.context, training.columns, rows, grows, policy))
 
 
 def _make_setup(
@@ -139,7 +139,7 @@ def _make_setup(
 
 
 def _try(
-    setup: Shared[_TrialSetup],
+    setup: SharedData[_TrialSetup],
     biases: Biases,
     split: npt.NDArray[np.int32],
     seed: int | None,
@@ -151,13 +151,13 @@ def _try(
     def pieces(n: int) -> list[_Piece]:
         # To make a split ready takes time: trials on the same one stay together.
         order = np.argsort(split, kind="stable") if n > 1 else np.arange(len(split))
-        trials = (order[some] for some in cut(len(order), n))
+        trials = (order[some] for some in split_range(len(order), n))
         return [_Piece(own, biases.take(own), split[own], seed, seconds) for own in trials]
 
     # Where the time is limited, nothing should wait for a worker: it would take the same time again.
-    rounds = 1 if math.isfinite(seconds) else PIECES
+    rounds = 1 if math.isfinite(seconds) else PIECES_PER_WORKER
     costs = np.empty(len(biases))
-    for trials, found in spread(_try_piece, setup, pieces, n_threads, rounds):
+    for trials, found in run_pieces(_try_piece, setup, pieces, n_threads, rounds):
         costs[trials] = found
     return costs
 
