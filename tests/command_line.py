@@ -56,12 +56,10 @@ def write_table(path, names, rows):
         writer.writerows(rows)
 
 
-
 def read_rows(path):
     """Return the rows of a CSV file by column name."""
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else open(path, newline="") as file:
         return list(csv.DictReader(file))
-
 
 
 def snapshot():
@@ -72,7 +70,6 @@ def snapshot():
             path = os.path.join(where, name)
             found[path] = (os.path.getsize(path), os.stat(path).st_mtime_ns)
     return found
-
 
 
 def fails(capsys, *arguments):
@@ -88,10 +85,17 @@ def fails(capsys, *arguments):
     return err.removeprefix("worthwhile: ").rstrip("\n")
 
 
-
 def write(name, text, encoding="utf-8"):
     """Write a text file and return its name."""
     with open(name, "w", encoding=encoding, newline="") as file:
         file.write(text)
     return name
 
+
+DESK = [("manual", 20, "good"), ("manual", 50, "bad"), ("office", 25, "good"), ("office", 60, "good")] * 10
+
+
+def learn_desk(*options):
+    """Learn from the cases of `desk`."""
+    known = ["--target", "outcome", "--costs", "costs.toml", "--learner", "eg2"]
+    return cli.run(["learn", "cases.csv", *known, *options])

@@ -1,8 +1,8 @@
 """Files for the tests of commands: the heart data with a model, and a small table with good files."""
 
 import pytest
-from command_line import COSTS, HEAD, ROWS, write_table
 
+from command_line import COSTS, DESK, HEAD, ROWS, learn_desk, write_table
 from worthwhile import cli, datasets
 from worthwhile.costs.error_costs import is_missing
 
@@ -11,7 +11,6 @@ from worthwhile.costs.error_costs import is_missing
 def heart():
     """The heart data as arrays."""
     return datasets.load("heart", as_frame=False)
-
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +31,6 @@ def folder(tmp_path_factory, heart):
     return folder
 
 
-
 @pytest.fixture
 def good_files(tmp_path, monkeypatch):
     """A folder with a good table, price list and model; a test breaks what it is about."""
@@ -42,3 +40,13 @@ def good_files(tmp_path, monkeypatch):
     assert cli.run(["learn", "good.csv", "--target", "class", "--costs", "costs.toml", "--learner", "dtmc", "-q"]) == 0
     return tmp_path
 
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A table, a price list with a title, and a model, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["job,age,outcome", *(",".join(map(str, row)) for row in DESK)]
+    (tmp_path / "cases.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "costs.toml").write_text('errors = 50\n[about]\ntitle = "Credit desk"\n[tests]\njob = 1.0\nage = 1.0\n')
+    assert learn_desk("-o", "model.json", "-q") == 0
+    return tmp_path

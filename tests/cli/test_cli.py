@@ -6,9 +6,9 @@ import sys
 
 import pytest
 import typer
-from command_line import children_seconds, run, start
 
 import worthwhile
+from command_line import children_seconds, run, start
 from worthwhile import cli
 from worthwhile.cli.costs import costs_app
 
@@ -22,7 +22,10 @@ from worthwhile.cli.costs import costs_app
         (["demo", "--out"], "requires an argument"),
         (["reproduce"], "Missing argument"),
         (["reproduce", "turney-table5", "--jobs", "0"], "--jobs"),
-        (["reproduce", "turney-table6"], "there is no experiment 'turney-table6'; valid names: turney, turney-table5, "),
+        (
+            ["reproduce", "turney-table6"],
+            "there is no experiment 'turney-table6'; valid names: turney, turney-table5, ",
+        ),
         (["reproduce", "turney-table5", "--data", "nowhere"], "nowhere: is not a folder; --data must name the folder"),
         (["dream"], "No such command"),
         (["--colour"], "No such option"),
@@ -59,9 +62,7 @@ COMMANDS = ["demo", "learn", "evaluate", "predict", "next", "show", "compare", "
 
 def test_the_list_of_commands_is_complete():
     top = {command.name or command.callback.__name__ for command in cli.app.registered_commands}
-    costs = {
-        f"costs {command.name or command.callback.__name__}" for command in costs_app.registered_commands
-    }
+    costs = {f"costs {command.name or command.callback.__name__}" for command in costs_app.registered_commands}
     assert top | costs == set(COMMANDS)
 
 

@@ -4,9 +4,9 @@ import contextlib
 import json
 
 import pytest
-from command_line import fails, run, write
-from small_experiments import experiment
 
+from command_line import fails, learn_desk, run, write
+from small_experiments import experiment
 from worthwhile import cli, experiments
 from worthwhile.cli.common import Printer
 
@@ -51,7 +51,7 @@ def change(name, **changes):
 def test_models_that_are_none(capsys, command):
     rest = {"evaluate": ["good.csv"], "predict": ["good.csv", "-o", "a.csv"], "show": [], "next": []}[command]
     assert fails(capsys, command, change("m.json", version=99), *rest) == (
-        "m.json: version 99 of the model format is unknown; this release reads version 1"
+        "m.json: version 99 of the model format is unknown; this release reads versions 1 to 2"
     )
     assert fails(capsys, command, change("m.json", learner="GPT"), *rest).startswith(
         "m.json: names the unknown learner"
@@ -59,27 +59,7 @@ def test_models_that_are_none(capsys, command):
     assert fails(capsys, command, write("m.json", "{"), *rest).startswith("m.json: ")
     assert fails(capsys, command, write("m.json", "[]"), *rest).startswith("m.json: ")
     assert fails(capsys, command, "good.csv", *rest).startswith("good.csv: ")
-    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: there is no such file"
-
-
-ROWS = [("manual", 20, "good"), ("manual", 50, "bad"), ("office", 25, "good"), ("office", 60, "good")] * 10
-
-
-@pytest.fixture
-def desk(tmp_path, monkeypatch):
-    """A table, a price list with a title, and a model, in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    lines = ["job,age,outcome", *(",".join(map(str, row)) for row in ROWS)]
-    (tmp_path / "cases.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "costs.toml").write_text('errors = 50\n[about]\ntitle = "Credit desk"\n[tests]\njob = 1.0\nage = 1.0\n')
-    assert learn("-o", "model.json", "-q") == 0
-    return tmp_path
-
-
-def learn(*options):
-    """Learn from the cases of `desk`."""
-    known = ["--target", "outcome", "--costs", "costs.toml", "--learner", "eg2"]
-    return cli.run(["learn", "cases.csv", *known, *options])
+    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: no such file"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +75,7 @@ def learn(*options):
 )
 def test_nothing_is_written_over_what_is_read(desk, capsys, command, words):
     before = {path.name: path.read_bytes() for path in desk.iterdir()}
-    code = learn(*command[1:]) if command[0] == "learn" else cli.run(command)
+    code = learn_desk(*command[1:]) if command[0] == "learn" else cli.run(command)
     assert code == 2
     assert capsys.readouterr().err.startswith(f"worthwhile: {words}")
     assert {path.name: path.read_bytes() for path in desk.iterdir()} == before
@@ -112,5 +92,5 @@ def test_values_that_the_model_does_not_know_are_mentioned(desk, capsys, command
 
 
 def test_the_report_bears_the_title_of_the_price_list(desk):
-    assert learn("-o", "m.json", "--report", "report.html", "-q") == 0
+    assert learn_desk("-o", "m.json", "--report", "report.html", "-q") == 0
     assert "<title>Credit desk</title>" in (desk / "report.html").read_text()

@@ -1,10 +1,10 @@
 """`worthwhile compare`."""
 
 import pytest
-from command_line import fails, read_rows
-from command_line import run_joined as run
 
 import worthwhile as ww
+from command_line import fails, read_rows
+from command_line import run_joined as run
 
 
 def test_compare_prints_a_table_and_writes_results_and_a_chart(capsys, folder, tmp_path):

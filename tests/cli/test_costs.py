@@ -1,9 +1,8 @@
 """`worthwhile costs`: starter price lists, and checks."""
 
+import worthwhile as ww
 from command_line import run_joined as run
 from command_line import write_table
-
-import worthwhile as ww
 
 
 def test_a_starter_price_list_is_a_price_list(capsys, folder, tmp_path):

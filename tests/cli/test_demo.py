@@ -1,17 +1,18 @@
 """`worthwhile demo`."""
 
-import os
+import importlib
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import BAR, children_seconds, run, start
 
 import worthwhile as ww
+from command_line import BAR, children_seconds, run, start
 from worthwhile import cli, datasets
-from worthwhile.cli import demo
+
+demo = importlib.import_module("worthwhile.cli.demo")  # the package has the command under this name
 
 
 @pytest.fixture
@@ -79,8 +80,8 @@ def test_folders_that_cannot_be_are_one_line_and_code_2(capsys, tmp_path):
     (tmp_path / "file").write_text("")
     cases = {
         tmp_path / "file": "is a file, not a folder",
-        tmp_path / "file" / "below": "the folder cannot be made: Not a directory",
-        Path("/proc/none/demo"): "the folder cannot be made",
+        tmp_path / "file" / "below": f"cannot create the folder: {tmp_path / 'file'} is a file",
+        Path("/proc/none/demo"): "cannot create the folder",
     }
     for folder, words in cases.items():
         code, out, err = run(capsys, "demo", "--out", folder)
@@ -129,7 +130,7 @@ def test_as_a_process_that_is_stopped(tmp_path):
         "from worthwhile import cli\n"
         "import time\n"
         "def slow(*a):\n    print('ready', flush=True)\n    time.sleep(60)\n"
-        "from worthwhile.cli import demo\n"
+        "import importlib; demo = importlib.import_module('worthwhile.cli.demo')\n"
         "demo._learn = slow\ncli.main()"
     )
     with subprocess.Popen(

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from command_line import fails, read_rows
-from command_line import run_joined as run
 
 import worthwhile as ww
+from command_line import read_rows
+from command_line import run_joined as run
 
 
 def test_evaluate_prints_the_model_and_three_baselines(capsys, folder, heart):

@@ -6,11 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from command_line import BAR, fails, start, write_table
-from command_line import run_joined as run
 
 import worthwhile as ww
-from worthwhile import cli
+from command_line import BAR, fails, start, write_table
+from command_line import run_joined as run
 
 
 def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
@@ -133,9 +132,7 @@ def test_classes_that_are_numbers(capsys, tmp_path):
         ("budget-forest", ["--set", "max_trees=100"], "of at most 100 trees, best"),
     ],
 )
-def test_searches_draw_a_bar_with_the_best_cost_so_far(
-    capsys, folder, tmp_path, monkeypatch, learner, options, words
-):
+def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path, monkeypatch, learner, options, words):
     for name, value in BAR.items():
         monkeypatch.setenv(name, value)
     known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "-o", tmp_path / "m.json"]
@@ -217,14 +214,14 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
         (["--test-share", "1"], "--test-share 1: must be at least 0 and below 1"),
         (["--test-share", "0.001"], "--test-share 0.001: no case is held out with 40 cases"),
         (["--jobs", "0"], "n_jobs=0 of DTMCClassifier is not valid"),
-        (["--nominal", "ag"], "good.csv: there is no column 'ag', which --nominal names; did you mean 'age'?"),
-        (["--drop", "id"], "good.csv: there is no column 'id', which --drop names; valid: "),
+        (["--nominal", "ag"], "good.csv: no column 'ag', given by --nominal; did you mean 'age'?"),
+        (["--drop", "id"], "good.csv: no column 'id', given by --drop; valid: "),
         (["--drop", "class"], "--drop: 'class' is the target column"),
         (
             ["--cluster", "tcp://nowhere:1"],
             "--cluster: not available for dtmc, only for icet and budget-forest",
         ),
-        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is no address of a cluster"),
+        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is not a cluster address"),
     ],
 )
 def test_wrong_options_of_learn(capsys, options, words):

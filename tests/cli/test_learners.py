@@ -1,9 +1,9 @@
 """Learners by their names on the command line, and their settings."""
 
 import pytest
-from all_learners import LEARNERS
 
 import worthwhile as ww
+from all_learners import LEARNERS
 from worthwhile.cli import learners
 from worthwhile.cli.learners import find_learner, make_learner, read_settings
 

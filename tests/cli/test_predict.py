@@ -4,10 +4,10 @@ import gzip
 
 import numpy as np
 import pytest
-from command_line import fails, read_rows, write_table
-from command_line import run_joined as run
 
 import worthwhile as ww
+from command_line import fails, read_rows, write_table
+from command_line import run_joined as run
 from worthwhile import cli
 
 
@@ -65,5 +65,5 @@ def test_an_answer_that_is_no_class_has_no_confidence(capsys, tmp_path):
 def test_a_file_that_has_answers_already(capsys):
     assert cli.run(["predict", "model.json", "good.csv", "-q", "-o", "a.csv"]) == 0
     assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
-        "a.csv: has a column 'answer' already; rename it, or take the file without it"
+        "a.csv: already has a column 'answer'; rename or remove it"
     )

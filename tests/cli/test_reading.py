@@ -6,9 +6,9 @@ import random
 import sys
 
 import pytest
-from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, write
 
 import worthwhile as ww
+from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, write
 from worthwhile import cli
 
 
@@ -213,7 +213,8 @@ def test_cases_that_do_not_fit_the_model(capsys):
     )
     write("new.csv", HEAD + "".join(ROWS) + "50,none,200,dead\n")
     assert fails(capsys, "evaluate", "model.json", "new.csv", "--target", "class") == (
-        "new.csv, line 42: column 'class' has the class 'dead', which the model does not know; its classes are 'sick', 'well'"
+        "new.csv, line 42: column 'class' has the class 'dead', which the model does not know;"
+        " its classes are 'sick', 'well'"
     )
     assert fails(capsys, "evaluate", "model.json", "new.csv") == (
         "new.csv: no column has only the classes 'sick', 'well'; name the target with --target"
@@ -224,13 +225,9 @@ def test_cases_that_do_not_fit_the_model(capsys):
     )
 
 
-@pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_the_whole_way_on_parquet(capsys, folder, tmp_path, monkeypatch, library):
+def test_the_whole_way_on_parquet(capsys, folder, tmp_path):
     polars = pytest.importorskip("polars")
-    pytest.importorskip(library)
-    from worthwhile.table import parquet_reader
-
-    monkeypatch.setattr(parquet_reader, "_library", lambda: library)
+    pytest.importorskip("pyarrow")
     frame = polars.read_csv(folder / "heart.csv", infer_schema_length=None)
     frame.write_parquet(tmp_path / "heart.parquet")
     options = ["--target", "class", "--costs", folder / "heart.toml", "--learner", "dtmc", "-q"]

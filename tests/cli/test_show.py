@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from command_line import fails
-from command_line import run_joined as run
 
 import worthwhile as ww
+from command_line import fails
+from command_line import run_joined as run
 from worthwhile import cli
 
 
