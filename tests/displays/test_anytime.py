@@ -69,4 +69,4 @@ def test_wrong_histories(tmp_path):
     with pytest.raises(ValueError, match="time_limits must be finite and at least 0"):
         AnytimeDisplay.from_time_limits(ww.ACTClassifier(), X, y, time_limits=[math.nan])
     with pytest.raises(ValueError, match="no course"):
-        AnytimeDisplay(courses={})
+        AnytimeDisplay(histories={})
