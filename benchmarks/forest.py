@@ -2,10 +2,10 @@
 
     WORTHWHILE_DATA=folder python benchmarks/forest.py --out docs/results/forest-speed.md
 
-Forest covertype, split at random as in Nan, Wang & Saligrama (2015): 36,603 training, 15,688 validation (part of our time)
-and 58,101 test cases. Both libraries grow 40 trees, `BudgetForestClassifier`
-without a budget, with the same number of threads. Repeats are interleaved and the minimum counts, because other processes
-only make a run slower. Memory is that of a separate process that reads and trains on all 581,012 cases.
+Forest covertype, split at random as in Nan, Wang & Saligrama (2015): 36,603 training, 15,688 validation (part of our
+time) and 58,101 test cases. Both libraries grow 40 trees, `BudgetForestClassifier` without a budget, with the same
+number of threads. Repeats are interleaved and the minimum counts, because other processes only make a run slower.
+Memory is that of a separate process that reads and trains on all 581,012 cases.
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ def split_covtype() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def speed(repeats: int, n_jobs: int) -> list[str]:
-    grow, judge, test = split_covtype()
+    train, validation, test = split_covtype()
     theirs = RandomForestClassifier(TREES, random_state=0, n_jobs=n_jobs)
-    known = {"max_trees": TREES, "validation": judge, "random_state": 0, "n_jobs": n_jobs}
+    known = {"max_trees": TREES, "validation": validation, "random_state": 0, "n_jobs": n_jobs}
     ours = {setting: ww.BudgetForestClassifier(alpha=setting[0], sampling=setting[1], **known) for setting in SETTINGS}
-    fits = least({"theirs": lambda: theirs.fit(*grow)} | {w: bound(clf.fit, *grow) for w, clf in ours.items()}, repeats)
+    fits = least(
+        {"theirs": lambda: theirs.fit(*train)} | {w: bound(clf.fit, *train) for w, clf in ours.items()}, repeats
+    )
     work: dict[Any, Any] = {"theirs": lambda: theirs.predict(test[0])}
     for setting, clf in ours.items():
         work |= {("answers", setting): bound(clf.predict, test[0]), ("prices", setting): bound(clf.test_costs, test[0])}
@@ -54,7 +56,7 @@ def speed(repeats: int, n_jobs: int) -> list[str]:
     lines = [
         "## Growing and pricing",
         "",
-        f"{TREES} trees from {SIZES[0]:,} cases × {grow[0].shape[1]} tests, {n_jobs} threads; answers and prices of"
+        f"{TREES} trees from {SIZES[0]:,} cases × {train[0].shape[1]} tests, {n_jobs} threads; answers and prices of"
         f" {SIZES[2]:,} cases. Ratios are times divided by those of scikit-learn's `fit` and `predict`. Target: 0.5 for"
         " growing, below 1 for prices.",
         "",
@@ -97,10 +99,10 @@ def memory(n_jobs: int) -> list[str]:
         "",
         "## Memory",
         "",
-        f"{TREES} trees (α = 0) from all {found['cases']:,} cases × 54 tests, three tenths of which judge, on {n_jobs}"
-        f" threads in {found['seconds']:.0f} s: the process takes {found['after'] / 1024:.2f} GB at most, and has"
-        f" taken {found['before'] / 1024:.2f} GB when the data are read. Target: within 4 GB. Error of the judging"
-        f" cases: {found['error']:.4f}.",
+        f"{TREES} trees (α = 0) from all {found['cases']:,} cases × 54 tests, three tenths of them validation cases,"
+        f" on {n_jobs} threads in {found['seconds']:.0f} s: the process takes {found['after'] / 1024:.2f} GB at most,"
+        f" and has taken {found['before'] / 1024:.2f} GB when the data are read. Target: within 4 GB. Error of the"
+        f" judging cases: {found['error']:.4f}.",
     ]
 
 

@@ -207,7 +207,8 @@ def report(rows: list[Row], java: str, jar: Path) -> str:
     lines = [
         "# C4.5 against Weka's J48",
         "",
-        f"`C45Classifier(mdl_correction=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified",
+        f"`C45Classifier(mdl_correction=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS}"
+        " stratified",
         f"folds (shuffled, seed {SEED}) of {len(rows)} data sets. Accuracy is the percentage of right answers over all",
         "folds, tree size the mean number of nodes, leaves included. Difference = ours − J48's; ratio = ours / J48's.",
         "",
@@ -330,11 +331,12 @@ def speed_table() -> str:
         rows = [speed_row(source, *found, Path(folder)) for source in ENLARGED]
     return title + "\n".join(
         [
-            f"`C45Classifier(mdl_correction=True)`, one thread, against J48 `{' '.join(OPTIONS)}` ({weka_version(*found)}):",
+            f"`C45Classifier(mdl_correction=True)`, one thread, against J48 `{' '.join(OPTIONS)}`"
+            f" ({weka_version(*found)}):",
             f"pruned trees, all columns nominal, minimum of {REPEATS} repeats by turns. Ours is the whole of `fit` on",
             "a pandas frame; J48's is the time that it reports itself, without the start of Java and the reading of",
-            "the file. Rows are repeated (×) because J48 reports hundredths of a second. Noise: so many cases have",
-            "their class drawn anew. Trees of different size are due to the normal deviate of [j48.md](j48.md).",
+            "the file. Rows are repeated (×) because J48 reports hundredths of a second. Noise: share of cases",
+            "with a random class. Trees of different size are due to the normal deviate of [j48.md](j48.md).",
             "",
             "| set | cases | tests | fit, ours : J48 | nodes ours / J48 |",
             "|---|---:|---:|---:|---:|",

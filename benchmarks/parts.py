@@ -93,7 +93,7 @@ def main() -> None:
         provenance(f"pyarrow {importlib.metadata.version('pyarrow')}"),
         "",
         f"{options.cases:,} cases × {COLUMNS} numeric columns, {size / 1e6:.0f} MB as numbers; {OPTIONS['max_trees']}"
-        f" trees of depth {OPTIONS['max_depth']}, one thread. Peak memory beyond what is there when the libraries are"
+        f" trees of depth {OPTIONS['max_depth']}, one thread. Peak memory on top of that when the libraries are"
         " loaded. The error is that of the validation cases.",
         "",
         "| learned by | files | MB | share of the data | share of `fit` | seconds | error |",

@@ -17,7 +17,7 @@ from worthwhile.evaluation.metrics import context_of, innermost
 
 __all__ = ["Item", "Spending", "charged_tests", "spending"]
 
-# A sum of so many different powers of two, and a quarter more, is far from the 53 bits of a float.
+# A sum of 40 different powers of two, plus a quarter, fits easily into the 53 bits of a float.
 _AT_ONCE = 40
 
 
