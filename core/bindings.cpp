@@ -1,4 +1,5 @@
-// The border to Python, and the only file that knows nanobind. Input is checked in Python, before it comes here.
+// The border to Python, and the only file that knows nanobind. Python checks what users hand in and says what is wrong with it; here it is
+// only made sure that nothing leads out of bounds.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -17,6 +18,7 @@
 #include "marks.hpp"
 #include "router.hpp"
 #include "trials.hpp"
+#include "tree_check.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -45,6 +47,22 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_
     return nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner);
 }
 
+void check(bool fine, const std::string& message) {
+    if (!fine) throw std::invalid_argument(message);
+}
+
+void check_length(std::size_t length, std::size_t expected, const char* what) {
+    check(length == expected, std::string(what) + " must have the length " + std::to_string(expected) + ", got " + std::to_string(length));
+}
+
+template <class Array>
+void check_shape(const Array& array, std::size_t rows, std::size_t columns, const char* what) {
+    check(array.shape(0) == rows && array.shape(1) == columns,
+          std::string(what) + " must have the shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
+}
+
+void check_confidence(double cf) { check(cf >= 0 && cf <= 1, "a confidence level is a number from 0 to 1"); }
+
 // A table and the arrays that its columns look into (a converted copy, where the caller's array has another type).
 struct OwnedTable {
     Table table;
@@ -64,6 +82,7 @@ struct OwnedTable {
         return *own_stack;
     }
     void add_numeric(In1<double> a) {
+        check_length(a.shape(0), table.n_cases, "a column");
         Column column;
         column.values = a.data();
         column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
@@ -71,6 +90,11 @@ struct OwnedTable {
         numeric.push_back(std::move(a));
     }
     void add_nominal(In1<int32_t> a, int n_values, const std::vector<std::vector<int32_t>>& levels) {
+        check_length(a.shape(0), table.n_cases, "a column");
+        for (const std::vector<int32_t>& branch_of : levels) {
+            check_length(branch_of.size(), static_cast<std::size_t>(std::max(n_values, 0)), "a level of a nominal column");
+            for (int32_t b : branch_of) check(b >= 0, "a branch of a level must not be negative");
+        }
         Column column;
         column.codes = a.data();
         column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
@@ -92,10 +116,25 @@ struct OwnedPricing {
 
     OwnedPricing(Contiguous1<double> marginal, Contiguous1<int32_t> group, Contiguous1<double> common, Contiguous1<uint8_t> delayed,
                  Contiguous1<int32_t> closure_start, Contiguous1<int32_t> closure_tests)
-        : pricing{to_vector(marginal), to_vector(group), to_vector(common), to_vector(delayed), to_vector(closure_start), to_vector(closure_tests)} {}
+        : pricing{to_vector(marginal), to_vector(group), to_vector(common), to_vector(delayed), to_vector(closure_start), to_vector(closure_tests)} {
+        const std::size_t n = pricing.marginal.size();
+        check_length(pricing.group.size(), n, "'group'");
+        check_length(pricing.delayed.size(), n, "'delayed'");
+        check_length(pricing.closure_start.size(), n + 1, "'closure_start'");
+        for (int32_t g : pricing.group) check(g < static_cast<int64_t>(pricing.common.size()), "'group' names a group without a common price");
+        for (int32_t t : pricing.closure_tests) check(t >= 0 && static_cast<std::size_t>(t) < n, "'closure_tests' names a test without a price");
+        check(pricing.closure_start[0] >= 0 && static_cast<std::size_t>(pricing.closure_start[n]) <= pricing.closure_tests.size() &&
+                  std::is_sorted(pricing.closure_start.begin(), pricing.closure_start.end()),
+              "'closure_start' must rise from 0 to the length of 'closure_tests'");
+    }
 };
 
+void check_sizes(const OwnedTable& table, const OwnedPricing& pricing) {
+    check_length(table.table.columns.size(), pricing.pricing.marginal.size(), "the columns of a table");
+}
+
 ErrorCosts make_errors(Contiguous2<double> matrix) {
+    check(matrix.shape(0) >= 1 && matrix.shape(1) >= matrix.shape(0), "error costs need a row for every class, and a column for every class");
     ErrorCosts errors;
     errors.n_classes = static_cast<int>(matrix.shape(0));
     errors.n_answers = static_cast<int>(matrix.shape(1));
@@ -116,6 +155,7 @@ struct Policy : LearnPolicy {
            int lookahead, bool least_cost, const std::string& pruning_name, double confidence, bool raise_subtrees,
            int n_threads, std::optional<Contiguous1<double>> price_biases)
         : LearnPolicy{{}, {}, pruning_named(pruning_name)} {
+        check_confidence(confidence);
         grow.criterion = &criterion_named(criterion);
         grow.omega = omega;
         grow.min_cases = min_cases;
@@ -135,6 +175,7 @@ struct Policy : LearnPolicy {
     }
 
     void look_ahead(int r, bool greedy_first, bool by_size, const std::string& samples, double ahead_confidence, double margin, uint64_t seed) {
+        check_confidence(ahead_confidence);
         grow.ahead.r = r;
         grow.ahead.greedy_first = greedy_first;
         grow.ahead.by_size = by_size;
@@ -176,11 +217,26 @@ Tree regrown(const Training& growing, const Training& whole, const Pricing& pric
 
 const double* weights_or_null(const std::optional<Contiguous1<double>>& weights) { return weights ? weights->data() : nullptr; }
 
+Training make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, int n_classes, const std::optional<Contiguous1<double>>& weights) {
+    const std::size_t n = table.table.n_cases;
+    check_length(classes.shape(0), n, "'classes'");
+    check(std::all_of(classes.data(), classes.data() + n, [&](int32_t c) { return c >= 0 && c < n_classes; }), "'classes' holds a number that is no class");
+    if (weights) check_length(weights->shape(0), n, "'weights'");
+    return {table.table, classes.data(), n_classes, weights_or_null(weights)};
+}
+
+Training make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const std::optional<Contiguous1<double>>& weights, const OwnedPricing& pricing,
+                       const ErrorCosts& errors, const Policy& policy) {
+    check_sizes(table, pricing);
+    if (policy.grow.biases) check_length(policy.biases.size(), pricing.pricing.marginal.size(), "'biases'");
+    return make_training(table, classes, errors.n_classes, weights);
+}
+
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights, const OwnedPricing& pricing,
           const ErrorCosts& errors, const Policy& policy, std::optional<Contiguous1<double>> pruning_weights) {
-    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    const Training data = make_training(table, classes, weights, pricing, errors, policy);
     if (!pruning_weights) return run([&](Control& control) { return learn(data, pricing.pricing, errors, policy, control); });
-    return regrown(data, {table.table, classes.data(), errors.n_classes, pruning_weights->data()}, pricing.pricing, errors, policy);
+    return regrown(data, make_training(table, classes, errors.n_classes, pruning_weights), pricing.pricing, errors, policy);
 }
 
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
@@ -195,6 +251,10 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.cuts = cuts == "exact" ? Cuts::exact : cuts == "values" ? Cuts::values : Cuts::random;
     policy.context = context;
     policy.max_depth = max_depth;
+    check_sizes(table, pricing);
+    make_training(table, classes, n_classes, std::nullopt);
+    check_shape(weights, seeds.size(), table.table.n_cases, "'weights'");
+    if (asks) check_length(asks->shape(0), table.table.columns.size(), "'asks'");
     if (asks) policy.asks = to_vector(*asks);
     return run([&](Control& control) { return grow_greedy_trees(table.table, table.stack(), classes.data(), n_classes, weights.data(), pricing.pricing, policy, seeds, n_threads, control); });
 }
@@ -205,8 +265,7 @@ struct Lesson {
     ValueMarks marks;
     std::optional<Training> aside;
 
-    Lesson(const OwnedTable& table, Contiguous1<int32_t> classes, const std::optional<Contiguous1<double>>& weights, int n_classes)
-        : data{table.table, classes.data(), n_classes, weights_or_null(weights)}, marks(mark_values(table.table, n_classes)) {
+    explicit Lesson(const Training& training) : data(training), marks(mark_values(training.table, training.n_classes)) {
         data.marks = &marks;
     }
     Lesson(const Lesson&) = delete;
@@ -217,7 +276,7 @@ Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, std::opti
                 const ErrorCosts& errors, Policy policy, double seconds, double seconds_more, const OwnedTable* aside,
                 std::optional<Contiguous1<int32_t>> aside_classes, std::optional<Contiguous1<double>> aside_weights, const OwnedTable* whole,
                 std::optional<Contiguous1<int32_t>> whole_classes, std::optional<Contiguous1<double>> whole_weights) {
-    Lesson lesson(table, classes, weights, errors.n_classes);
+    Lesson lesson(make_training(table, classes, weights, pricing, errors, policy));
     policy.grow.ahead.deadline = in(seconds);
     policy.grow.ahead.last_moment = in(seconds + seconds_more);
     if (aside) {
@@ -232,14 +291,16 @@ Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, std::opti
 // What each of `n` sampled trees is expected to cost per case.
 nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
                                             const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
-    const Lesson lesson(table, classes, weights, errors.n_classes);
+    const Lesson lesson(make_training(table, classes, weights, pricing, errors, policy));
     return to_numpy(run([&](Control& control) { return sample_trees(lesson.data, pricing.pricing, errors, policy.grow, n, control); }));
 }
 
 // What a tree is expected to cost per case.
 double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
                  const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
-    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    const Training data = make_training(table, classes, weights, pricing, errors, policy);
+    check_tests(tree, table.table, pricing.pricing);
+    check_answers(tree, errors.n_classes, errors.n_answers);
     return run([&](Control& control) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, control); });
 }
 
@@ -251,9 +312,20 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
                                           std::optional<Contiguous2<uint8_t>> grows, std::optional<uint64_t> seed,
                                           std::optional<Contiguous2<double>> growing_weights,
                                           std::optional<Contiguous1<double>> judging_weights, int n_threads, double seconds) {
-    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    const Training data = make_training(table, classes, weights, pricing, errors, policy);
+    const std::size_t n_trials = biases.shape(0), n_cases = table.table.n_cases;
+    check_shape(biases, n_trials, table.table.columns.size(), "'biases'");
+    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), split.shape(0)}) check_length(length, n_trials, "an array of trials");
+    const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
+    if (grows) check_shape(*grows, n_splits, n_cases, "'grows'");
+    if (growing_weights) check_shape(*growing_weights, n_splits, n_cases, "'growing_weights'");
+    if (judging_weights) check_length(judging_weights->shape(0), n_cases, "'judging_weights'");
+    for (std::size_t i = 0; i < n_trials; ++i) {
+        check_confidence(confidence.data()[i]);
+        check(split.data()[i] >= 0 && static_cast<std::size_t>(split.data()[i]) < n_splits, "'split' names a split that is not there");
+    }
     TrialPlan plan;
-    plan.n_splits = static_cast<int>(grows ? grows->shape(0) : biases.shape(0));
+    plan.n_splits = static_cast<int>(n_splits);
     if (grows) plan.grows = grows->data();
     plan.seed = seed.value_or(0);
     if (growing_weights) plan.growing_weights = growing_weights->data();
@@ -280,6 +352,10 @@ RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n,
 RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost,
                         bool answers, bool prices, bool shares, int n_threads, std::optional<Contiguous2<double>> case_prices) {
     const RouteRequest request{answers, prices, shares, n_threads};
+    check_sizes(table, pricing);
+    check_tests(tree, table.table, pricing.pricing);
+    check_answers(tree, errors.n_classes, errors.n_answers);
+    if (case_prices) check_shape(*case_prices, table.table.n_cases, table.table.columns.size(), "'case_prices'");
     Pricing here = pricing.pricing;
     if (case_prices) here.case_prices = case_prices->data();
     Routes routes = run([&](Control& control) {
@@ -291,7 +367,10 @@ RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPr
 // For every case, grows only what that case sees of the tree and walks it.
 RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, std::optional<Contiguous1<double>> weights,
                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, const OwnedTable& cases) {
-    const Training data{table.table, classes.data(), errors.n_classes, weights_or_null(weights)};
+    const Training data = make_training(table, classes, weights, pricing, errors, policy);
+    check_length(cases.table.columns.size(), table.table.columns.size(), "the columns of the cases");
+    for (std::size_t c = 0; c < table.table.columns.size(); ++c)
+        check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(), "a column of the cases is of another kind (numeric or nominal)");
     const RouteRequest request{true, true, true, 1};
     const std::size_t n = cases.table.n_cases;
     Routes all = run([&](Control& control) {
@@ -321,9 +400,14 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
 struct OwnedLedger {
     std::optional<Contiguous2<double>> case_prices;
     ForestLedger ledger;
+    std::size_t n_cases = 0;
 
     OwnedLedger(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, std::optional<Contiguous2<double>> prices)
-        : case_prices(std::move(prices)), ledger(table.table, with_case_prices(pricing.pricing, case_prices), errors) {}
+        : case_prices(std::move(prices)), ledger(table.table, with_case_prices(pricing.pricing, case_prices), errors) {
+        check_sizes(table, pricing);
+        if (case_prices) check_shape(*case_prices, table.table.n_cases, table.table.columns.size(), "'case_prices'");
+        n_cases = table.table.n_cases;
+    }
 
     static Pricing with_case_prices(Pricing pricing, const std::optional<Contiguous2<double>>& prices) {
         if (prices) pricing.case_prices = prices->data();
@@ -331,6 +415,7 @@ struct OwnedLedger {
     }
 
     std::tuple<nb::object, nb::object, nb::object> consult(const Tree& tree, std::optional<Contiguous1<uint8_t>> who, int n_threads) {
+        if (who) check_length(who->shape(0), n_cases, "'who'");
         const uint8_t* asked = who ? who->data() : nullptr;
         Opinion opinion = run([&](Control& control) { return ledger.consult(tree, asked, n_threads, control); });
         const std::size_t n = opinion.answer.size();
@@ -359,6 +444,7 @@ Tree make_tree(int n_classes, Contiguous1<int32_t> test, Contiguous1<double> thr
     tree.maps = to_vector(maps);
     tree.answer = to_vector(answer);
     tree.weights.assign(weights.data(), weights.data() + weights.size());
+    check_nodes(tree);
     return tree;
 }
 
@@ -456,8 +542,14 @@ NB_MODULE(_core, m) {
           "case_prices"_a.none(), "Walk cases down a tree: (answers, prices, class shares), each None if not wanted.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
           "Grow, for each case, what it sees of the tree, and walk it.");
-    m.def("upper_errors", &upper_errors, "cases"_a, "errors"_a, "cf"_a, "C4.5's pessimistic number of errors.");
+    m.def("upper_errors", [](double cases, double errors, double cf) {
+        check_confidence(cf);
+        return upper_errors(cases, errors, cf);
+    }, "cases"_a, "errors"_a, "cf"_a, "C4.5's pessimistic number of errors.");
     m.def("leaf_cost", [](const ErrorCosts& errors, Contiguous1<double> weights, int answer, double cf) {
+        check_length(weights.shape(0), static_cast<std::size_t>(errors.n_classes), "'weights'");
+        check(answer >= 0 && answer < errors.n_answers, "'answer' is none of the answers");
+        check_confidence(cf);
         return leaf_cost(errors, weights.data(), answer, cf);
     }, "errors"_a, "weights"_a, "answer"_a, "cf"_a, "Estimated error cost of a leaf.");
 }

@@ -10,6 +10,7 @@
 
 #include "parallel.hpp"
 #include "random.hpp"
+#include "tree_check.hpp"
 
 namespace worthwhile {
 
@@ -104,7 +105,7 @@ private:
         width_ = k_;
         here_ = impurity(counts);
         Choice best;
-        if (here_ > 0 && task.depth < policy_.max_depth) {
+        if (here_ > 0 && task.depth < std::min(policy_.max_depth, kDeepest)) {
             lay_out(counts, task.first_case);
             columns_.resize(task.last_column);
             best = best_choice(task, control);

@@ -9,11 +9,9 @@
 #include "lists.hpp"
 #include "marks.hpp"
 #include "random.hpp"
+#include "tree_check.hpp"
 
 namespace worthwhile {
-
-// Deeper trees would overflow the stack of the recursive passes after growing.
-constexpr int kDeepest = 4096;
 
 struct Candidate {
     bool valid = false;

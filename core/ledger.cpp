@@ -10,6 +10,7 @@
 
 #include "parallel.hpp"
 #include "router.hpp"
+#include "tree_check.hpp"
 
 namespace worthwhile {
 
@@ -239,9 +240,16 @@ ForestLedger::ForestLedger(const Table& table, Pricing pricing, const ErrorCosts
       any_delayed_(std::any_of(pricing_.delayed.begin(), pricing_.delayed.end(), [](uint8_t d) { return d != 0; })),
       paid_(table.n_cases, TestSet(pricing_.n_tests())) {}
 
+// Votes are counted by class: a tree of a forest has no other answers.
+void ForestLedger::check(const Tree& tree) const {
+    check_tests(tree, table_, pricing_);
+    check_answers(tree, errors_.n_classes, errors_.n_classes);
+}
+
 Opinion ForestLedger::consult(const Tree& tree, const uint8_t* who, int n_threads, Control& control) {
     constexpr std::size_t kChunk = 1 << 12;
     const std::size_t n = table_.n_cases;
+    check(tree);
     Opinion out{std::vector<int32_t>(n, -1), std::vector<double>(n * static_cast<std::size_t>(tree.n_classes), 0.0), std::vector<double>(n, 0.0)};
     const Consultation consultation(tree, table_, pricing_, errors_, any_delayed_);
     parallel_for(static_cast<int>((n + kChunk - 1) / kChunk), n_threads, [&](int chunk, int thread) {
@@ -264,6 +272,7 @@ Verdict ForestLedger::consult_all(const std::vector<const Tree*>& trees, int n_t
     Verdict out{std::vector<int32_t>(n * k, 0), std::vector<double>(n * k, 0.0), std::vector<double>(n, 0.0)};
     std::deque<Consultation> consultations;
     std::vector<FastTree> fast;
+    for (const Tree* tree : trees) check(*tree);
     const bool quick = !any_delayed_ && FastTree::can_walk(trees, table_);
     for (const Tree* tree : trees) {
         consultations.emplace_back(*tree, table_, pricing_, errors_, any_delayed_);

@@ -38,6 +38,8 @@ public:
     Verdict consult_all(const std::vector<const Tree*>& trees, int n_threads, Control& control);
 
 private:
+    void check(const Tree& tree) const;
+
     const Table& table_;
     const Pricing pricing_;
     const ErrorCosts& errors_;

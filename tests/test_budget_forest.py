@@ -707,3 +707,19 @@ def test_broken_powers_of_fractional_weights(splits):
         clf = make(**known, sampling="drawn", validation=None, max_trees=3, random_state=seed)
         clf.fit(values[:, None], y, sample_weight=weights)
         assert {tree.n_leaves for tree in clf.trees_} == {2}
+
+
+@pytest.mark.parametrize("adaptive", [False, True, "settled"])
+def test_a_file_whose_trees_answer_with_a_rejection_is_refused(tmp_path, adaptive):
+    """Votes are counted by class; such a file would count them elsewhere."""
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    rejections = {f"unknown {i}": 1.0 for i in range(60)}
+    costs = ww.Costs(tests={"x0": 1.0}, errors={"yes": {"no": 5.0, **rejections}, "no": {"yes": 5.0, **rejections}})
+    clf = ww.BudgetForestClassifier(costs=costs, max_trees=3, adaptive=adaptive, random_state=0).fit(X, y)
+    clf.save(tmp_path / "f.json")
+    content = json.loads((tmp_path / "f.json").read_text())
+    content["forest"]["forests"][0]["trees"][1][0]["answer"] = "unknown 59"
+    (tmp_path / "f.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="tree 1 of forest 0: node 0 answers 'unknown 59'; the answers are no, yes"):
+        ww.load(tmp_path / "f.json")

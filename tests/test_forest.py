@@ -266,6 +266,8 @@ def ledger_for(problem, columns, case_prices=None):
 def test_prices_of_a_forest_are_those_of_the_oracle(data, problem):
     """Groups, delays and requirements: a test is charged once, whichever tree asks for it first."""
     trees = [data.draw(hand_written_trees(problem)) for _ in range(data.draw(st.integers(1, 4)))]
+    for tree in trees:
+        ref.set_answers(problem, UNIT, tree)  # trees of a forest answer classes, never anything else
     columns = data.draw(fresh_cases(problem))
     n = len(columns[0])
     ledger, said = ledger_for(problem, columns), []
@@ -307,7 +309,10 @@ def test_all_trees_at_once_are_the_trees_one_by_one(data, problem, simple):
 @given(st.data(), problems(max_rows=20))
 @compare(60)
 def test_cases_that_are_not_asked_pay_nothing(data, problem):
-    trees = [from_node(data.draw(hand_written_trees(problem)), problem.k) for _ in range(3)]
+    drawn = [data.draw(hand_written_trees(problem)) for _ in range(3)]
+    for tree in drawn:
+        ref.set_answers(problem, UNIT, tree)
+    trees = [from_node(tree, problem.k) for tree in drawn]
     columns = data.draw(fresh_cases(problem))
     rng = np.random.default_rng(data.draw(SEEDS))
     asked = rng.integers(0, 2, (3, len(columns[0]))).astype(np.uint8)
@@ -366,3 +371,18 @@ def test_votes_are_counted_as_by_the_oracle(votes):
     assert poll.leaders().tolist() == [ref.vote(3, said, 2)]
     ranked = sorted(votes.count(c) for c in range(3))
     assert poll.leads().tolist() == [ranked[-1] - ranked[-2]]
+
+
+@pytest.mark.parametrize("answer", [2, 3, 12, 2**31 - 1])
+@pytest.mark.parametrize("n_rejects", [0, 1, 10])
+def test_votes_are_counted_for_classes_only(answer, n_rejects):
+    """Votes are counted in an array of classes: another answer would be counted outside of it."""
+    errors = np.hstack([1 - np.eye(2), np.full((2, n_rejects), 0.5)])
+    problem = ref.Problem([np.arange(4.0)], [0], [0, 0, 1, 1], 2, errors=errors)
+    leaf = ref.Node(np.ones(2), 0)
+    node = ref.Node(np.ones(2), 0, column=0, threshold=1.0, children=[leaf, ref.Node(np.ones(2), answer)])
+    tree = from_node(node, 2)
+    forest = ledger_for(problem, problem.columns)
+    for consult in (lambda: forest.consult(tree), lambda: forest.consult_all([tree])):
+        with pytest.raises(ValueError, match=f"node 2 has the answer {answer}, but there are 2"):
+            consult()

@@ -282,8 +282,8 @@ def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
 
 
 def parse_nodes(frame: Tree, contents: list[Any]) -> Nodes:
-    """Check the nodes of a tree that has the columns, classes and answers of another one."""
-    return _NodeParser(frame.schema, list(frame.classes), list(frame.answers)).parse(contents)
+    """Check the nodes of a tree of a forest, which has the columns of `frame` and answers with a class."""
+    return _NodeParser(frame.schema, list(frame.classes), list(frame.classes)).parse(contents)
 
 
 def _parse_classes(classes: list[Any]) -> list[Any]:
