@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
 from worthwhile import _core
-from worthwhile._encode import read_columns
-from worthwhile.experiments._esmeir_cells import DATA, cases_of, prices_of
+from worthwhile.experiments.esmeir_cells import DATA, cases_of, prices_of
+from worthwhile.table.columns import read_columns
 
 SAMPLED = ("pima", "breast-cancer", "thyroid", "tic-tac-toe")
 SIZES = (30, 100, 300, 1000)
@@ -51,7 +51,7 @@ def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:
             min_cases=2.0,
             min_share=0.1,
             max_depth=2**30,
-            release8=False,
+            mdl_correction=False,
             context=True,
             lookahead=1,
             least_cost=True,

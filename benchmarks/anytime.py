@@ -21,7 +21,7 @@ import numpy as np
 from common import provenance
 
 import worthwhile as ww
-from worthwhile.experiments._esmeir_cells import FOLDS, cases_of, folds_of, prices_of
+from worthwhile.experiments.esmeir_cells import FOLDS, cases_of, folds_of, prices_of
 
 PROBLEMS = ("breast-cancer", "monks-1", "multi-xor", "xor-5", "tic-tac-toe", "wine", "pima", "car")
 FOLDER = os.environ.get("WORTHWHILE_DATA")

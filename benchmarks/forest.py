@@ -24,7 +24,7 @@ from common import least, provenance
 from sklearn.ensemble import RandomForestClassifier
 
 import worthwhile as ww
-from worthwhile.experiments._nan_data import cases_of
+from worthwhile.experiments.nan_data import cases_of
 
 SIZES = (36_603, 15_688, 58_101)  # to grow from, to judge, to test
 TREES = 40

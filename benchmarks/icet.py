@@ -20,12 +20,12 @@ from common import least, plain, provenance
 from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
-from worthwhile._biases import RealSpace
-from worthwhile._encode import read_columns
-from worthwhile._lesson import Lesson
-from worthwhile._trials import Halves
-from worthwhile.experiments._turney_cells import PROBLEMS, parts
-from worthwhile.icet import _list_prices
+from worthwhile.experiments.turney_cells import PROBLEMS, parts
+from worthwhile.learners.icet.biases import RealSpace
+from worthwhile.learners.icet.classifier import _list_prices
+from worthwhile.learners.icet.trials import Halves
+from worthwhile.learners.soft_labels import SoftLabels
+from worthwhile.table.columns import read_columns
 
 TRIALS, POPULATION = 1000, 50
 OFTENER = 5
@@ -48,7 +48,7 @@ def compare(name: str, repeats: int) -> dict[str, float]:
         random_state=0,
     )
     training = icet._prepare(read_columns(X, problem.feature_names), y, None)
-    lesson, space = Lesson(training, False, 0, 1), RealSpace(_list_prices(training))
+    lesson, space = SoftLabels(training, False, 0, 1), RealSpace(_list_prices(training))
     generations = [
         space.decode(rng.integers(0, 2, (POPULATION, space.length), dtype=np.uint8))
         for _ in range(TRIALS // POPULATION)

@@ -148,7 +148,7 @@ def folds(data: ww.datasets.Dataset) -> list[Fold]:
 
 def ours(fold: Fold) -> Score:
     """Learn and test with our C4.5."""
-    learner = ww.C45Classifier(release8=True, confidence=0.25, min_cases=2).fit(fold.X_train, fold.y_train)
+    learner = ww.C45Classifier(mdl_correction=True, confidence=0.25, min_cases=2).fit(fold.X_train, fold.y_train)
     return Score(int((learner.predict(fold.X_test) == fold.y_test).sum()), learner.tree_.n_nodes)
 
 
@@ -207,7 +207,7 @@ def report(rows: list[Row], java: str, jar: Path) -> str:
     lines = [
         "# C4.5 against Weka's J48",
         "",
-        f"`C45Classifier(release8=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified",
+        f"`C45Classifier(mdl_correction=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified",
         f"folds (shuffled, seed {SEED}) of {len(rows)} data sets. Accuracy is the percentage of right answers over all",
         "folds, tree size the mean number of nodes, leaves included. Difference = ours − J48's; ratio = ours / J48's.",
         "",
@@ -300,7 +300,7 @@ def speed_row(source: Enlarged, java: str, jar: Path, folder: Path) -> str:
     cases = source.load()
     train = folder / "train.arff"
     write_arff(train, Header.learn(cases.X_train, np.unique(cases.y_train)), cases.X_train, cases.y_train)
-    learner = ww.C45Classifier(release8=True)
+    learner = ww.C45Classifier(mdl_correction=True)
     best, size = [math.inf, math.inf], 0
     for _ in range(REPEATS):
         start = time.perf_counter()
@@ -330,7 +330,7 @@ def speed_table() -> str:
         rows = [speed_row(source, *found, Path(folder)) for source in ENLARGED]
     return title + "\n".join(
         [
-            f"`C45Classifier(release8=True)`, one thread, against J48 `{' '.join(OPTIONS)}` ({weka_version(*found)}):",
+            f"`C45Classifier(mdl_correction=True)`, one thread, against J48 `{' '.join(OPTIONS)}` ({weka_version(*found)}):",
             f"pruned trees, all columns nominal, minimum of {REPEATS} repeats by turns. Ours is the whole of `fit` on",
             "a pandas frame; J48's is the time that it reports itself, without the start of Java and the reading of",
             "the file. Rows are repeated (×) because J48 reports hundredths of a second. Noise: so many cases have",

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from worthwhile._encode import Schema, read_columns
+from worthwhile.table.columns import read_columns
+from worthwhile.table.schema import Schema
 
 JARS = (Path("/usr/share/java/weka.jar"), Path("/usr/share/weka/weka.jar"))
 J48 = "weka.classifiers.trees.J48"

@@ -34,8 +34,8 @@ import numpy.typing as npt
 import pandas as pd
 from weka import OPTIONS, Header, find_weka, java_command, weka_missing, weka_version, write_arff
 
-from worthwhile.experiments._engine import Cell, Numbers, Store, _check_data, _chosen, text_of
-from worthwhile.experiments._ting_cells import DATA, FAMILY, Cases, cell_of, judged, matrix_of, parts
+from worthwhile.experiments.engine import Cell, Numbers, Store, _check_data, _chosen, text_of
+from worthwhile.experiments.ting_cells import DATA, FAMILY, Cases, cell_of, judged, matrix_of, parts
 
 PROGRAM = Path(__file__).with_name("WekaCosts.java")
 LEARNERS = {"Weka, reweighted": "reweight", "Weka, least cost": "least-cost"}

@@ -59,7 +59,7 @@ def core_policy(policy, n_threads=1):
     """The core's policy."""
     return _core.Policy(
         criterion=policy.criterion, omega=policy.omega, min_cases=policy.min_cases, min_share=policy.min_share,
-        max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, release8=policy.release8,
+        max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, release8=policy.mdl_correction,
         context=policy.context, lookahead=policy.lookahead, least_cost=policy.answer == "least-cost",
         prune=policy.prune, confidence=policy.confidence, raise_subtrees=policy.raise_subtrees, n_threads=n_threads,
         biases=None if policy.biases is None else np.array(policy.biases, dtype=np.float64),

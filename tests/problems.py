@@ -133,7 +133,7 @@ def policies(draw, prunings=ref.PRUNINGS, lookahead=(1,)):
         min_cases=float(rng.choice([1, 1, 1, 2, 3, 0.5])),
         min_share=float(rng.choice([0, 0.1])),
         max_depth=None if rng.random() < 0.8 else int(rng.integers(0, 4)),
-        release8=bool(rng.integers(2)),
+        mdl_correction=bool(rng.integers(2)),
         context=bool(rng.integers(2)),
         lookahead=ahead,
         answer=str(rng.choice(ref.ANSWERS)),

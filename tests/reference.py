@@ -85,7 +85,7 @@ class Policy:
     min_cases: float = 2.0
     min_share: float = 0.1
     max_depth: int | None = None
-    release8: bool = False
+    mdl_correction: bool = False
     context: bool = False
     lookahead: int = 1
     answer: str = "majority"
@@ -394,7 +394,7 @@ def numeric_candidates(problem, policy, cases, column, test_price):
             best = candidate if candidate.drop > best.drop + best.drop_tie else best
         elif candidate.gain > best.gain + LEAST_GAIN:
             best = candidate
-    if best is not None and policy.release8:
+    if best is not None and policy.mdl_correction:
         best.gain -= math.log2(tries) / float(cases.weights.sum())
     return [] if best is None else [best]
 

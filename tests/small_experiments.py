@@ -3,8 +3,8 @@
 import time
 
 from worthwhile.experiments import Cell, Experiment, Family, Table
-from worthwhile.experiments._engine import seed_of
-from worthwhile.experiments._page import Entry, Panel, Picture, estimate
+from worthwhile.experiments.engine import seed_of
+from worthwhile.experiments.page import Entry, Panel, Picture, estimate
 
 RAN = []  # cells that were run in this process
 

@@ -11,7 +11,7 @@ import matplotlib as mpl
 import pytest
 
 import worthwhile as ww
-from learners import LEARNERS
+from all_learners import LEARNERS
 
 mpl.use("Agg")
 ROOT = Path(__file__).resolve().parent.parent

@@ -260,7 +260,7 @@ def test_lowest_cut_wins_ties_and_release8_subtracts_tries():
     problem = Problem([np.arange(6.0)], [0], [0, 0, 1, 1, 0, 0], 2)
     plain = ref.candidates(problem, Policy(), ref.all_cases(problem))[0]
     assert plain.threshold == 1.0
-    reduced = ref.candidates(problem, Policy(release8=True), ref.all_cases(problem))[0]
+    reduced = ref.candidates(problem, Policy(mdl_correction=True), ref.all_cases(problem))[0]
     assert plain.gain - reduced.gain == pytest.approx(math.log2(3) / 6)  # cuts after 2, 3 and 4 cases
 
 

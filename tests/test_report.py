@@ -121,7 +121,7 @@ def test_break_even_prices(write, heart):
     told = []
     words = write(clf, *held_out, **training, tell=told.append).words["sensitivity"]
     assert len(told) > 20
-    found = {one.test: one for one in ww.sensitivity.break_even(clf, *training.values())}
+    found = {one.test: one for one in ww.evaluation.break_even(clf, *training.values())}
     asked, dear = found["cp"], found["ca"]
     assert f"leaves above a price between {asked.enters:.2f} and {asked.leaves:.2f}" in words
     assert f"enters below a price between {dear.enters:.2f} and {dear.leaves:.2f}" in words

@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import worthwhile as ww
-from learners import FORESTS, GREEDY, LEARNERS, SEARCHES, make
+from all_learners import FORESTS, GREEDY, LEARNERS, SEARCHES, make
 
 
 def expected_to_fail(estimator):
@@ -50,7 +50,7 @@ def test_works_in_searches_and_pipelines(learner):
 def test_learners_have_only_parameters_that_do_something():
     names = {learner.__name__: set(learner().get_params()) for learner in LEARNERS}
     assert "context" not in names["C45Classifier"]  # it does not look at prices
-    assert "release8" not in names["DTMCClassifier"]  # it does not look at the gain
+    assert "mdl_correction" not in names["DTMCClassifier"]  # it does not look at the gain
     assert all({"costs", "weighting", "nominal", "columns", "random_state", "n_jobs"} <= own for own in names.values())
     choices = {"prune", "confidence", "min_cases", "answer"}
     assert all(choices <= names[learner.__name__] for learner in GREEDY)

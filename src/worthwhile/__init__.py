@@ -22,44 +22,41 @@ _HOME = {
     "Advice": "tree",
     "Explanation": "tree",
     "Outcome": "tree",
-    "C45Classifier": "greedy",
-    "C45CSClassifier": "c45cs",
-    "EG2Classifier": "greedy",
-    "IDXClassifier": "greedy",
-    "CSID3Classifier": "greedy",
-    "DTMCClassifier": "greedy",
-    "ICETClassifier": "icet",
-    "LSID3Classifier": "act",
-    "ACTClassifier": "act",
-    "BudgetForestClassifier": "budget_forest",
-    "load": "_model",
+    "C45Classifier": "learners.greedy",
+    "C45CSClassifier": "learners.c45cs",
+    "EG2Classifier": "learners.greedy",
+    "IDXClassifier": "learners.greedy",
+    "CSID3Classifier": "learners.greedy",
+    "DTMCClassifier": "learners.greedy",
+    "ICETClassifier": "learners.icet.classifier",
+    "LSID3Classifier": "learners.act.classifier",
+    "ACTClassifier": "learners.act.classifier",
+    "BudgetForestClassifier": "learners.forest.classifier",
+    "load": "learners.model_file",
 }
-_MODULES = ("datasets", "displays", "evaluation", "metrics", "plot", "report", "sensitivity", "spending")
+_MODULES = ("datasets", "displays", "evaluation", "metrics", "report")
 
-__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 - all of them are texts
+__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 - all of them are strings
 
-if TYPE_CHECKING:  # the same once more, for type checkers and editors
+if TYPE_CHECKING:  # the same again, for type checkers and editors
     from worthwhile import datasets as datasets
     from worthwhile import displays as displays
     from worthwhile import evaluation as evaluation
     from worthwhile import metrics as metrics
-    from worthwhile import plot as plot
     from worthwhile import report as report
-    from worthwhile import sensitivity as sensitivity
-    from worthwhile import spending as spending
-    from worthwhile._model import load as load
-    from worthwhile.act import ACTClassifier as ACTClassifier
-    from worthwhile.act import LSID3Classifier as LSID3Classifier
-    from worthwhile.budget_forest import BudgetForestClassifier as BudgetForestClassifier
-    from worthwhile.c45cs import C45CSClassifier as C45CSClassifier
     from worthwhile.costs import Costs as Costs
     from worthwhile.costs import Test as Test
-    from worthwhile.greedy import C45Classifier as C45Classifier
-    from worthwhile.greedy import CSID3Classifier as CSID3Classifier
-    from worthwhile.greedy import DTMCClassifier as DTMCClassifier
-    from worthwhile.greedy import EG2Classifier as EG2Classifier
-    from worthwhile.greedy import IDXClassifier as IDXClassifier
-    from worthwhile.icet import ICETClassifier as ICETClassifier
+    from worthwhile.learners.act.classifier import ACTClassifier as ACTClassifier
+    from worthwhile.learners.act.classifier import LSID3Classifier as LSID3Classifier
+    from worthwhile.learners.c45cs import C45CSClassifier as C45CSClassifier
+    from worthwhile.learners.forest.classifier import BudgetForestClassifier as BudgetForestClassifier
+    from worthwhile.learners.greedy import C45Classifier as C45Classifier
+    from worthwhile.learners.greedy import CSID3Classifier as CSID3Classifier
+    from worthwhile.learners.greedy import DTMCClassifier as DTMCClassifier
+    from worthwhile.learners.greedy import EG2Classifier as EG2Classifier
+    from worthwhile.learners.greedy import IDXClassifier as IDXClassifier
+    from worthwhile.learners.icet.classifier import ICETClassifier as ICETClassifier
+    from worthwhile.learners.model_file import load as load
     from worthwhile.tree import Advice as Advice
     from worthwhile.tree import Explanation as Explanation
     from worthwhile.tree import Outcome as Outcome

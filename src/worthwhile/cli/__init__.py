@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 
 from worthwhile import __version__
-from worthwhile.cli._common import StoppedError
-from worthwhile.cli._compare import compare
-from worthwhile.cli._costs import costs_app
-from worthwhile.cli._demo import demo
-from worthwhile.cli._evaluate import evaluate
-from worthwhile.cli._learn import learn
-from worthwhile.cli._next import next_command
-from worthwhile.cli._predict import predict
-from worthwhile.cli._reproduce import reproduce
-from worthwhile.cli._show import show
+from worthwhile.cli.common import StoppedError
+from worthwhile.cli.compare import compare
+from worthwhile.cli.costs import costs_app
+from worthwhile.cli.demo import demo
+from worthwhile.cli.evaluate import evaluate
+from worthwhile.cli.learn import learn
+from worthwhile.cli.next import next_command
+from worthwhile.cli.predict import predict
+from worthwhile.cli.reproduce import reproduce
+from worthwhile.cli.show import show
 
 __all__ = ["main"]
 

@@ -6,9 +6,9 @@ first one is drawn.
 
 from __future__ import annotations
 
-from worthwhile.displays._anytime import AnytimeDisplay
-from worthwhile.displays._budget import BudgetDisplay
-from worthwhile.displays._cost_curve import CostCurveDisplay
-from worthwhile.displays._price_share import PriceShareDisplay
+from worthwhile.displays.anytime import AnytimeDisplay
+from worthwhile.displays.budget import BudgetDisplay
+from worthwhile.displays.cost_curve import CostCurveDisplay
+from worthwhile.displays.price_share import PriceShareDisplay
 
 __all__ = ["AnytimeDisplay", "BudgetDisplay", "CostCurveDisplay", "PriceShareDisplay"]

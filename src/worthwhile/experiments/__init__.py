@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from worthwhile import datasets
-from worthwhile._files import make_folder
-from worthwhile.experiments._engine import Cell, Experiment, Family, Numbers, Progress, Store, run
-from worthwhile.experiments._page import OUTSIDE, About, Table, footnote, layout, write_pages
+from worthwhile.experiments.engine import Cell, Experiment, Family, Numbers, Progress, Store, run
 from worthwhile.experiments.esmeir import TABLES as ESMEIR
 from worthwhile.experiments.nan import TABLES as NAN
+from worthwhile.experiments.page import OUTSIDE, About, Table, footnote, layout, write_pages
 from worthwhile.experiments.ting import TABLES as TING
 from worthwhile.experiments.turney import TABLES as TURNEY
+from worthwhile.files import make_folder
 
 __all__ = [
     "EXPERIMENTS",

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.experiments._engine import Cell, Experiment, Numbers, text_of
-from worthwhile.experiments._esmeir_cells import DATA, FAMILY, FOLDS, LISTS, TURNEY, Problem, errors_for, normalized
-from worthwhile.experiments._page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
-from worthwhile.metrics import compare
+from worthwhile.evaluation.metrics import compare
+from worthwhile.experiments.engine import Cell, Experiment, Numbers, text_of
+from worthwhile.experiments.esmeir_cells import DATA, FAMILY, FOLDS, LISTS, TURNEY, Problem, errors_for, normalized
+from worthwhile.experiments.page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
 
 __all__ = ["TABLES", "published"]
 

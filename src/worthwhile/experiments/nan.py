@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.budget_forest import ALPHAS
-from worthwhile.experiments._engine import Cell, Experiment, Numbers
-from worthwhile.experiments._nan_cells import BY_BUDGET, FAMILY, LEARNERS, MOST_TREES, PAPER_TREES, POINTS, SHARES
-from worthwhile.experiments._nan_data import ABSENT_LARGE, ABSENT_SMALL, DATA, DRAWN, LARGE, SIZES, SMALL, UNIT
-from worthwhile.experiments._nan_results import Grid, Points, Results, cell_of, published
-from worthwhile.experiments._page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
-from worthwhile.experiments._rivals import LEAVES, ROUNDS, lightgbm_available
+from worthwhile.experiments.engine import Cell, Experiment, Numbers
+from worthwhile.experiments.nan_cells import BY_BUDGET, FAMILY, LEARNERS, MOST_TREES, PAPER_TREES, POINTS, SHARES
+from worthwhile.experiments.nan_data import ABSENT_LARGE, ABSENT_SMALL, DATA, DRAWN, LARGE, SIZES, SMALL, UNIT
+from worthwhile.experiments.nan_results import Grid, Points, Results, cell_of, published
+from worthwhile.experiments.page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
+from worthwhile.experiments.rivals import LEAVES, ROUNDS, lightgbm_available
+from worthwhile.learners.forest.classifier import ALPHAS
 
 __all__ = ["TABLES", "published"]
 

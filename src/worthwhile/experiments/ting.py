@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.experiments._engine import Cell, Experiment, Numbers
-from worthwhile.experiments._page import OUTSIDE, Breakdown, Dots, Entry, Estimate, Table
-from worthwhile.experiments._ting_cells import (
+from worthwhile.experiments.engine import Cell, Experiment, Numbers
+from worthwhile.experiments.page import OUTSIDE, Breakdown, Dots, Entry, Estimate, Table
+from worthwhile.experiments.ting_cells import (
     DATA,
     FAMILY,
     LEARNERS,

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.experiments._engine import Cell, Experiment, Numbers, text_of
-from worthwhile.experiments._page import OUTSIDE, Breakdown, Entry, Panel, Picture, Table, estimate
-from worthwhile.experiments._turney_cells import FAMILY, PROBLEMS, retested
+from worthwhile.experiments.engine import Cell, Experiment, Numbers, text_of
+from worthwhile.experiments.page import OUTSIDE, Breakdown, Entry, Panel, Picture, Table, estimate
+from worthwhile.experiments.turney_cells import FAMILY, PROBLEMS, retested
 
 __all__ = ["TABLES", "published"]
 
@@ -128,9 +128,9 @@ class Results:
 
 def _rows(grid: Grid) -> tuple[Row, ...]:
     """Leave out those who cannot run here."""
-    from worthwhile.experiments import _peers
+    from worthwhile.experiments import peers
 
-    return grid.rows if _peers.pystreed_available() else tuple(row for row in grid.rows if row is not PEERS)
+    return grid.rows if peers.pystreed_available() else tuple(row for row in grid.rows if row is not PEERS)
 
 
 def _columns(grid: Grid, quick: bool) -> tuple[Column, ...]:

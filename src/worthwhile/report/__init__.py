@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from worthwhile._files import write_text
-from worthwhile._treefile import write_tree
-from worthwhile.evaluation import Done, evaluate
-from worthwhile.metrics import _innermost, _tree_of
+from worthwhile.evaluation.evaluate import Done, evaluate
+from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
+from worthwhile.evaluation.spending import spending
+from worthwhile.files import write_text
 from worthwhile.report._markup import Money, escape
 from worthwhile.report._page import forest_section, page, tree_section, walk_section
 from worthwhile.report._picture import tree_picture
@@ -26,9 +27,8 @@ from worthwhile.report._sections import (
     spending_section,
     summary_section,
 )
-from worthwhile.sensitivity import BreakEven, break_even, faster
-from worthwhile.spending import spending
-from worthwhile.tree import Tree
+from worthwhile.tree.json_format import write_tree
+from worthwhile.tree.tree import Tree
 
 __all__ = ["SECONDS", "tree_picture", "write_report"]
 
@@ -83,11 +83,11 @@ def write_report(
     ...     path.read_text(encoding="utf-8").count("<h1>Four kinds of cases</h1>")
     1
     """
-    est, X_own = _innermost(clf, X)
-    tree = _tree_of(est)
+    est, X_own = innermost(clf, X)
+    tree = tree_of(est)
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
-    for cases, classes in ((X_own, y), *([] if X_train is None else [(_innermost(clf, X_train)[1], y_train)])):
+    for cases, classes in ((X_own, y), *([] if X_train is None else [(innermost(clf, X_train)[1], y_train)])):
         if (n := est._read(cases).n_cases) != len(classes):
             raise ValueError(f"there are {n} cases, but {len(classes)} classes of them: every case has one")
     money = Money(currency or tree.costs.about.get("currency", ""))
@@ -122,7 +122,7 @@ def _break_even(
     """Return the break-even prices, or why there are none, and how they were found."""
     if isinstance(sensitivity, bool) and not sensitivity:
         return "Break-even prices were not asked for.", ""
-    est, X = _innermost(clf, X)
+    est, X = innermost(clf, X)
     if hasattr(est, "trees_"):
         return "A forest asks for every test that some tree of it wants: there is no price at which one leaves it.", ""
     if isinstance(est, Tree):

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from worthwhile._encode import value_text
-from worthwhile._phrases import amount
+from worthwhile.table.columns import value_text
+from worthwhile.wording import amount
 
 __all__ = ["MOST_NAMED", "Money", "bar", "cell", "escape", "head", "label", "section", "shortened", "table"]
 

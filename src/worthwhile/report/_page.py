@@ -12,13 +12,13 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from worthwhile import __version__
-from worthwhile._phrases import amount
 from worthwhile.report._markup import MOST_NAMED, Money, bar, cell, escape, head, section, table
 from worthwhile.report._picture import legend, tree_svg
+from worthwhile.wording import amount
 
 if TYPE_CHECKING:
-    from worthwhile.budget_forest import BudgetForestClassifier, BudgetRecord
-    from worthwhile.tree import Tree
+    from worthwhile.learners.forest.classifier import BudgetForestClassifier, BudgetRecord
+    from worthwhile.tree.tree import Tree
 
 __all__ = ["forest_section", "page", "tree_section", "walk_section"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from worthwhile._encode import value_text
-from worthwhile._nodemoney import NodeMoney, node_money
-from worthwhile._phrases import amount, condition, percent
 from worthwhile.report._markup import escape, shortened
+from worthwhile.table.columns import value_text
+from worthwhile.tree.node_costs import NodeCosts, node_costs
+from worthwhile.wording import amount, condition, percent
 
 if TYPE_CHECKING:
-    from worthwhile.tree import Tree
+    from worthwhile.tree.tree import Tree
 
 __all__ = ["legend", "tree_picture", "tree_svg"]
 
@@ -27,7 +27,7 @@ def tree_picture(tree: Tree, kind: str) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
 
-    from worthwhile.plot import figure_size, plot_tree
+    from worthwhile.tree.plot import figure_size, plot_tree
 
     figure = Figure(figsize=figure_size(tree), layout="constrained")  # not pyplot's: that may want a screen
     plot_tree(tree, ax=figure.subplots())
@@ -42,7 +42,7 @@ def tree_picture(tree: Tree, kind: str) -> bytes:
 def tree_svg(tree: Tree) -> str:
     """Return a tree as the SVG of the page, the root on the left; its script folds and zooms it."""
     x, y, rows = _places(tree)
-    money, sizes = node_money(tree), _sizes(tree)
+    money, sizes = node_costs(tree), _sizes(tree)
     parent = {child: node for node in range(tree.n_nodes) for child in tree.nodes.children(node)}
     level = [0] * tree.n_nodes
     edges, boxes = [], []
@@ -105,7 +105,7 @@ def _edge(tree: Tree, above: int, node: int, x: list[int], y: list[float]) -> st
     )
 
 
-def _box(tree: Tree, node: int, money: NodeMoney, below: int, way: str, attributes: str) -> str:
+def _box(tree: Tree, node: int, money: NodeCosts, below: int, way: str, attributes: str) -> str:
     leaf = tree.nodes.test[node] < 0
     lines = _leaf_lines(tree, node, money) if leaf else _test_lines(tree, node, money)
     kind = f"leaf answer-{int(tree.nodes.answer[node]) % COLOURS}" if leaf else "test"
@@ -138,7 +138,7 @@ def _sizes(tree: Tree) -> list[int]:
     return sizes
 
 
-def _test_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
+def _test_lines(tree: Tree, node: int, money: NodeCosts) -> list[str]:
     name = tree.columns[tree.nodes.test[node]]
     price = "paid" if money.paid else f"price {amount(money.price)}"
     test = tree.costs.tests.get(name)
@@ -149,7 +149,7 @@ def _test_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
     return [shortened(name, NAME), price, _share_line(money, "expected", money.expected_cost)]
 
 
-def _leaf_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
+def _leaf_lines(tree: Tree, node: int, money: NodeCosts) -> list[str]:
     answer = int(tree.nodes.answer[node])
     cost = "" if money.expected_cost is None else f"error cost {amount(money.expected_cost)}"
     here = float(tree.nodes.weights[node].sum())
@@ -159,12 +159,12 @@ def _leaf_lines(tree: Tree, node: int, money: NodeMoney) -> list[str]:
     return [shortened(value_text(tree.answers[answer]), NAME), cost, " · ".join(share)]
 
 
-def _share_line(money: NodeMoney, word: str, cost: float | None) -> str:
+def _share_line(money: NodeCosts, word: str, cost: float | None) -> str:
     parts = [] if money.share is None else [percent(money.share)]
     return " · ".join([*parts, *([] if cost is None else [f"{word} {amount(cost)}"])])
 
 
-def _words(tree: Tree, node: int, money: NodeMoney) -> str:
+def _words(tree: Tree, node: int, money: NodeCosts) -> str:
     """What stands at a node, in full."""
     share = "" if money.share is None else f"; {percent(money.share)} of the training cases come here"
     if tree.nodes.test[node] < 0:
@@ -188,7 +188,7 @@ def legend(tree: Tree) -> str:
         f'<li><span class="swatch answer-{a % COLOURS}"></span>answer {escape(value_text(tree.answers[a]))}</li>'
         for a in answers
     ]
-    if any(money.delayed for money in node_money(tree)):
+    if any(money.delayed for money in node_costs(tree)):
         words = "result comes later: everything below is ordered at once"
         items.append(f'<li><span class="swatch delayed"></span>{words}</li>')
     inside = "".join(items)

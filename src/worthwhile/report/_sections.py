@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from worthwhile._encode import Factor
-from worthwhile._phrases import amount, percent
+from worthwhile.evaluation.sensitivity import BreakEven
 from worthwhile.report._markup import MOST_NAMED, Money, bar, cell, escape, head, label, section, table
-from worthwhile.sensitivity import BreakEven
+from worthwhile.table.columns import Factor
+from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
-    from worthwhile.evaluation import Estimate, Evaluation, Way
-    from worthwhile.spending import Spending
-    from worthwhile.tree import Tree
+    from worthwhile.evaluation.evaluate import Estimate, Evaluation, Way
+    from worthwhile.evaluation.spending import Spending
+    from worthwhile.tree.tree import Tree
 
 __all__ = ["cases_section", "prices_section", "sensitivity_section", "spending_section", "summary_section"]
 

@@ -1,0 +1,41 @@
+"""Figures for other programs: CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from worthwhile.costs.error_costs import show
+from worthwhile.files import write_text
+
+__all__ = ["figures_writer", "write_csv"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def figures_writer(path: Path | None) -> Callable[[Rows], None]:
+    """Return a function that writes rows of figures in the format of the suffix; None: it does nothing."""
+    if path is None:
+        return lambda rows: None
+    writers = {".csv": write_csv, ".json": _write_json}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise ValueError(f"{path}: unknown suffix {show(path.suffix)} of figures; valid: {', '.join(writers)}")
+    return lambda rows: writer(path, rows)
+
+
+def write_csv(path: Path, rows: Rows) -> None:
+    """Write rows as CSV; None is an empty cell."""
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, buffer.getvalue())
+
+
+def _write_json(path: Path, rows: Rows) -> None:
+    write_text(path, json.dumps(list(rows), indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,193 @@
+"""`worthwhile learn`: from a table and a price list to a model."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from worthwhile.cli.common import (
+    Speaker,
+    StoppedError,
+    check_apart,
+    check_writable,
+    on_cluster,
+    search_bar,
+    split_names,
+    work_bar,
+)
+from worthwhile.cli.learners import LEARNERS, make_learner, read_settings
+from worthwhile.cli.options import (
+    Cluster,
+    CostsFile,
+    Data,
+    Drop,
+    Jobs,
+    Missing,
+    Nominal,
+    Quiet,
+    Seed,
+    Target,
+    TimeLimit,
+)
+
+if TYPE_CHECKING:
+    from worthwhile.cli.reading import Problem
+
+__all__ = ["learn"]
+
+# Learners whose coarse work a cluster can do.
+CLUSTERED = ("icet", "budget-forest")
+
+
+def learn(
+    data: Data,
+    target: Target,
+    costs: CostsFile = None,
+    learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "act",
+    out: Annotated[Path, typer.Option("--out", "-o", help="File for the model.")] = Path("model.json"),
+    report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.", show_default=False)] = None,
+    test_share: Annotated[float, typer.Option(help="Share of the cases to hold out and measure costs on.")] = 0.0,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Budget per case (budget-forest).", show_default=False)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the learner. May be repeated."),
+    ] = None,
+    time_limit: TimeLimit = None,
+    nominal: Nominal = None,
+    drop: Drop = None,
+    missing: Missing = None,
+    jobs: Jobs = -1,
+    cluster: Cluster = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Learn which tests are worth their price, from a table of cases and a price list.
+
+    Columns of texts are nominal, columns of numbers numeric. A starter price list is written by: worthwhile costs init.
+    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
+
+    Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
+    """
+    if not 0 <= test_share < 1:
+        raise ValueError(f"--test-share {test_share:g}: must be at least 0 and less than 1")
+    if cluster is not None and learner.lower() not in CLUSTERED:
+        raise ValueError(f"--cluster: {learner} works on one machine; a cluster is for {' and '.join(CLUSTERED)}")
+    limits = {"budget": budget, "time_limit": time_limit}
+    clf = make_learner(learner, read_settings(settings or []), limits, random_state=seed, n_jobs=jobs)
+    check_apart({"--out": out, "--report": report}, [data, costs])
+    for path in (out, report):
+        check_writable(path)
+    from worthwhile.cli.reading import describe_guesses, read_problem
+
+    say, declared = Speaker(quiet), split_names(nominal)
+    problem = read_problem(data, target, costs, declared, split_names(drop), split_names(missing))
+    for line in describe_guesses(problem, declared):
+        say(line)
+    if costs is None:
+        say("No --costs: tests are free, every error costs 1. A starter price list is written by:")
+        say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
+    clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
+    split = _split(problem, test_share, seed)
+    seconds = _fit(clf, split, quiet, cluster)
+    clf.save(out)
+    stopped = getattr(clf, "stopped_", "") == "interrupted"
+    if not stopped:
+        _summarise(clf, LEARNERS[learner.lower()].removesuffix("Classifier"), split, seconds, say, seed)
+        say(f"Model:  {out}", wrap=False)
+    if report is not None and not stopped:
+        about = {} if problem.costs is None else problem.costs.about
+        title = about.get("title") or f"{data.stem}: which tests are worth their price"
+        _write_report(report, clf, split, title, quiet)
+        say(f"Report: {report}", wrap=False)
+    if stopped:
+        unwritten = "" if report is None else "; no report was written"
+        raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """Cases to learn from, and those to measure costs on: the same, unless some were held out."""
+
+    X_train: Any
+    y_train: Any
+    X: Any
+    y: Any
+    held_out: bool
+
+
+def _split(problem: Problem, share: float, seed: int) -> _Split:
+    import numpy as np
+
+    from worthwhile.learners.folds import stratified_share
+
+    X, y = problem.X, problem.y
+    if not share:
+        return _Split(X, y, X, y, False)
+    classes = np.unique(y, return_inverse=True)[1].astype(np.int32)
+    held = np.zeros(len(y), dtype=bool)
+    held[stratified_share(classes, share, np.random.default_rng(seed))] = True
+    if not held.any() or len(np.unique(y[~held])) < 2:
+        what = "no case is held out" if not held.any() else "fewer than two classes are left to learn from"
+        raise ValueError(f"--test-share {share:g}: {what} with {len(y)} cases")
+    return _Split(X[~held], y[~held], X[held], y[held], True)
+
+
+def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
+    """Learn, with a live bar, and return how long it took."""
+    start = time.monotonic()
+    with on_cluster(cluster), search_bar(quiet, getattr(clf, "trials", None), getattr(clf, "time_limit", None)) as tell:
+        if "callback" in clf._parameter_names():
+            clf.set_params(callback=tell)
+        try:
+            clf.fit(split.X_train, split.y_train)
+        except KeyboardInterrupt:
+            raise StoppedError("stopped before there was a model; nothing is saved") from None
+    return time.monotonic() - start
+
+
+def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Speaker, seed: int) -> None:
+    """Say in a few lines what was learned and what it costs."""
+    from worthwhile.cli.reading import tests_of
+    from worthwhile.costs.costs import Costs
+    from worthwhile.evaluation.baselines import no_test
+    from worthwhile.evaluation.evaluate import evaluate
+    from worthwhile.evaluation.metrics import cost_report
+    from worthwhile.wording import amount
+
+    tests = tests_of(clf)
+    asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
+    if getattr(clf, "empty_", False):
+        asks = "no tree is within the budget, so it asks for nothing"
+    say(f"{name} learned from {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
+    if split.held_out:
+        found = evaluate(clf, split.X, split.y, split.X_train, split.y_train, name="the model", random_state=seed)
+        say()
+        say(found.title.replace("cases", "held-out cases"))
+        say.table(*found.layout())
+        for line in found.savings():
+            say(line)
+        return
+    own = cost_report(clf, split.X, split.y)
+    unit = f" {currency}" if clf.costs is not None and (currency := clf.costs.about.get("currency")) else ""
+    none = no_test(clf.costs or Costs(), split.y_train, split.y)
+    total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
+    paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
+    say(
+        f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
+        f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
+    )
+    say("It has learned from these very cases: --test-share 0.3, or evaluate, tells what new ones cost.")
+
+
+def _write_report(path: Path, clf: Any, split: _Split, title: str, quiet: bool) -> None:
+    from worthwhile.report import write_report
+
+    learned = {"X_train": split.X_train, "y_train": split.y_train}
+    with work_bar(quiet, "break-even prices") as tell:
+        write_report(path, clf, split.X, split.y, **learned, title=title, tell=tell)

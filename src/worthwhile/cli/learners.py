@@ -1,0 +1,104 @@
+"""The learners by the names they have on the command line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from worthwhile.costs.error_costs import show, suggest
+
+__all__ = ["LEARNERS", "find_learner", "make_learner", "read_settings"]
+
+# Written out, so that --help does not wait for scikit-learn; a test holds it against the list of all learners.
+LEARNERS: Mapping[str, str] = {
+    "act": "ACTClassifier",
+    "icet": "ICETClassifier",
+    "budget-forest": "BudgetForestClassifier",
+    "eg2": "EG2Classifier",
+    "dtmc": "DTMCClassifier",
+    "idx": "IDXClassifier",
+    "csid3": "CSID3Classifier",
+    "lsid3": "LSID3Classifier",
+    "c45": "C45Classifier",
+    "c45cs": "C45CSClassifier",
+}
+# Parameters that options of their own set.
+OPTIONS = {
+    "costs": "--costs",
+    "nominal": "--nominal",
+    "columns": "the first line of the table",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "callback": "nothing: it is for Python",
+}
+WORDS = {"true": True, "false": False, "none": None}
+
+
+def find_learner(name: str) -> Any:
+    """Return the class of a learner."""
+    if name.lower() not in LEARNERS:
+        raise ValueError(f"there is no learner {show(name)}; {suggest(name, LEARNERS)} (all: {', '.join(LEARNERS)})")
+    import worthwhile
+
+    return getattr(worthwhile, LEARNERS[name.lower()])
+
+
+def read_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Return the values of settings such as "r=10" or "alpha=0,8,25".
+
+    Examples
+    --------
+    >>> read_settings(["r=10", "variant=paper", "alpha=0,8", "adaptive=true"])
+    {'r': 10, 'variant': 'paper', 'alpha': [0, 8], 'adaptive': True}
+    """
+    found: dict[str, Any] = {}
+    for text in settings:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
+            raise ValueError(f"--set {text}: a setting is written name=value, e.g. --set r=10")
+        try:
+            read = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            read = WORDS.get(value.lower(), value)
+        except (TypeError, MemoryError, RecursionError):  # {[]: 1}, or brackets in brackets in brackets
+            raise ValueError(
+                f"--set {name}: its value cannot be read; write it as in Python, e.g. --set r=10"
+            ) from None
+        found[name] = list(read) if isinstance(read, tuple) else read
+    return found
+
+
+def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], **known: Any) -> Any:
+    """Make a learner, not fitted, refusing parameters that it has not and values that are not valid.
+
+    Parameters
+    ----------
+    name : str
+        As on the command line.
+    settings : mapping
+        What --set said.
+    limits : mapping
+        Parameters with options of their own that only some learners have; None: not given.
+    known : keyword arguments
+        Parameters that all learners have.
+    """
+    learner = find_learner(name)
+    valid = learner._parameter_names()
+    for key, option in OPTIONS.items():
+        if key in settings:
+            raise ValueError(f"--set {key}: is set by {option}")
+    for key in settings:
+        if key not in valid:
+            free = [parameter for parameter in valid if parameter not in OPTIONS]
+            raise ValueError(
+                f"--set {key}: {name} has no such parameter; {suggest(key, free)} (all: {', '.join(free)})"
+            )
+    given = {key: value for key, value in limits.items() if value is not None}
+    for key in given:
+        if key not in valid:
+            having = [other for other in LEARNERS if key in find_learner(other)._parameter_names()]
+            raise ValueError(f"--{key.replace('_', '-')}: {name} has none; it is for {', '.join(having)}")
+    clf = learner(**{**settings, **given, **known})
+    clf._check_parameters()
+    return clf

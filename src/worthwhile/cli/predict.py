@@ -1,0 +1,76 @@
+"""`worthwhile predict`: answers, prices and confidence for the cases of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from worthwhile.cli.common import Speaker, check_apart, check_writable, load_model, split_names
+from worthwhile.cli.options import Data, Missing, Model, NoSeed, Quiet
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="File to write: CSV, gzip of CSV or Parquet; -: standard output, as CSV."),
+    ],
+    missing: Missing = None,
+    seed: NoSeed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Add the answer, the price paid, the tests used and the confidence to each case of a file.
+
+    Columns that the model never asks for may be lacking; an empty value is a test that cannot be had. The confidence is
+    the share of the answer's class among the training cases like this one; it is empty for an answer that is no class.
+
+    Example: worthwhile predict model.json new-cases.csv -o answers.csv
+    """
+    from worthwhile.cli.reading import read_cases, unknown_values
+    from worthwhile.table.files import extend_table
+
+    to_screen = str(out) == "-"
+    if not to_screen:
+        check_apart({"--out": out}, [data, model])
+        check_writable(out)
+    clf = load_model(model)
+    table = read_cases(clf, data, split_names(missing))
+    columns = _answers(clf, table)
+    text = extend_table(data, None if to_screen else out, columns)
+    if text is not None:
+        typer.echo(text, nl=False)
+        return
+    prices = columns["price_paid"]
+    say = Speaker(quiet)
+    for line in unknown_values(clf, table):
+        say(line)
+    say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
+
+
+def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
+    """Return the further columns."""
+    import numpy as np
+
+    from worthwhile.cli.reading import frame_of
+    from worthwhile.evaluation.spending import charged_tests
+
+    tree = frame_of(clf)
+    X = table.matrix(tree.columns)
+    answers, prices, shares = clf._route(X, answers=True, prices=True, shares=True)
+    k = len(tree.classes)
+    own = np.where(answers < k, shares[np.arange(len(answers)), np.minimum(answers, k - 1)], np.nan)
+    # Cases are many, sets of tests few: each set is written once.
+    sets, place = np.unique(charged_tests(clf, X), axis=0, return_inverse=True)
+    used = np.array([";".join(np.array(tree.columns)[chosen]) for chosen in sets], dtype=object)
+    return {
+        "answer": tree._answer_labels[answers].tolist(),
+        "price_paid": np.round(prices, 6).tolist(),
+        "tests_used": used[place.ravel()].tolist(),
+        "confidence": [None if np.isnan(share) else round(float(share), 4) for share in own],
+    }

@@ -1,0 +1,187 @@
+"""From files to what learners take: cases to learn from, and cases for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.costs.costs import Costs
+from worthwhile.costs.error_costs import listing, show
+from worthwhile.table.columns import value_text
+from worthwhile.table.files import Factor, Table, check_target, column_names, read_table
+from worthwhile.tree.tree import Tree, label_array
+
+__all__ = [
+    "Problem",
+    "check_costs",
+    "describe_guesses",
+    "frame_of",
+    "read_cases",
+    "read_problem",
+    "tests_of",
+    "trees_of",
+    "true_classes",
+    "unknown_values",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Cases with their classes, and what tests and errors cost."""
+
+    X: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    names: list[str]
+    nominal: list[str]
+    costs: Costs | None
+    table: Table
+
+
+def read_problem(
+    data: Path,
+    target: str,
+    costs_file: Path | None = None,
+    nominal: Collection[str] = (),
+    drop: Collection[str] = (),
+    missing: Collection[str] = (),
+) -> Problem:
+    """Read cases and costs that fit each other."""
+    costs = None if costs_file is None else Costs.read(costs_file)
+    names = column_names(data)
+    check_target(data, names, target)
+    if target in drop:
+        raise ValueError(f"--drop names the target {show(target)}")
+    table = read_table(data, drop=drop, nominal={*nominal, target}, missing=missing)
+    names = [name for name in table.columns if name != target]
+    if not names:
+        raise ValueError(f"{data}: there is no column but the target {show(target)}")
+    y = table.classes(target)
+    if costs is not None:
+        costs = _without(costs, drop)
+        check_costs(costs, costs_file, names, target, np.unique(y).tolist())
+    texts = [name for name in table.nominal() if name != target]
+    return Problem(table.matrix(names), y, names, texts, costs, table)
+
+
+def _without(costs: Costs, dropped: Collection[str]) -> Costs:
+    """Return the costs of the other tests; a group none of whose tests is left goes, too."""
+    tests = {name: test for name, test in costs.tests.items() if name not in dropped}
+    if len(tests) == len(costs.tests):
+        return costs
+    groups = {test.group for test in tests.values()}
+    left = {name: common for name, common in costs.groups.items() if name in groups}
+    return Costs(tests=tests, groups=left, errors=costs.errors, about=costs.about)
+
+
+def check_costs(
+    costs: Costs, path: Path | None, names: Sequence[str], target: str | None, classes: Sequence[Any]
+) -> None:
+    """Refuse costs that do not fit the columns or the classes, naming their file."""
+    try:
+        if target is not None and target in costs.tests:
+            raise ValueError(f"prices {show(target)}, which is the target and no test")
+        costs.prices_for(names)
+        if classes:
+            costs.error_matrix(list(classes))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
+    """Say which columns were taken for what, one line each."""
+    guessed = [name for name in problem.nominal if name not in declared]
+    codes = [name for name in problem.table.like_codes() if name in problem.names]
+    ids = [name for name in problem.table.like_names() if name in problem.names]
+    numeric = len(problem.names) - len(problem.nominal)
+    nominal = ", ".join([*guessed, *(f"{name} (declared)" for name in declared)]) or "none"
+    kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
+    lines = [f"{problem.table.path}: {problem.table.n_cases} cases, {kinds}"]
+    if codes:
+        lines.append(f"Whole numbers with few values, taken as numbers: {', '.join(codes)}; if codes, use --nominal.")
+    if ids:
+        lines.append(f"Mostly different texts: {', '.join(ids)}; if names of the cases, use --drop.")
+    return lines
+
+
+def frame_of(model: Any) -> Tree:
+    """Return a tree that has the model's columns, classes and costs."""
+    return model if isinstance(model, Tree) else model._frame()
+
+
+def trees_of(model: Any) -> list[Tree]:
+    """Return the trees of a model: one, or those of a forest; of an empty forest, a single leaf."""
+    return [model] if isinstance(model, Tree) else getattr(model, "trees_", None) or [frame_of(model)]
+
+
+def tests_of(model: Any) -> list[str]:
+    """Return the tests that a model may ask for."""
+    used = {name for tree in trees_of(model) for name in tree.tests_used()}
+    return [name for name in frame_of(model).columns if name in used]
+
+
+def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> Table:
+    """Read the columns of a model; those that it never asks for may be lacking."""
+    tree, names = frame_of(model), column_names(data)
+    lacking = [name for name in tests_of(model) if name not in names]
+    if lacking:
+        raise ValueError(f"{data}: lacks {listing(lacking)}, which the model asks for; it has {listing(names)}")
+    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
+    known = [name for name in tree.columns if name in names]
+    return read_table(
+        data,
+        only={*known, *also},
+        numeric=[name for name in known if kinds[name] is None],
+        nominal={name for name in known if kinds[name] is not None} | set(also),
+        missing=missing,
+    )
+
+
+def unknown_values(model: Any, table: Table) -> list[str]:
+    """Say of which columns that a model asks for it does not know values: these count as tests that cannot be had."""
+    tree, lines = frame_of(model), []
+    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
+    for name in tests_of(model):
+        column, known = table.columns.get(name), kinds[name]
+        if known is None or not isinstance(column, Factor):
+            continue
+        strange = [code for code, text in enumerate(column.texts) if text not in known]
+        n = int(np.isin(column.codes, strange).sum())
+        if n:
+            example = show(column.texts[strange[0]])
+            words = f"the model knows {listing(known)}; these count as unavailable"
+            lines.append(f"Column {show(name)}: {n} of {table.n_cases} values are unknown, e.g. {example}; {words}.")
+    return lines
+
+
+def true_classes(model: Any, data: Path, target: str | None, missing: Collection[str] = ()) -> tuple[Table, str, Any]:
+    """Read the cases of a model with their classes, as it knows these; find their column if need be.
+
+    Returns the table, the name of that column, and the classes.
+    """
+    tree, names = frame_of(model), column_names(data)
+    known = {value_text(label): label for label in tree.classes}
+    others = [name for name in names if name not in tree.columns]
+    if target is not None:
+        check_target(data, names, target)
+        others = [target]
+    table = read_cases(model, data, missing, also=others)
+    if target is None:
+        fitting = [name for name in others if table.class_texts(name) <= known.keys()]
+        if len(fitting) != 1:
+            found = f"{listing(fitting)} could be" if fitting else "no column is"
+            raise ValueError(f"{data}: {found} the one of the classes {listing(tree.classes)}; name it with --target")
+        target = fitting[0]
+    labels = table.classes(target, decide=False)
+    distinct, place = np.unique(labels, return_inverse=True)
+    texts = [value_text(label) for label in distinct.tolist()]
+    for code, text in enumerate(texts):
+        if text not in known:
+            row = int(np.flatnonzero(place == code)[0])
+            knows = f"which the model does not know; it knows {listing(tree.classes)}"
+            raise ValueError(f"{table.place(row)}: column {show(target)} has the class {show(text)}, {knows}")
+    return table, target, label_array([known[text] for text in texts])[place]

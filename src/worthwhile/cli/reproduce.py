@@ -1,0 +1,135 @@
+"""`worthwhile reproduce`: the papers' experiments once more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from worthwhile.cli.common import StoppedError, on_cluster
+from worthwhile.cli.options import Cluster, Quiet
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all;"
+            " esmeir-table1 to -table4, -figure13, -figure14, or esmeir for all; ting-table1, -table2, -priors,"
+            " -learners, or ting for all; nan-table1, -figure4, -figure5, or nan for all."
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets. Otherwise the variable WORTHWHILE_DATA names it.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough version in under two minutes.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")] = Path("worthwhile-reproduce"),
+    cells: Annotated[
+        Path | None, typer.Option(help="File of the finished parts; otherwise one in that folder.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Run only this learner, data set or price list (not turney). May be repeated."
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Begin nothing new after so many minutes (not turney).")
+    ] = None,
+    cluster: Cluster = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which random splits of the data.")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Run a published experiment again and set our numbers beside the published ones.
+
+    Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them. Turney's problems need the files
+    heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv; esmeir needs 18 more,
+    ting 19, nan 11. The full grids of these take long: --only and --minutes run a part, and the tables are made from
+    what is finished.
+
+    If it is stopped, the same command goes on where it was.
+
+    Example: worthwhile reproduce turney-table5 --data my-data --quick --out my-results
+    """
+    from worthwhile import experiments
+
+    experiments.find(name)  # a wrong name is told before anything else
+    command = f"worthwhile reproduce {name}" + " --quick" * quick + f" --seed {seed}" * bool(seed)
+    with on_cluster(cluster), _progress_bar(quiet) as (tell, progress):
+        try:
+            tables, files = experiments.reproduce(
+                name,
+                out,
+                data=data,
+                quick=quick,
+                seed=seed,
+                jobs=jobs or (-1 if cluster is None else None),
+                cells=cells,
+                only=only or (),
+                minutes=minutes,
+                command=command,
+                tell=tell,
+            )
+        except KeyboardInterrupt:
+            done, due = (progress[-1].done, progress[-1].cells) if progress else (0, 0)
+            kept = f"stopped; {done} of {due} cells were finished and are kept" if due else "stopped"
+            raise StoppedError(f"{kept}: the same command goes on from there") from None
+    if not quiet:
+        _print_tables(tables, files)
+
+
+@contextmanager
+def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any], None], list[Any]]]:
+    """Give a function that draws how far a run is, on stderr if that is a terminal, and the list of where it was."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    description, fields = TextColumn("{task.description}"), TextColumn("{task.fields[cells]} cells,")
+    left = TextColumn("{task.fields[left]} left")
+    columns = (description, BarColumn(), TaskProgressColumn(), fields, TimeElapsedColumn(), left)
+    last: list[Any] = []
+    start = time.monotonic()
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, cells="0/0", left="-:--:--")
+
+        def tell(now: Any) -> None:
+            last[:] = [now]
+            update: dict[str, Any] = {"cells": f"{now.done}/{now.cells}"}
+            if now.done:
+                # By weight and since the start: what rich makes of the last few cells jumps about.
+                seconds = (time.monotonic() - start) * (now.weight / now.done_weight - 1)
+                update["left"] = str(timedelta(seconds=round(seconds)))
+            bar.update(task, description=now.experiment, completed=now.done_weight, total=now.weight, **update)
+
+        yield tell, last
+
+
+def _print_tables(tables: Sequence[Any], files: Sequence[Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from worthwhile.experiments import footnote, layout
+
+    console = Console(highlight=False)
+    for table in tables:
+        console.print(table.title, markup=False)
+        for headings, lines in layout(table):
+            shown = Table(show_lines=any("\n" in text for line in lines for text in line))
+            for position, heading in enumerate(headings):
+                shown.add_column(heading, justify="right" if position else "left")
+            for line in lines:
+                shown.add_row(*line)
+            console.print(shown)
+        if note := footnote(table):
+            console.print(note)
+        console.print()
+    console.print("Written: " + ", ".join(str(file) for file in files), markup=False, soft_wrap=True)

@@ -1,0 +1,438 @@
+"""Costs in files: TOML and CSV (read and written) and Turney's four-file format (read). docs/costs.md describes them.
+
+Readers only turn a file into the arguments of `Costs` and remember where each thing stood; `Costs` itself checks what
+they say.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from worthwhile.costs.error_costs import Culprit, listing, show, suggest
+from worthwhile.files import read_text, write_file
+
+if TYPE_CHECKING:
+    from worthwhile.costs.costs import Costs
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a file says: arguments for `Costs`, and the place of each test, group and error for messages."""
+
+    path: Path
+    arguments: dict[str, Any]
+    places: dict[Culprit, str] = field(default_factory=dict)
+
+    def place(self, culprit: Culprit) -> str:
+        """Return where the culprit stands, as exactly as the file's format lets us know."""
+        while culprit and culprit not in self.places:
+            culprit = culprit[:-1]
+        return self.places.get(culprit, str(self.path))
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: how it is read, and how it is written if it can be."""
+
+    read: Callable[[Path], Description]
+    write: Callable[[Costs], str] | None = None
+
+
+def read(path: str | os.PathLike[str]) -> Description:
+    """Read the description of costs in a file, in the format its suffix names."""
+    place = Path(path)
+    return _format_of(place).read(place)
+
+
+def write(costs: Costs, path: str | os.PathLike[str]) -> None:
+    """Write costs in the format that the suffix names; through a temporary file: nothing half-written stays behind."""
+    place = Path(path)
+    known = FORMATS.get(place.suffix.lower())
+    writer = None if known is None else known.write
+    if writer is None:
+        why = f"unknown suffix {show(place.suffix)}" if known is None else "files in Turney's format can only be read"
+        valid = listing(suffix for suffix, known in FORMATS.items() if known.write is not None)
+        raise ValueError(f"{place}: {why}; valid suffixes for writing: {valid}")
+    try:
+        content = writer(costs).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{place}: {show(error.object[error.start])} in a name cannot be written as UTF-8") from None
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    write_file(place, content)
+
+
+def _format_of(path: Path) -> Format:
+    known = FORMATS.get(path.suffix.lower())
+    if known is None:
+        raise ValueError(f"{path}: unknown suffix {show(path.suffix)}; valid: {listing(FORMATS)}")
+    return known
+
+
+# --- TOML -----------------------------------------------------------------------------------------------------------
+
+_TOML_KEYS = ("errors", "tests", "groups", "about")
+
+
+def _read_toml(path: Path) -> Description:
+    try:
+        content = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: broken TOML: {error}") from None
+    for key, value in content.items():
+        if key not in _TOML_KEYS:
+            raise ValueError(f"{path}: unknown key {show(key)}; {suggest(key, _TOML_KEYS)}")
+        if key != "errors" and not isinstance(value, dict):
+            raise ValueError(f"{path}: {key} must be a table, [{key}], not {show(value)}")
+        if key == "errors" and isinstance(value, list):
+            raise ValueError(f"{path}: errors must be a number or tables [errors.truth], not a list")
+    return Description(path, content)
+
+
+def _toml_string(text: str) -> str:
+    escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return '"' + "".join(escapes.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text) + '"'
+
+
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_string(name)
+
+
+def _toml_test(test: Any) -> str:
+    if test.group is None and not test.delayed and not test.requires:
+        return repr(test.price)
+    parts = [f"price = {test.price!r}"]
+    parts += [f"group = {_toml_string(test.group)}"] if test.group is not None else []
+    parts += ["delayed = true"] if test.delayed else []
+    parts += [f"requires = [{', '.join(_toml_string(name) for name in test.requires)}]"] if test.requires else []
+    return "{ " + ", ".join(parts) + " }"
+
+
+def _write_toml(costs: Costs) -> str:
+    errors = costs._errors.texts()
+    blocks = [[f"errors = {errors!r}"]] if isinstance(errors, float) else []  # a bare key must come before all tables
+    tables: list[tuple[str, dict[str, str]]] = [
+        ("about", {name: _toml_string(text) for name, text in costs.about.items()}),
+        ("tests", {name: _toml_test(test) for name, test in costs.tests.items()}),
+        ("groups", {name: repr(common) for name, common in costs.groups.items()}),
+    ]
+    blocks += [_toml_table(header, content) for header, content in tables if content]
+    if not isinstance(errors, float):
+        for truth, row in errors.items():
+            cells = {answer: repr(cost) for answer, cost in row.items() if answer != truth or cost != 0}
+            blocks.append(_toml_table(f"errors.{_toml_key(truth)}", cells))
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _toml_table(header: str, content: Mapping[str, str]) -> list[str]:
+    return [f"[{header}]", *(f"{_toml_key(name)} = {value}" for name, value in content.items())]
+
+
+# --- CSV ------------------------------------------------------------------------------------------------------------
+
+_CSV_COLUMNS = ("kind", "name", "price", "group", "delayed", "requires", "answer")
+# Cells each kind of row may fill, beyond kind and name. The text of an `about` row stands under answer.
+_CSV_KINDS = {
+    "test": ("price", "group", "delayed", "requires"),
+    "group": ("price",),
+    "error": ("price", "answer"),
+    "about": ("answer",),
+}
+_YES_NO = {"yes": True, "no": False, "": False}
+
+
+def _read_csv(path: Path) -> Description:
+    arguments: dict[str, Any] = {"tests": {}, "groups": {}, "about": {}}
+    errors: dict[str, dict[str, float]] = {}
+    places: dict[Culprit, str] = {}
+    for line, row in _csv_rows(path):
+        where = f"{path}, line {line}"
+        key = (row["kind"], row["name"], row["answer"]) if row["kind"] == "error" else (row["kind"], row["name"])
+        if key in places:
+            raise ValueError(f"{where}: {' '.join([key[0], *map(show, key[1:])])} is already at {places[key]}")
+        places[key] = where
+        places.setdefault(key[:2], where)  # the first row of a truth stands for entries that are missing
+        places.setdefault(key[:1], where)
+        if row["kind"] == "test":
+            arguments["tests"][row["name"]] = _csv_test(row, where)
+        elif row["kind"] == "group":
+            arguments["groups"][row["name"]] = _csv_price(row, where)
+        elif row["kind"] == "about":
+            arguments["about"][row["name"]] = row["answer"]
+        else:
+            errors.setdefault(row["name"], {})[row["answer"]] = _csv_price(row, where)
+    if errors:
+        arguments["errors"] = _csv_errors(errors, places)
+    return Description(path, arguments, places)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the number of the first line and the cells of every row that is not blank, its kind and name checked."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    columns: list[str] | None = None
+    start = 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {start}: broken CSV: {error}") from None
+        if cells is None:
+            break
+        line, start = start, reader.line_num + 1
+        if not any(cell.strip() for cell in cells):
+            continue
+        if columns is None:
+            columns = _csv_header(cells, f"{path}, line {line}")
+        else:
+            yield line, _csv_row(columns, cells, f"{path}, line {line}")
+    if columns is None:
+        raise ValueError(f"{path}, line 1: the file is empty; its first line must be {','.join(_CSV_COLUMNS)}")
+
+
+def _csv_header(cells: list[str], where: str) -> list[str]:
+    columns = [cell.strip().lower() for cell in cells]
+    for position, column in enumerate(columns):
+        if ";" in column:
+            raise ValueError(f"{where}: the columns are separated by semicolons; separate them by commas")
+        if column not in _CSV_COLUMNS:
+            raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_COLUMNS)}")
+        if column in columns[:position]:
+            raise ValueError(f"{where}: column {show(column)} is there twice")
+    for column in _CSV_COLUMNS[:3]:
+        if column not in columns:
+            raise ValueError(f"{where}: column {show(column)} is missing; needed: {', '.join(_CSV_COLUMNS[:3])}")
+    return columns
+
+
+def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]:
+    if len(cells) > len(columns):
+        raise ValueError(f"{where}: {len(cells)} cells for the {len(columns)} columns of the first line")
+    raw = dict.fromkeys(_CSV_COLUMNS, "") | dict(zip(columns, cells, strict=False))
+    row = {column: cell.strip() for column, cell in raw.items()}
+    kind = row["kind"] = row["kind"].lower()
+    if kind not in _CSV_KINDS:
+        raise ValueError(f"{where}: unknown kind {show(row['kind'])}; {suggest(kind, _CSV_KINDS)}")
+    if not row["name"]:
+        raise ValueError(f"{where}: a row of kind {kind} needs a name")
+    for column in _CSV_COLUMNS[2:]:
+        if row[column] and column not in _CSV_KINDS[kind]:
+            raise ValueError(f"{where}: a row of kind {kind} has no {column}; leave {show(row[column])} out")
+    if kind == "about":
+        row["answer"] = raw["answer"]
+    elif kind == "error" and not row["answer"]:
+        raise ValueError(f"{where}: error {show(row['name'])} needs an answer")
+    return row
+
+
+def _csv_price(row: dict[str, str], where: str) -> float:
+    try:
+        return float(row["price"])
+    except ValueError:
+        what = f"price of {row['kind']} {show(row['name'])}"
+        raise ValueError(f"{where}: {what} must be a number such as 5.17, not {show(row['price'])}") from None
+
+
+def _csv_test(row: dict[str, str], where: str) -> dict[str, Any]:
+    delayed = row["delayed"].lower()
+    if delayed not in _YES_NO:
+        raise ValueError(f"{where}: delayed of test {show(row['name'])} must be yes or no, not {show(row['delayed'])}")
+    requires = [name.strip() for name in row["requires"].split(";")] if row["requires"] else []
+    group = row["group"] or None
+    return {"price": _csv_price(row, where), "group": group, "delayed": _YES_NO[delayed], "requires": requires}
+
+
+def _csv_errors(errors: dict[str, dict[str, float]], places: dict[Culprit, str]) -> float | dict[str, dict[str, float]]:
+    """Return the uniform cost, the row `*`,`*`, or the table."""
+    starred = [(truth, answer) for truth, row in errors.items() for answer in row if "*" in (truth, answer)]
+    if not starred:
+        return errors
+    if errors != {"*": {"*": errors.get("*", {}).get("*")}}:
+        place = places[("error", *starred[0])]
+        raise ValueError(
+            f"{place}: '*' stands for all classes: either one error row with name '*' and answer '*', or no '*' at all"
+        )
+    return errors["*"]["*"]
+
+
+def _csv_line(cells: Iterable[str]) -> str:
+    quoted = ('"' + cell.replace('"', '""') + '"' if re.search(r'[,"\r\n]', cell) else cell for cell in cells)
+    return ",".join(quoted) + "\n"
+
+
+def _csv_name(name: str, forbidden: str = "") -> str:
+    """Return a name unless CSV would not give it back: readers strip white space around cells."""
+    if name != name.strip() or name == "*" or any(c in name for c in forbidden):
+        raise ValueError(
+            f"CSV cannot hold the name {show(name)} (white space around it, '*' or ';'); write a .toml file"
+        )
+    return name
+
+
+def _write_csv(costs: Costs) -> str:
+    lines = [_CSV_COLUMNS]
+    lines += [("about", _csv_name(name), "", "", "", "", text) for name, text in costs.about.items()]
+    for name, test in costs.tests.items():
+        requires = ";".join(_csv_name(other, ";") for other in test.requires)
+        group = _csv_name(test.group) if test.group is not None else ""
+        delayed = "yes" if test.delayed else "no"
+        lines.append(("test", _csv_name(name), repr(test.price), group, delayed, requires, ""))
+    lines += [("group", _csv_name(name), repr(common), "", "", "", "") for name, common in costs.groups.items()]
+    errors = costs._errors.texts()
+    if isinstance(errors, float):
+        lines.append(("error", "*", repr(errors), "", "", "", "*"))
+    else:
+        for truth, row in errors.items():
+            lines += [("error", _csv_name(truth), repr(c), "", "", "", _csv_name(answer)) for answer, c in row.items()]
+    return "".join(_csv_line(line) for line in lines)
+
+
+# --- Turney's four files --------------------------------------------------------------------------------------------
+
+_TURNEY_SUFFIXES = (".cost", ".delay", ".expense", ".group")
+_WHEN = {"immediate": False, "delayed": True}
+_Entries = dict[str, tuple[str, str]]  # test -> (value, place)
+
+
+def _read_turney(path: Path) -> Description:
+    """Read the four files side by side: `.expense` has full and discount price, `.cost` the full price again."""
+    parts = {suffix: path.with_suffix(suffix) for suffix in _TURNEY_SUFFIXES}
+    missing = [place.name for place in parts.values() if not place.exists()]
+    if missing:
+        raise FileNotFoundError(
+            f"{path}: the four files {listing(_TURNEY_SUFFIXES)} belong together; missing beside it: {listing(missing)}"
+        )
+    expense = _turney_entries(parts[".expense"])
+    full = _same_tests(_turney_entries(parts[".cost"]), expense)
+    delay = _same_tests(_turney_entries(parts[".delay"]), expense)
+    declared, member = _turney_groups(parts[".group"], expense)
+    groups: dict[str, tuple[Decimal, str]] = {}
+    tests: dict[str, dict[str, Any]] = {}
+    for name, (text, place) in expense.items():
+        first, later = _turney_prices(name, text, place)
+        _check_full_price(name, first, *full[name])
+        group = member.get(name)
+        _check_common(name, group, first - later, groups, place)
+        tests[name] = {"price": float(later), "group": group, "delayed": _turney_delay(name, *delay[name])}
+    unused = [group for group in declared if group not in groups]
+    if unused:
+        raise ValueError(f"{declared[unused[0]]}: group {show(unused[0])} has no test")
+    places: dict[Culprit, str] = {("test", name): place for name, (_, place) in expense.items()}
+    arguments = {"tests": tests, "groups": {group: float(groups[group][0]) for group in declared}}
+    return Description(path, arguments, places)
+
+
+def _turney_lines(path: Path) -> list[tuple[str, str]]:
+    """Return (place, text) of the lines with content; the dot that may end a line is no part of it."""
+    numbered = ((f"{path}, line {n}", line.strip()) for n, line in enumerate(read_text(path).splitlines(), 1))
+    return [(place, line.removesuffix(".").rstrip()) for place, line in numbered if line]
+
+
+def _turney_entries(path: Path, skip: int = 0) -> _Entries:
+    """Read lines `test: value`."""
+    entries: _Entries = {}
+    for place, line in _turney_lines(path)[skip:]:
+        name, colon, value = line.rpartition(":")
+        name = name.strip()
+        if not colon or not name:
+            raise ValueError(f"{place}: expected 'test: value', found {show(line)}")
+        if name in entries:
+            raise ValueError(f"{place}: test {show(name)} is already at {entries[name][1]}")
+        entries[name] = (value.strip(), place)
+    return entries
+
+
+def _same_tests(entries: _Entries, expense: _Entries) -> _Entries:
+    """Check that a file speaks of the tests of the `.expense` file, all of them and no others."""
+    for name, (_, place) in entries.items():
+        if name not in expense:
+            raise ValueError(f"{place}: unknown test {show(name)}; {suggest(name, expense)}")
+    for name, (_, place) in expense.items():
+        if name not in entries:
+            raise ValueError(f"{place}: test {show(name)} is missing in the other files, which know {listing(entries)}")
+    return entries
+
+
+def _turney_groups(path: Path, expense: _Entries) -> tuple[dict[str, str], dict[str, str]]:
+    """Read the declared groups (name -> place) and each test's group; the first line is `A, B, C.`"""
+    lines = _turney_lines(path)
+    if not lines:
+        return {}, {}
+    place, header = lines[0]
+    names = [name.strip() for name in header.split(",")]
+    if ":" in header or not all(names):
+        raise ValueError(f"{place}: expected the list of groups, such as 'A, B.', found {show(header)}")
+    member: dict[str, str] = {}
+    for test, (group, where) in _turney_entries(path, skip=1).items():
+        if test not in expense:
+            raise ValueError(f"{where}: unknown test {show(test)}; {suggest(test, expense)}")
+        if group not in names:
+            raise ValueError(f"{where}: test {show(test)} is in unknown group {show(group)}; {suggest(group, names)}")
+        member[test] = group
+    return dict.fromkeys(names, place), member
+
+
+def _turney_decimal(name: str, text: str, place: str) -> Decimal:
+    """Read a price exactly, so that 7.27 - 5.17 is 2.10 and commons can be compared."""
+    try:
+        price = Decimal(text.strip())
+    except InvalidOperation:
+        raise ValueError(f"{place}: price of test {show(name)} must be a number, not {show(text.strip())}") from None
+    if not price.is_finite() or price < 0:
+        raise ValueError(f"{place}: price of test {show(name)} must be finite and at least 0, not {price}")
+    return price
+
+
+def _turney_prices(name: str, text: str, place: str) -> tuple[Decimal, Decimal]:
+    cells = text.split(",")
+    if len(cells) != 2:
+        raise ValueError(f"{place}: test {show(name)} needs 'full price, discount price', found {show(text)}")
+    first, later = (_turney_decimal(name, cell, place) for cell in cells)
+    if later > first:
+        raise ValueError(f"{place}: discount price {later} of test {show(name)} exceeds its full price {first}")
+    return first, later
+
+
+def _check_full_price(name: str, first: Decimal, text: str, place: str) -> None:
+    alone = _turney_decimal(name, text, place)
+    if alone != first:
+        raise ValueError(f"{place}: test {show(name)} costs {alone} here, but {first} in the .expense file")
+
+
+def _turney_delay(name: str, when: str, place: str) -> bool:
+    if when not in _WHEN:
+        raise ValueError(f"{place}: test {show(name)} must be immediate or delayed, not {show(when)}")
+    return _WHEN[when]
+
+
+def _check_common(
+    name: str, group: str | None, common: Decimal, groups: dict[str, tuple[Decimal, str]], place: str
+) -> None:
+    """Enter or compare the common price of a group, which is full price less discount price of each member."""
+    if group is None:
+        if common:
+            raise ValueError(
+                f"{place}: test {show(name)} has a discount of {common} but is in no group of the .group file"
+            )
+        return
+    known, first = groups.setdefault(group, (common, name))
+    if known != common:
+        raise ValueError(
+            f"{place}: group {show(group)} has no one common price: full less discount price is {known} for test "
+            f"{show(first)} but {common} for test {show(name)}"
+        )
+
+
+FORMATS: dict[str, Format] = {
+    ".toml": Format(_read_toml, _write_toml),
+    ".csv": Format(_read_csv, _write_csv),
+    **dict.fromkeys(_TURNEY_SUFFIXES, Format(_read_turney)),
+}

@@ -1,0 +1,40 @@
+"""Pricing sets of tests in Python, for texts and advice about single cases.
+
+The core prices whole tables by the same rules.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Set
+
+from worthwhile.costs.costs import Prices
+
+__all__ = ["Pricing"]
+
+
+class Pricing:
+    """Prices by column index (docs/design.md, "What a test costs")."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._marginal = prices.marginal.tolist()
+        self._group = prices.group.tolist()
+        self._common = prices.common.tolist()
+        self._delayed = prices.delayed.tolist()
+        start, tests = prices.closure_start.tolist(), prices.closure_tests.tolist()
+        self._closure = [frozenset(tests[a:b]) for a, b in itertools.pairwise(start)]
+
+    def closure(self, tests: Iterable[int]) -> frozenset[int]:
+        """Return the tests with everything they require."""
+        return frozenset().union(*(self._closure[t] for t in tests))
+
+    def price(self, charged: Set[int], paid: Set[int] = frozenset()) -> float:
+        """Return the price of `charged` for somebody who has paid for `paid`."""
+        new = charged - paid
+        groups = {self._group[t] for t in new} - {self._group[t] for t in paid} - {-1}
+        return math.fsum([*(self._marginal[t] for t in new), *(self._common[g] for g in groups)])
+
+    def orders_delayed(self, test: int, paid: Set[int]) -> bool:
+        """Say whether ordering `test` now means waiting for a result."""
+        return any(self._delayed[t] for t in self._closure[test] - paid)

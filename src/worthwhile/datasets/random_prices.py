@@ -1,0 +1,228 @@
+"""Automatic price lists for data sets that have none (Esmeir & Markovitch 2006, section 3; 2008, section 4.1)."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.costs.costs import Costs, Test
+from worthwhile.datasets.concepts import generator
+
+if TYPE_CHECKING:
+    from worthwhile.table.columns import Columns
+    from worthwhile.table.schema import Schema
+
+__all__ = ["gains", "random_costs"]
+
+Floats = npt.NDArray[np.float64]
+Classes = npt.NDArray[np.int32]
+
+
+def random_costs(
+    X: Any,
+    y: Any,
+    *,
+    price_range: tuple[float, float] = (1.0, 100.0),
+    groups: float = 0.2,
+    discount: float = 0.8,
+    shared: float | None = None,
+    delayed: float = 0.0,
+    informative: bool = True,
+    spread: float = 0.25,
+    errors: Any = 1.0,
+    nominal: Sequence[str | int] | None = None,
+    columns: Sequence[str] | None = None,
+    random_state: Any = None,
+) -> Costs:
+    """Draw a price list for data that have none.
+
+    Parameters
+    ----------
+    X : array, pandas or polars frame of shape (cases, tests)
+    y : sequence of classes
+    price_range : (float, float), default (1, 100)
+        The least and the highest price, the paper's cr.
+    groups : float, default 0.2
+        Number of groups in proportion to the number of tests, g. A test is in each of these groups, or in none, with
+        the same probability. Groups of one test are not kept: they change no price.
+    discount : float, default 0.8
+        The common price of a group as a share, below 1, of the least price in it. A price drawn is that of the test as
+        first one of its group; every further one saves the common price.
+    shared : float, optional
+        The scheme of the 2006 paper in place of the discount: prices drawn are what a test costs on top of a common
+        price, which is this share (sc) of the highest of them in the group.
+    delayed : float, default 0.0
+        Share of the tests, d, whose result comes later.
+    informative : bool, default True
+        Whether tests that tell more tend to cost more: prices come from a normal distribution, cut off at the ends of
+        the range, whose mean rises in proportion to the test's information gain; the test of highest gain has the
+        upper end as its mean. A numeric test counts with its best cut in two. False: uniform prices.
+    spread : float, default 0.25
+        Standard deviation of that distribution, before it is cut off, as a share of the range. The paper does not give
+        one.
+    errors : number, mapping or frame, default 1.0
+        The error costs, as `Costs` takes them.
+    nominal, columns :
+        As of all learners: which columns are nominal, and the names of the columns of an array.
+    random_state : int or generator, optional
+        The same number gives the same list. A list with `informative` has the groups and delays of the one without.
+
+    Returns
+    -------
+    Costs
+        Prices are rounded to hundredths.
+
+    References
+    ----------
+    S. Esmeir, S. Markovitch (2006), Anytime induction of cost-sensitive trees (NIPS), section 3; (2008), Anytime
+    induction of low-cost, low-error classifiers (JAIR 33), section 4.1. The values of 2008 are the defaults;
+    ``groups=0.2, shared=0.2, informative=False`` is the first scheme of 2006, 0.8 for both the second.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> data = ww.datasets.make("multi-xor", random_state=0)
+    >>> costs = ww.datasets.random_costs(data.X, data.y, errors=500, columns=data.feature_names, random_state=0)
+    >>> all(1 <= costs.price(test) <= 100 for test in data.feature_names), len(costs.groups)
+    (True, 2)
+    """
+    from worthwhile.table.columns import read_columns
+    from worthwhile.table.schema import Schema
+    from worthwhile.table.targets import read_classes
+
+    low, high = _checked_range(price_range)
+    shares = {"discount": discount, "delayed": delayed, "groups": groups, "spread": spread}
+    _check_shares(shares | ({} if shared is None else {"shared": shared}))
+    table = read_columns(X, columns)
+    schema = Schema.learn(table, nominal)
+    labels, classes = read_classes(y, table.n_cases, "random_costs")
+    rng, n = generator(random_state), len(table.names)
+    group_of = rng.integers(round(groups * n) + 1, size=n)  # 0: in none
+    late = rng.permutation(n)[: round(delayed * n)]
+    if informative:
+        best = gains(table, schema, classes, len(labels))
+        share = best / best.max() if best.max() > 0 else best
+        prices = _cut_normal(low + (high - low) * share, spread * (high - low), low, high, rng)
+    else:
+        prices = rng.uniform(low, high, n)
+    prices = np.clip(np.round(prices, 2), low, high)
+    commons = _commons(prices, group_of, discount, shared)
+    tests = {
+        name: Test(
+            round(price - (commons.get(group, 0.0) if shared is None else 0.0), 2),
+            group=f"group {group}" if group in commons else None,
+            delayed=position in late,
+        )
+        for position, (name, price, group) in enumerate(
+            zip(table.names, prices.tolist(), group_of.tolist(), strict=True)
+        )
+    }
+    return Costs(tests=tests, groups={f"group {group}": price for group, price in commons.items()}, errors=errors)
+
+
+def gains(table: Columns, schema: Schema, classes: Classes, n_classes: int) -> Floats:
+    """Return the information gain of each column in bits, over the cases where it is known and in proportion to them.
+
+    A nominal column has one branch per value, a numeric one its best cut in two.
+
+    Examples
+    --------
+    >>> from worthwhile.table.columns import read_columns
+    >>> from worthwhile.table.schema import Schema
+    >>> table = read_columns([[1.0, 0], [2.0, 1], [3.0, 0], [4.0, 1]])
+    >>> gains(table, Schema.learn(table, nominal=["x1"]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    array([1., 0.])
+    """
+    from worthwhile.table.columns import Factor, value_codes
+
+    found = []
+    for values, array in zip(schema.values, table.arrays, strict=True):
+        if values is None:
+            assert not isinstance(array, Factor)  # a factor is nominal
+            known = ~np.isnan(array)
+            gain = _numeric_gain(array[known], classes[known], n_classes)
+        else:
+            factor = array if isinstance(array, Factor) else Factor.of(*np.unique(array, return_inverse=True))
+            codes = factor.translated(value_codes(values))
+            known = codes >= 0
+            gain = _nominal_gain(codes[known], classes[known], len(values), n_classes)
+        found.append(gain * float(known.mean()))
+    return np.array(found)
+
+
+def _nominal_gain(codes: Classes, classes: Classes, n_values: int, n_classes: int) -> float:
+    if not len(codes):
+        return 0.0
+    counts = np.bincount(codes * n_classes + classes, minlength=n_values * n_classes).reshape(n_values, n_classes)
+    within = _bits(counts).sum()
+    return max(0.0, float(_bits(counts.sum(axis=0)) - within) / len(codes))
+
+
+def _numeric_gain(values: Floats, classes: Classes, n_classes: int) -> float:
+    order = np.argsort(values, kind="stable")
+    values, classes = values[order], classes[order]
+    cuts = np.flatnonzero(values[1:] > values[:-1])
+    if not len(cuts):
+        return 0.0
+    left = np.cumsum(classes[:, None] == np.arange(n_classes), axis=0)
+    whole = left[-1]
+    within = _bits(left[cuts]) + _bits(whole - left[cuts])
+    return max(0.0, float(_bits(whole) - within.min()) / len(values))
+
+
+def _bits(counts: npt.NDArray[np.int64]) -> Any:
+    """Return entropy × number of cases, along the last axis: Σ n log2 n taken from N log2 N."""
+    from scipy.special import xlogy
+
+    whole = counts.sum(axis=-1)
+    return (xlogy(whole, whole) - xlogy(counts, counts).sum(axis=-1)) / math.log(2)
+
+
+def _cut_normal(mean: Floats, deviation: float, low: float, high: float, rng: np.random.Generator) -> Floats:
+    """Draw from a normal distribution that is cut off at both ends, by the inverse of its distribution function."""
+    from scipy.special import ndtr, ndtri
+
+    where = rng.uniform(size=len(mean))
+    if deviation == 0:
+        return mean
+    lower, upper = ndtr((low - mean) / deviation), ndtr((high - mean) / deviation)
+    drawn: Floats = mean + deviation * ndtri(lower + where * (upper - lower))
+    return drawn
+
+
+def _commons(prices: Floats, group_of: npt.NDArray[Any], discount: float, shared: float | None) -> dict[int, float]:
+    """Return the common price of each group of at least two tests."""
+    members = {int(group): prices[group_of == group] for group in np.unique(group_of) if group > 0}
+    common = {
+        group: discount * own.min() if shared is None else shared * own.max()
+        for group, own in members.items()
+        if len(own) > 1
+    }
+    return {group: round(float(price), 2) for group, price in common.items()}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _checked_range(price_range: Any) -> tuple[float, float]:
+    try:
+        low, high = price_range
+    except (TypeError, ValueError):
+        low = high = None
+    if not (_is_number(low) and _is_number(high) and 0 <= low < high):
+        raise ValueError(f"price_range must be two numbers, 0 <= least < highest, got {price_range!r}")
+    return float(low), float(high)
+
+
+def _check_shares(shares: Mapping[str, Any]) -> None:
+    for name, share in shares.items():
+        if not (_is_number(share) and 0 <= share <= 1):
+            raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}")
+    if shares["discount"] == 1:
+        raise ValueError("discount must be below 1: the cheapest test of a group would be free after another one")

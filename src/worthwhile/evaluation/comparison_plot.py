@@ -1,0 +1,48 @@
+"""The picture of a comparison of learners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from worthwhile.evaluation.evaluate import CrossComparison
+
+__all__ = ["comparison_size", "plot_comparison"]
+
+# Colours that people with any kind of colour vision tell apart (Okabe & Ito).
+TESTS, ERRORS = "#0072B2", "#E69F00"
+
+
+def comparison_size(n_learners: int) -> tuple[float, float]:
+    """Return width and height, in inches, of a figure for so many learners.
+
+    Examples
+    --------
+    >>> comparison_size(5)
+    (7.0, 3.75)
+    """
+    return 7.0, 1.5 + 0.45 * n_learners
+
+
+def plot_comparison(comparison: CrossComparison, ax: Any = None) -> Any:
+    """Draw one bar per learner, the cheapest on top: tests, then errors, and the interval of the sum."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=comparison_size(len(comparison.standings)), layout="constrained")
+    names = [standing.name for standing in comparison.standings]
+    tests = [standing.test_cost.mean for standing in comparison.standings]
+    errors = [standing.error_cost.mean for standing in comparison.standings]
+    totals = [standing.total_cost for standing in comparison.standings]
+    ax.barh(names, tests, color=TESTS, label="tests")
+    ax.barh(names, errors, left=tests, color=ERRORS, label="errors")
+    spread = [[t.mean - t.low for t in totals], [t.high - t.mean for t in totals]]
+    ax.errorbar([t.mean for t in totals], names, xerr=spread, fmt="none", ecolor="black", capsize=4)
+    for name, total in zip(names, totals, strict=True):
+        ax.annotate(f"{total.mean:.2f}", (total.high, name), (6, 0), textcoords="offset points", va="center")
+    ax.invert_yaxis()
+    ax.margins(x=0.15)
+    ax.set_xlabel("cost per case (tests + errors), with 95 % intervals")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=2, frameon=False)
+    return ax

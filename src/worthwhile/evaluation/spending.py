@@ -1,0 +1,162 @@
+"""Where the money goes: what a learner or a tree pays for each test, and for the common price of each group.
+
+The rules are those of docs/design.md, "What a test costs"; the amounts of all items add up to the average of
+`test_costs`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.evaluation.metrics import innermost, tree_of
+
+__all__ = ["Item", "Spending", "charged_tests", "spending"]
+
+# A sum of so many different powers of two, and a quarter more, is far from the 53 bits of a float.
+_AT_ONCE = 40
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that is paid for; see `spending`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the test or of the group.
+    kind : {"test", "group"}
+        Whether it is the (marginal) price of a test, or the common price of a group.
+    amount : float
+        What it costs per case, over all cases.
+    share : float
+        Share of the cases that are charged for it.
+    """
+
+    name: str
+    kind: str
+    amount: float
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.name} (common price)" if self.kind == "group" else self.name
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What is paid per case, item by item, the largest amount first; see `spending`."""
+
+    items: tuple[Item, ...]
+    n_cases: int
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def total(self) -> float:
+        """What all items cost together per case: the average of `test_costs`."""
+        return math.fsum(item.amount for item in self.items)
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the amounts by name; the common price of a group is called "NAME (common price)".
+
+        Examples
+        --------
+        >>> Spending((Item("chol", "test", 5.0, 0.5), Item("blood", "group", 2.0, 0.5)), n_cases=4).to_dict()
+        {'chol': 5.0, 'blood (common price)': 2.0}
+        """
+        return {str(item): item.amount for item in self.items}
+
+    def __str__(self) -> str:
+        names = ["all tests", *map(str, self.items)]
+        amounts = [self.total, *(item.amount for item in self.items)]
+        shares = ["", *(f" {item.share:>6.1%} of cases" for item in self.items)]
+        width = max(map(len, names))
+        rows = zip(names, amounts, shares, strict=True)
+        return "\n".join(f"{name:<{width}} {amount:>10.2f} per case{share}" for name, amount, share in rows)
+
+
+def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
+    """Return what the tests of these cases cost, test by test.
+
+    Parameters
+    ----------
+    est : learner or Tree
+        A fitted one, alone or inside scikit-learn's pipelines and searches.
+    X : table of cases
+    case_prices : array of shape (cases, tests), optional
+        Prices that depend on the case; see `Tree.test_costs`.
+
+    Returns
+    -------
+    Spending
+        An `Item` for every test that some case is charged for and that costs something, and one for the common price of
+        every such group. Tests that come with others, because these require them or because a delayed test commits to
+        them, are items of their own.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> heart = ww.datasets.load("heart")
+    >>> known = {"costs": heart.costs.with_errors(400), "nominal": heart.nominal, "columns": heart.feature_names}
+    >>> clf = ww.EG2Classifier(prune="cost", **known).fit(heart.X, heart.y)
+    >>> print(spending(clf, heart.X))
+    all tests                  2.76 per case
+    cp                         1.00 per case 100.0% of cases
+    sex                        0.76 per case  75.9% of cases
+    age                        0.41 per case  41.3% of cases
+    chol                       0.26 per case   5.0% of cases
+    trestbps                   0.23 per case  22.8% of cases
+    blood (common price)       0.10 per case   5.0% of cases
+    """
+    est, X = innermost(est, X)
+    tree = tree_of(est)
+    charged = charged_tests(est, X)
+    prices = tree._money.prices
+    checked = tree.checked_case_prices(case_prices, len(charged))
+    marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
+    items = [
+        Item(name, "test", float((charged[:, t] * marginal[:, t]).mean()), float(charged[:, t].mean()))
+        for t, name in enumerate(tree.columns)
+    ]
+    for g, name in enumerate(tree.costs.groups):
+        share = float(charged[:, prices.group == g].any(axis=1).mean())
+        items.append(Item(name, "group", share * float(prices.common[g]), share))
+    paid = sorted((item for item in items if item.amount > 0), key=lambda item: -item.amount)
+    return Spending(tuple(paid), len(charged))
+
+
+def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
+    """Say which tests each case is charged for: an array of shape (cases, tests), in the order of the columns.
+
+    Tests without a price count, too, where the tree asks for them.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> charged_tests(clf, [[1], [None]]).tolist()
+    [[True], [False]]
+    """
+    est, X = innermost(est, X)
+    n_cases, n_tests = len(est.test_costs(X)), len(tree_of(est).columns)
+    charged = np.zeros((n_cases, n_tests), dtype=np.bool_)
+    # The core tells what a case pays in all. Paid in powers of two, this is a set of tests; in units that make the
+    # common prices of all groups together less than a quarter of one, they do not disturb it.
+    common = float(tree_of(est)._money.prices.common.sum())
+    unit = 2.0 ** math.ceil(math.log2(4 * common)) if common > 0 else 1.0
+    for first in range(0, n_tests, _AT_ONCE):
+        tests = np.arange(first, min(first + _AT_ONCE, n_tests))
+        prices = np.zeros((n_cases, n_tests))
+        prices[:, tests] = unit * 2.0 ** (tests - first)
+        paid = np.rint(est.test_costs(X, case_prices=prices) / unit).astype(np.int64)
+        charged[:, tests] = paid[:, None] >> (tests - first) & 1
+    return charged

@@ -1,0 +1,415 @@
+"""What a reproduction leaves behind: a CSV file, a Markdown page with ours beside the published, and pictures."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from worthwhile import __version__
+from worthwhile.files import write_file, write_text
+
+__all__ = [
+    "About",
+    "Breakdown",
+    "Dots",
+    "Entry",
+    "Estimate",
+    "Panel",
+    "Picture",
+    "Table",
+    "estimate",
+    "footnote",
+    "judgement",
+    "layout",
+    "write_pages",
+]
+
+NARROW = 2  # with more columns than this, the published number stands below ours instead of beside it
+OUTSIDE = "†"
+LONG = 20  # letters of a name in a legend
+CSV_HEADER = ["table", "row", "column", "mean", "interval", "published", "published_interval", "inside"]
+# Okabe and Ito's palette: to be told apart by everybody; markers and dashes do it without colours.
+_COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f")
+_MARKERS = "osD^vPX*"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with the half-width of its 95 % confidence interval (NaN: there is only one value; or none, if both are).
+
+    Examples
+    --------
+    >>> print(Estimate(54.0, 9.94), Estimate(54.0, math.nan), Estimate(54.0, math.nan, digits=0))
+    54.0 ± 9.9 54.0 54
+    """
+
+    mean: float
+    interval: float
+    digits: int = 1  # to be shown after the point
+
+    def __str__(self) -> str:
+        mean, interval = f"{self.mean:.{self.digits}f}", f"{self.interval:.{self.digits}f}"
+        return "–" if math.isnan(self.mean) else mean if math.isnan(self.interval) else f"{mean} ± {interval}"
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Return the mean of independent values and its 95 % confidence interval, t · sd / √n.
+
+    Examples
+    --------
+    >>> print(estimate([50.0, 54.0, 58.0]))
+    54.0 ± 9.9
+    """
+    from scipy import stats
+
+    n = len(values)
+    if n < 2:
+        return Estimate(float(np.mean(values)), math.nan)
+    width = float(stats.t.ppf(0.975, n - 1)) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    return Estimate(float(np.mean(values)), width)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Our number, and the published one where there is one; a rough number is not to be compared with it.
+
+    Nor is one that was published without an interval (NaN), unless a tolerance says how near ours should be.
+    """
+
+    ours: Estimate
+    published: tuple[float, float] | None = None
+    rough: bool = False
+    digits: int = 0  # of the published number, after the point
+    tolerance: float = math.nan
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether ours, rounded as the published one is, lies in the published interval; None: not compared."""
+        if self.published is None or self.rough or math.isnan(self.ours.mean):
+            return None
+        mean, interval = self.published
+        width = self.tolerance if math.isnan(interval) else interval
+        # Differences of decimals are not exact.
+        return None if math.isnan(width) else abs(round(self.ours.mean, self.digits) - mean) <= width + 1e-9
+
+    def published_text(self) -> str:
+        """Return the published number as a page shows it."""
+        if self.published is None:
+            return ""
+        mean, interval = self.published
+        text = f"{mean:.{self.digits}f}" if round(mean, self.digits) == mean else f"{mean:g}"
+        return text if math.isnan(interval) else f"{text} ± {interval:g}"
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The same numbers by something else, without published ones to compare; or texts."""
+
+    title: str
+    columns: list[str]
+    rows: Mapping[str, Sequence[float | str]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over a common x, or with an x of their own; those of `right` have the scale on the right-hand side."""
+
+    title: str
+    lines: Mapping[str, Sequence[float]]
+    right: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    own_x: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels, two beside each other, with one legend below; `labels` gives a line the same look in every picture."""
+
+    name: str
+    title: str
+    x: Sequence[float]  # on a logarithmic scale; empty: every line has an x of its own
+    x_label: str
+    y_label: str
+    panels: Sequence[Panel]
+    labels: Sequence[str]
+    right_label: str = ""
+    ticks: Sequence[float] = ()  # numbers to show along x; none: all of x
+    linear: bool = False  # x on a linear scale instead
+    top: float = 100.0  # of the scale up the side, unless a line goes higher
+
+
+@dataclass(frozen=True)
+class Dots:
+    """A line of dots for each name, one above the other: ours and the published, say."""
+
+    name: str
+    title: str
+    names: Sequence[str]
+    x_label: str
+    series: Mapping[str, Sequence[float]]  # a number per name; NaN: no dot
+    mark: float  # where a line runs up and down
+
+
+@dataclass(frozen=True)
+class Table:
+    """A reproduced table with all that belongs to it."""
+
+    name: str
+    title: str
+    rows: list[str]
+    columns: list[str]
+    entries: dict[tuple[str, str], Entry]
+    protocol: str = ""
+    notes: list[str] = field(default_factory=list)
+    breakdowns: list[Breakdown] = field(default_factory=list)
+    pictures: list[Picture | Dots] = field(default_factory=list)
+    block: int = 4  # so many columns beside each other
+
+
+@dataclass(frozen=True)
+class About:
+    """How the tables came to be."""
+
+    command: str
+    quick: bool
+    cells: int
+    seconds: float
+
+
+def write_pages(name: str, tables: Sequence[Table], folder: Path, about: About) -> list[Path]:
+    """Write NAME.csv, NAME.md and the pictures of the tables; return their paths."""
+    write_text(folder / f"{name}.csv", _csv(tables))
+    write_text(folder / f"{name}.md", _markdown(name, tables, about))
+    written = [folder / f"{name}.csv", folder / f"{name}.md"]
+    for table in tables:
+        for picture in table.pictures:
+            path = folder / f"{picture.name}.png"
+            write_file(
+                path, _dots_png(picture, about.quick) if isinstance(picture, Dots) else _png(picture, about.quick)
+            )
+            written.append(path)
+    return written
+
+
+def _csv(tables: Sequence[Table]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for table in tables:
+        for (row, column), entry in table.entries.items():
+            ours, (mean, interval) = entry.ours, entry.published or ("", "")
+            inside = {None: "", True: "yes", False: "no"}[entry.inside]
+            width = "" if math.isnan(ours.interval) else f"{ours.interval:.3f}"
+            own = "" if math.isnan(ours.mean) else f"{ours.mean:.3f}"
+            writer.writerow([table.name, row, column, own, width, _plain(mean), _plain(interval), inside])
+    return text.getvalue()
+
+
+def _plain(number: float | str) -> str:
+    return number if isinstance(number, str) else "" if math.isnan(number) else f"{number:g}"
+
+
+def layout(table: Table) -> list[tuple[list[str], list[list[str]]]]:
+    """Return a table as texts, ours beside the published: blocks of columns, each with its headings and its lines.
+
+    Numbers of ours that lie outside the published interval have a mark. In a table of more than two columns the
+    published number stands in brackets in a second line.
+    """
+    wide = len(table.columns) > NARROW
+    blocks = []
+    for start in range(0, len(table.columns), table.block):
+        columns = table.columns[start : start + table.block]
+        headings = ["", *columns] if wide else ["", *(text for c in columns for text in (f"{c}: ours", "published"))]
+        blocks.append((headings, [_line(table, row, columns, wide) for row in table.rows]))
+    return blocks
+
+
+def _line(table: Table, row: str, columns: Sequence[str], wide: bool) -> list[str]:
+    line = [row]
+    for column in columns:
+        entry = table.entries[row, column]
+        ours = f"{entry.ours} {OUTSIDE}" if entry.inside is False else str(entry.ours)
+        published = entry.published_text()
+        line += [f"{ours}\n({published})" if published else ours] if wide else [ours, published]
+    return line
+
+
+def _markdown(name: str, tables: Sequence[Table], about: About) -> str:
+    lines = [f"# {name}", ""]
+    if about.quick:
+        lines += [
+            "**This is the quick version**: few splits, few error costs, short searches. It shows the shape, but its"
+            " numbers are rough and averages over other error costs than the published ones; leave out `--quick` for"
+            " the full protocol.",
+            "",
+        ]
+    day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    command = f"`{about.command}`, " if about.command else ""
+    lines += [
+        f"Made by {command}worthwhile {__version__}, on {day}, on a machine with {os.cpu_count()} cores:"
+        f" {about.cells} cells, {about.seconds / 60:.1f} minutes of learning in all.",
+        "",
+    ]
+    for protocol in dict.fromkeys(table.protocol for table in tables if table.protocol):
+        lines += [protocol, ""]
+    for table in tables:
+        lines += _section(table)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(table: Table) -> list[str]:
+    lines = [f"## {table.title}", ""]
+    for headings, rows in layout(table):
+        lines += [*_pipes(headings, rows), ""]
+    if judged := judgement(table):
+        lines += [judged, ""]
+    if len(table.columns) > NARROW and any(entry.published for entry in table.entries.values()):
+        lines += ["In brackets: the published number.", ""]
+    for note in table.notes:
+        lines += [note, ""]
+    for part in table.breakdowns:
+        numbers = [[label, *map(_shown, values)] for label, values in part.rows.items()]
+        lines += [f"{part.title}:", "", *_pipes(["", *part.columns], numbers), ""]
+    for picture in table.pictures:
+        lines += [f"![{picture.title}]({picture.name}.png)", ""]
+    return lines
+
+
+def judgement(table: Table) -> str:
+    """Say how many of our means are as they should be; nothing if none is compared.
+
+    Examples
+    --------
+    >>> entries = {("a", "b"): Entry(Estimate(0.64, math.nan), (0.62, math.nan), digits=2, tolerance=0.05)}
+    >>> judgement(Table("t", "T", ["a"], ["b"], entries))
+    '1 of 1 of our means lie within 0.05 of the published ones (rounded to two digits after the point, as these are).'
+    """
+    compared = [entry for entry in table.entries.values() if entry.inside is not None]
+    if not compared:
+        return ""
+    first = compared[0]
+    rounded = ("whole numbers", "one digit after the point", "two digits after the point")[first.digits]
+    inside = f"{sum(entry.inside is True for entry in compared)} of {len(compared)} of our means lie"
+    if math.isnan(first.tolerance):
+        return f"{inside} in the published interval (rounded to {rounded}, as the published ones are)."
+    return f"{inside} within {first.tolerance:g} of the published ones (rounded to {rounded}, as these are)."
+
+
+def footnote(table: Table) -> str:
+    """Return what the mark in a table says; nothing if no number has it."""
+    marked = [entry for entry in table.entries.values() if entry.inside is False]
+    if not marked:
+        return ""
+    near = marked[0].tolerance
+    where = "outside the published interval" if math.isnan(near) else f"further than {near:g} from the published number"
+    return f"{OUTSIDE} {where}"
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.1f}"
+
+
+def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    texts = [[cell.replace("\n", "<br>") for cell in row] for row in (headings, *rows)]
+    lines = ["| " + " | ".join(row) + " |" for row in texts]
+    return [lines[0], "|---|" + "---:|" * (len(headings) - 1), *lines[1:]]
+
+
+def _png(picture: Picture, quick: bool) -> bytes:
+    """Draw without pyplot, which may want a screen."""
+    from matplotlib.figure import Figure
+
+    rows = math.ceil(len(picture.panels) / 2)
+    figure = Figure(figsize=(8.5, 2.9 * rows + 1.0), layout="constrained")
+    axes = figure.subplots(rows, 2, squeeze=False).ravel()
+    handles: dict[str, Any] = {}
+    for ax, panel in zip(axes, picture.panels, strict=False):
+        handles |= _draw(ax, picture, panel)
+    for ax in axes[len(picture.panels) :]:
+        ax.axis("off")
+    return _finished(figure, picture.title, quick, handles)
+
+
+def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any]) -> bytes:
+    """Add title and legend to a figure and return its picture."""
+    figure.suptitle(title + (" (quick version)" if quick else ""), fontsize=11)
+    most = 4 if max(map(len, handles), default=0) <= LONG else 3  # as many as there is room for
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=min(most, len(handles)), frameon=False
+    )
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
+    return content.getvalue()
+
+
+def _dots_png(picture: Dots, quick: bool) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 0.26 * len(picture.names) + 1.6), layout="constrained")
+    ax = figure.subplots()
+    places = range(len(picture.names))
+    ax.set_yticks(places, picture.names)
+    ax.invert_yaxis()  # the first name on top
+    ax.axvline(picture.mark, color="0.6", linewidth=0.8)
+    handles: dict[str, Any] = {}
+    for n, (label, values) in enumerate(picture.series.items()):
+        # The first series stays to be seen where a later one has the same number.
+        (handles[label],) = ax.plot(
+            values,
+            places,
+            linestyle="",
+            color=_COLOURS[n % len(_COLOURS)],
+            marker=_MARKERS[n % len(_MARKERS)],
+            markersize=6,
+            markerfacecolor=_COLOURS[n % len(_COLOURS)] if n == 0 else "none",
+        )
+    ax.set_xlim(left=0)
+    ax.set_xlabel(picture.x_label, fontsize=8)
+    ax.tick_params(labelsize=8)
+    ax.grid(axis="both", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    return _finished(figure, picture.title, quick, handles)
+
+
+def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
+    ax.set_title(panel.title, fontsize=10)
+    ax.set_xscale("linear" if picture.linear else "log")
+    if ticks := picture.ticks or picture.x:
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    ax.set_xlabel(picture.x_label, fontsize=8)
+    ax.set_ylabel(picture.y_label, fontsize=8)
+    ax.tick_params(labelsize=8)
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    axes = [(ax, panel.lines)]
+    if panel.right:
+        other = ax.twinx()
+        other.set_ylabel(picture.right_label, fontsize=8)
+        other.tick_params(labelsize=8)
+        axes.append((other, panel.right))
+    handles: dict[str, Any] = {}
+    for where, lines in axes:
+        for label, values in lines.items():
+            n = picture.labels.index(label)
+            (handles[label],) = where.plot(
+                panel.own_x.get(label, picture.x),
+                values,
+                color=_COLOURS[n % len(_COLOURS)],
+                marker=_MARKERS[n % len(_MARKERS)],
+                markersize=4,
+                linewidth=1.3,
+                linestyle="-" if n < len(_COLOURS) else "--",
+            )
+        highest = max((value for values in lines.values() for value in values), default=0.0)
+        # The paper's scale is 0 to 100; what costs more is shown all the same.
+        where.set_ylim(0, max(picture.top if not panel.right else 1.0, highest * 1.05))
+    return handles

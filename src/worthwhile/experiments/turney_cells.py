@@ -1,0 +1,191 @@
+"""The cells of Turney (1995): the five problems, their costs and splits, the learners, and what is measured.
+
+Section 4 of the paper: the cost per case on one third of the cases, after learning from the other two.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.costs.costs import Costs
+from worthwhile.experiments.engine import Cell, Family, Numbers, load, parameters_of, seed_of
+
+__all__ = ["FAMILY", "PROBLEMS", "costs_of", "measure", "parts", "retested"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One of the five data sets: its name in the paper, the class of the healthy (Appendix A), and how long trees take.
+
+    The time is compared with bupa's.
+    """
+
+    title: str
+    healthy: str
+    effort: float
+
+
+PROBLEMS = {
+    "bupa": Problem("BUPA Liver Disease", "lt3", 1.0),
+    "heart": Problem("Heart Disease", "buff", 1.0),
+    "hepatitis": Problem("Hepatitis Prognosis", "2", 0.6),
+    "pima": Problem("Pima Indians Diabetes", "0", 3.0),
+    "thyroid": Problem("Thyroid Disease", "3", 10.0),
+}
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Where a learner is found, and about how many seconds it takes: always, and per effort of the data set."""
+
+    module: str
+    name: str
+    always: float
+    effort: float
+
+
+LEARNERS = {
+    "c45": Learner("worthwhile.greedy", "C45Classifier", 0.01, 0.004),
+    "eg2": Learner("worthwhile.greedy", "EG2Classifier", 0.01, 0.004),
+    "csid3": Learner("worthwhile.greedy", "CSID3Classifier", 0.01, 0.004),
+    "idx": Learner("worthwhile.greedy", "IDXClassifier", 0.01, 0.004),
+    "icet": Learner("worthwhile.icet", "ICETClassifier", 0.01, 0.18),  # of 1000 trials
+    "act": Learner("worthwhile.act", "ACTClassifier", 0.2, 0.05),
+    "no-test": Learner("worthwhile.experiments.peers", "NoTestClassifier", 0.01, 0.004),
+    "peers": Learner("worthwhile.experiments.peers", "PeerPickClassifier", 0.4, 0.05),
+}
+
+
+TREES_PER_TRIAL = 8  # of the refined search, which grows more trees and tries fewer individuals
+
+
+def costs_of(costs: Costs, prices: str, errors: str, classes: Sequence[str], healthy: str) -> Costs:
+    """Return the costs of a cell.
+
+    Parameters
+    ----------
+    costs : Costs
+        The published ones.
+    prices : {"published", "no-delay", "no-discount"}
+    errors : str
+        The cost of every error, or "negative:positive": that of calling the sick healthy, and the healthy sick. To
+        confuse two kinds of sick costs the less of the two (Table 24).
+    classes : sequence of str
+    healthy : str
+        Which class is not sick.
+
+    Examples
+    --------
+    >>> costs_of(Costs(), "published", "50:400", ["buff", "sick"], "buff").errors
+    {'buff': {'buff': 0.0, 'sick': 400.0}, 'sick': {'buff': 50.0, 'sick': 0.0}}
+    """
+    changed = {"published": lambda c: c, "no-delay": Costs.without_delays, "no-discount": Costs.without_groups}
+    costs = changed[prices](costs)
+    if ":" not in errors:
+        return costs.with_errors(float(errors))
+    negative, positive = map(float, errors.split(":"))
+
+    def cost(truth: str, answer: str) -> float:
+        if truth == answer:
+            return 0.0
+        return positive if truth == healthy else negative if answer == healthy else min(negative, positive)
+
+    return costs.with_errors({truth: {answer: cost(truth, answer) for answer in classes} for truth in classes})
+
+
+def parts(n_cases: int, split: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return which cases train and which test in a random split, two thirds to one third.
+
+    Examples
+    --------
+    >>> [len(part) for part in parts(296, 0)], [len(part) for part in parts(3772, 0)]
+    ([197, 99], [2515, 1257])
+    """
+    order = np.random.default_rng(split).permutation(n_cases)
+    train = round(n_cases * 2 / 3)
+    return order[:train], order[train:]
+
+
+def load_problem(name: str, folder: str | None) -> Any:
+    """Load one of the five problems by its name in a cell."""
+    return load(f"turney-{name}", folder)
+
+
+def measure(cell: Cell, folder: str | None) -> Numbers:
+    """Learn on the one part of a split and measure on the other, per case."""
+    problem = load_problem(cell.data, folder)
+    costs = costs_of(
+        problem.costs, cell.prices, cell.errors, np.unique(problem.y).tolist(), PROBLEMS[cell.data].healthy
+    )
+    train, test = parts(len(problem.y), cell.split)
+    known = LEARNERS[cell.learner]
+    learner = getattr(importlib.import_module(known.module), known.name)(
+        costs=costs,
+        nominal=problem.nominal,
+        columns=problem.feature_names,
+        random_state=seed_of(cell),
+        **parameters_of(cell.parameters),
+    )
+    start = time.perf_counter()
+    learner.fit(problem.X[train], problem.y[train])
+    seconds = time.perf_counter() - start
+    X, y = problem.X[test], problem.y[test]
+    tests, total = float(learner.test_costs(X).mean()), float(learner.total_costs(X, y).mean())
+    standard = costs.standard_cost(problem.y)
+    return {
+        "test_cost": tests,
+        "error_cost": total - tests,
+        "total_cost": total,
+        "error_rate": float((learner.predict(X) != y).mean()),
+        "all_tests": costs.total_price(),
+        "standard_cost": standard,
+        "normalized": 100 * total / standard,
+        "nodes": learner.tree_.n_nodes,
+        "seconds": seconds,
+    }
+
+
+def weight(cell: Cell) -> float:
+    """Return about how many seconds a cell takes."""
+    learner = LEARNERS[cell.learner]
+    parameters = parameters_of(cell.parameters)
+    trials = parameters.get("trials", 1000) / 1000
+    if parameters.get("variant") == "refined":
+        trials *= TREES_PER_TRIAL
+    return learner.always + learner.effort * trials * PROBLEMS[cell.data].effort
+
+
+NUMBERS = (
+    "test_cost",
+    "error_cost",
+    "total_cost",
+    "error_rate",
+    "all_tests",
+    "standard_cost",
+    "normalized",
+    "nodes",
+    "seconds",
+)
+FAMILY = Family("turney", NUMBERS, load_problem, measure, weight)
+
+
+def retested(numbers: Numbers, trained: float, tested: float) -> float:
+    """Return the normalized cost with another uniform error cost than the one learned with (section 4.2.4).
+
+    Examples
+    --------
+    Tests for 10 of 20, one error in ten; the majority is wrong in a quarter of the cases.
+
+    >>> cell = {"test_cost": 10.0, "error_rate": 0.1, "all_tests": 20.0, "standard_cost": 45.0}
+    >>> round(retested(cell, trained=100.0, tested=400.0), 1)
+    41.7
+    """
+    least_wrong = (numbers["standard_cost"] - numbers["all_tests"]) / trained
+    return 100 * (numbers["test_cost"] + tested * numbers["error_rate"]) / (numbers["all_tests"] + tested * least_wrong)

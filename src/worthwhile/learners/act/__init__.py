@@ -1,0 +1,1 @@
+"""LSID3 and ACT: look-ahead by sampling trees."""

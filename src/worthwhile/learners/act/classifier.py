@@ -1,0 +1,322 @@
+"""LSID3 and ACT: look-ahead by sampling trees below every candidate split (Esmeir & Markovitch 2007, 2008).
+
+`variant="paper"` is the published ACT. `variant="refined"` is interruptible and changes what made it follow luck;
+docs/design.md, "Look-ahead", says precisely what either does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from worthwhile import _core
+from worthwhile.learners.act.tree_builder import GRACE, PAPER, GrownTree, GrowthSettings, TreeBuilder, choose_settings
+from worthwhile.learners.base import Training, TreeClassifier
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.folds import stratified_share
+from worthwhile.learners.greedy import _GreedyClassifier
+from worthwhile.learners.soft_labels import SoftLabels
+
+__all__ = ["ACTClassifier", "LSID3Classifier", "Progress"]
+
+CLEARLY = 0.1
+EARLY = (
+    0.1  # share of the time limit for contracts on the cases' own labels, before it is settled which labels are better
+)
+MOST_SAMPLES = 4096  # doubling ends here; further contracts draw other samples
+
+# Trees, each with whether it is the first of a new valuation.
+Steps = Iterator[tuple[GrownTree, bool]]
+
+
+class Progress(NamedTuple):
+    """One entry of the history of a search: when a better tree was found, and what it is expected to cost."""
+
+    seconds: float
+    """Time since the search began."""
+    cost: float
+    """Expected cost per case of the best tree so far."""
+    r: int
+    """Samples below every branch that its look-ahead took; 0: it was grown without."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LSID3Classifier(_GreedyClassifier):
+    """LSID3: the test below which the smallest tree was found. It does not look at prices.
+
+    Below every branch of every candidate test, `r` trees are grown whose tests are drawn at random, in proportion to
+    their gain; the test with the smallest sum of leaves wins. With `r=0` it is ID3.
+
+    Parameters
+    ----------
+    r : int, default 5
+        Sampled trees below every branch; cuts of every numeric test that are tried.
+    time_limit : float, optional
+        Seconds after which the nodes that are left are split without look-ahead.
+    costs : Costs, optional
+        Prices of the tests and costs of the errors, for `test_costs` and the like; growing sees them by `weighting` at
+        most.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them (Ting 1998); None: all the same.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic"
+        C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller prunes more.
+    raise_subtrees : bool, default True
+        Pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases.
+    max_depth : int, optional
+        Longest way from the root to a leaf (at most 4096).
+    answer : {"majority", "least-cost"}, default "majority"
+        Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
+    nominal : list of column names or positions, optional
+        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the samples repeatable.
+    n_jobs : int, optional
+        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree that was learned.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, if X had names.
+
+    References
+    ----------
+    S. Esmeir & S. Markovitch (2007), Anytime learning of decision trees, Journal of Machine Learning Research 8.
+
+    Examples
+    --------
+    The class is whether two of six bits differ: no test alone says anything about it.
+
+    >>> import numpy as np
+    >>> import worthwhile as ww
+    >>> X = np.random.default_rng(0).integers(0, 2, (300, 6)).astype(str)
+    >>> y = X[:, 0] != X[:, 1]
+    >>> ww.LSID3Classifier(random_state=0).fit(X, y).tree_.n_leaves
+    4
+    """
+
+    r: int = 5
+    time_limit: float | None = None
+    _criterion: ClassVar[str] = "gain"
+
+    def _learn(self, training: Training) -> None:
+        policy, money = self._policy(), training.money
+        policy.look_ahead(
+            r=int(self.r),
+            greedy_first=False,
+            by_size=True,
+            samples="grown",
+            confidence=float(self.confidence),
+            margin=0.0,
+            seed=int(self._generator().integers(2**63)),
+        )
+        core = _core.grow_ahead(
+            training.table,
+            training.classes,
+            training.weights,
+            money.core_pricing,
+            money.core_errors,
+            policy,
+            seconds=math.inf if self.time_limit is None else float(self.time_limit),
+            seconds_more=math.inf,
+        )
+        self.tree_ = training.tree(core, self.answer)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ACTClassifier(TreeClassifier):
+    """ACT: the test below which the cheapest tree was found, prices and errors counted together.
+
+    Below every branch of every candidate test one tree is grown by EG2 and `r` − 1 by EG2 with tests drawn at random;
+    the price of the test plus the cheapest trees of its branches says what it is worth. More samples, or more time,
+    lead to cheaper trees.
+
+    Parameters
+    ----------
+    costs : Costs, optional
+        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
+        these costs; None: all the same.
+    variant : {"refined", "paper"}, default "refined"
+        "paper": the published algorithm. "refined": with up to 5,000 cases it finds out by cross-validation whether to
+        learn from the cases' own labels or from softer ones, by a random forest and a logistic regression; where tests
+        are delayed, and with softer labels, sampled trees are pruned before they are valued; trees grown without
+        look-ahead compete with the others; and `time_limit` makes it go on until the time is over.
+    r : int, default 5
+        Samples below every branch; cuts of every numeric test that are tried. 0: no look-ahead; "paper" is EG2, pruned
+        by cost, then. With a `time_limit`, "refined" begins with 1 and goes on beyond it.
+    omega : float, optional
+        How strongly EG2 minds the prices. None: by the costs, as in the paper ("refined": 0.25 with softer labels).
+    confidence : float, optional
+        Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
+        softer labels).
+    samples : {"grown", "stopped", "pruned"}, optional
+        How far sampled trees go: until nothing can be split; no further than each split pays at once, which is faster;
+        or all the way, with what does not pay cut off again. None: "grown"; "refined": "pruned" with softer labels or
+        delayed tests.
+    set_aside : float, default 0
+        Share of the cases that splits are not sought in, but sampled trees valued by, where at least 30 of them come to
+        a node. The tree is pruned, and answers, by all cases. Worth a try when there are very many.
+    time_limit : float, optional
+        Seconds. "refined": contracts of 1, 2, 4, … samples follow each other until the time is over, and the best tree
+        is kept; making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
+        "paper": nodes that are left then are split without look-ahead. Ctrl-C ends the search with the best tree so
+        far; pressed before the first tree is ready, it is passed on.
+    callback : function, optional
+        Called with a `Progress` whenever a better tree is found.
+    nominal : list of column names or positions, optional
+        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the samples repeatable; with a time limit, as far as the machine is as fast.
+    n_jobs : int, optional
+        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree that was learned.
+    expected_cost_ : float
+        What it is expected to cost per case, by the valuation that chose it.
+    history_ : list of Progress
+        Seconds, expected cost and samples of each tree that was better than those before; it begins when it is settled
+        how trees are valued.
+    stopped_ : {"done", "time limit", "interrupted"}
+        Why the search ended.
+    r_ : int
+        Samples that the tree's look-ahead was to take; 0: it was grown without.
+    soft_label_weight_ : float
+        Share of the softer labels in those that the tree was grown from.
+    omega_, confidence_ : float
+        The values that were used.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, if X had names.
+
+    References
+    ----------
+    S. Esmeir & S. Markovitch (2008), Anytime induction of low-cost, low-error classifiers: a sampling-based approach,
+    Journal of Artificial Intelligence Research 33; (2007), Anytime induction of
+    cost-sensitive trees, Advances in Neural Information Processing Systems 20.
+
+    Examples
+    --------
+    Two bits that differ, four that say nothing, and a dear test that says it all. EG2 finds no cheap test that gains
+    anything; the look-ahead does.
+
+    >>> import numpy as np
+    >>> import worthwhile as ww
+    >>> bits = np.random.default_rng(0).integers(0, 2, (300, 6)).astype(str)
+    >>> y = bits[:, 0] != bits[:, 1]
+    >>> X = np.column_stack([bits, y])
+    >>> costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(6)} | {"x6": 50.0}, errors=1000)
+    >>> ww.ACTClassifier(costs=costs, random_state=0).fit(X, y).tree_.tests_used()
+    ['x0', 'x1']
+    """
+
+    variant: str = "refined"
+    r: int = 5
+    omega: float | None = None
+    confidence: float | None = None
+    samples: str | None = None
+    set_aside: float = 0.0
+    time_limit: float | None = None
+    callback: Callable[[Progress], Any] | None = None
+
+    def _learn(self, training: Training) -> None:
+        deadline, rng = Deadline(self.time_limit), self._generator()
+        steps = (
+            self._paper(training, deadline, rng) if self.variant == "paper" else self._refined(training, deadline, rng)
+        )
+        self.history_: list[Progress] = []
+        self.stopped_, self.expected_cost_ = "interrupted", math.inf
+        found: GrownTree | None = None
+        try:
+            for grown, anew in steps:
+                if anew:  # by another valuation than the trees before
+                    self.history_.clear()
+                if anew or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
+                    found = grown
+                    self._note(found, deadline)
+            late = self.time_limit is not None and deadline.remaining() <= GRACE
+            self.stopped_ = "time limit" if late else "done"
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+        assert found is not None  # every search begins with a tree
+        self.tree_ = training.tree(found.core, "least-cost")
+
+    def _note(self, found: GrownTree, deadline: Deadline) -> None:
+        self.expected_cost_, self.r_ = found.cost, found.r
+        self.soft_label_weight_, self.omega_, self.confidence_ = (
+            found.ground.soft_label_weight,
+            found.ground.omega,
+            found.ground.confidence,
+        )
+        self.history_.append(Progress(deadline.elapsed(), found.cost, found.r))
+        if self.callback is not None:
+            self.callback(self.history_[-1])
+
+    def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
+        ground = self._ground(SoftLabels(training, False, 0, 1), PAPER, rng)
+        yield self._grow(ground, int(self.r), rng, deadline), True
+
+    def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
+        """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
+        own = self._ground(SoftLabels(training, False, 0, 1), PAPER, rng)
+        yield own.greedy(), True
+        r = 1
+        while self.time_limit is not None and r <= self.r and deadline.elapsed() < EARLY * self.time_limit:
+            yield self._grow(own, r, rng, deadline), False
+            r *= 2
+        lesson, school = choose_settings(training, int(self.r), self._given(), self._n_threads(), deadline, rng)
+        ground = self._ground(lesson, school, rng)
+        greedy = ground.greedy(), ground.greedy("cost-drop")
+        if self.time_limit is None:
+            grown = self._grow(ground, int(self.r), rng, deadline)
+            yield grown, True
+            # Expectations differ by chance: those without look-ahead must be clearly lower.
+            least = grown.cost - CLEARLY * abs(grown.cost)
+            yield from ((tree, False) for tree in greedy if tree.cost < least)
+            return
+        if school.soft_label_weight > 0:  # other labels: everything begins anew
+            r = 1
+        yield greedy[0], school.soft_label_weight > 0
+        yield greedy[1], False
+        while deadline.remaining() > 0 and len(training.labels) > 1:
+            yield self._grow(ground, r, rng, deadline), False
+            r = min(2 * r, MOST_SAMPLES)
+
+    def _given(self) -> dict[str, Any]:
+        return {"omega": self.omega, "confidence": self.confidence, "samples": self.samples}
+
+    def _ground(self, lesson: SoftLabels, school: GrowthSettings, rng: np.random.Generator) -> TreeBuilder:
+        aside = None
+        if self.set_aside > 0:
+            aside = stratified_share(lesson.training.classes, float(self.set_aside), rng)
+        return TreeBuilder(lesson, school, self._given(), self._n_threads(), aside=aside)
+
+    def _grow(self, ground: TreeBuilder, r: int, rng: np.random.Generator, deadline: Deadline) -> GrownTree:
+        return ground.ahead(r, int(rng.integers(2**63)), deadline.remaining()) if r > 0 else ground.greedy()

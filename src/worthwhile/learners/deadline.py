@@ -1,0 +1,35 @@
+"""How long a search may still take."""
+
+from __future__ import annotations
+
+import math
+import time
+
+__all__ = ["Deadline"]
+
+
+class Deadline:
+    """The time since the start, and how much is left.
+
+    Parameters
+    ----------
+    limit : float or None
+        Seconds; None: no limit.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self._start, self._limit = time.monotonic(), math.inf if limit is None else limit
+
+    def elapsed(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self._start
+
+    def remaining(self) -> float:
+        """Return the seconds that are left; 0 when the time is over."""
+        return max(self._limit - self.elapsed(), 0.0)
+
+    def fraction(self, share: float) -> Deadline:
+        """Return a deadline with the same start and a share of the limit."""
+        part = Deadline(self._limit * share)
+        part._start = self._start
+        return part

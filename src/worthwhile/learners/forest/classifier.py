@@ -1,0 +1,523 @@
+"""BudgetRF: a random forest whose tests stay, on average, within a budget (Nan, Wang & Saligrama 2015), and beyond.
+
+docs/design.md, "Forests", says precisely what is computed.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from worthwhile import _core
+from worthwhile.learners.base import Training, TreeClassifier
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.folds import stratified_share
+from worthwhile.learners.forest.advice import advise_by_forest, explain_by_forest
+from worthwhile.learners.forest.growing import ForestTask, TreeBatch, shared_task, spread_trees
+from worthwhile.learners.forest.model_file import Forest, fits, forests_from_json, forests_to_json
+from worthwhile.learners.forest.part_files import files_of
+from worthwhile.learners.forest.partitions import forests_of, prepare
+from worthwhile.learners.forest.test_sets import importances, ladder
+from worthwhile.learners.forest.validation import SETTLED, ForestValidator, Growth, GrowthMonitor
+from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
+from worthwhile.parallel.workers import Shared, slots
+from worthwhile.table.columns import is_frame, read_columns
+from worthwhile.tree.json_format import DEEPEST, Reader
+from worthwhile.tree.nodes import Nodes
+from worthwhile.tree.notebook import forest_table
+from worthwhile.tree.run import Fetch, may_ask, run
+from worthwhile.tree.tree import Advice, Explanation, Outcome, Tree, distinct_labels
+from worthwhile.wording import amount
+
+__all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord", "Growth"]
+
+ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
+LEAST_POWER = {"powers": 2.0, "products": 1.0}
+FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
+CHOSEN = "chosen"
+PILOTS = 20  # trees that say how important each test is
+TRIED = 10  # trees that say how cases are best drawn
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BudgetForestClassifier(TreeClassifier):
+    """BudgetRF: a random forest whose tests cost, on average, no more than a budget.
+
+    Every tree is grown on a random sample of the cases; a node takes the test, and the cut, with the least price per
+    drop of impurity in the worst branch. Trees are added as long as the average price of a validation case stays within
+    the budget, where a test that several trees ask for is paid once. Their majority answers.
+
+    Parameters
+    ----------
+    budget : float, optional
+        What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.
+    alpha : float or list of float, default 0
+        Threshold of the impurity "pairs": the number of cases of a class that a leaf may get wrong; larger means
+        smaller trees, and more of them within the budget. Of several values the one with the least validation error is
+        chosen (the least total cost, where errors are not all equally dear). The paper's are `ALPHAS` of this module.
+    max_trees : int, default 40
+        Largest number of trees.
+    impurity : {"pairs", "powers", "products"}, default "pairs"
+        What splits shall lower: pairs of cases of different classes beyond a threshold (equation 11), the power of the
+        number of cases less those of the classes (equation 14), or products of the sizes of two classes (equation 13).
+    power : float or list of float, default 2
+        Exponent of the impurities "powers" (at least 2) and "products" (at least 1), or several to choose from.
+    splits : {"minimax", "expected"}, default "minimax"
+        Whether the branch of largest impurity counts, or the mean over the branches.
+    cuts : {"random", "values", "exact"}, default "random"
+        Which cuts of a numeric test are tried: 80, 40 or 20 (with more than 2,000, more than 500, and fewer cases)
+        anywhere between the least and the largest value, or at values of cases drawn at random, which suits crooked
+        columns; or all.
+    sampling : {"chosen", "drawn", "weighted"}, default "chosen"
+        Which cases a tree is grown from. "drawn", as in the paper: as many as there are, drawn with replacement, so
+        that a third of them is not seen; good where classes overlap. "weighted": all, each counting half, and half of
+        how often it was drawn; good where they hardly do. "chosen": whichever errs less on the validation cases in ten
+        trees; "drawn", where there are none.
+    tests : {"all", "chosen"}, default "all"
+        "all", as in the paper: each tree may ask any test, at its price. "chosen": there are also forests whose trees
+        keep to a set of tests, the most important ones for their price, and do not mind prices within it; sets of all
+        sizes are tried, and the forest with the fewest errors within the budget is chosen. It takes longer, and gets
+        far more out of small budgets.
+    context : bool, default False
+        A test that is paid for on the path counts as free in growing, and a group's common price counts once.
+    max_depth : int, optional
+        Longest way from the root to a leaf of a tree (at most 4096).
+    validation : float or pair (X, y), default 0.3
+        The share of the training cases that is kept from growing and measures prices and errors, or other cases for it.
+        None: the training cases themselves.
+    adaptive : bool or "settled", default False
+        True: trees are consulted in their order, and a case stops, and pays no more, when the remaining votes cannot
+        change the answer, or when the next tree costs more than it is expected to gain. With a budget, the rate between
+        prices and error costs is chosen so that the budget is kept; without, one unit of price counts as one unit of
+        error cost. "settled": only the first reason.
+    time_limit : float, optional
+        Seconds after which `fit` grows no more trees; one is waited for.
+    callback : function, optional
+        `fit` calls it with a `Growth` after every tree.
+    costs : Costs, optional
+        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them; None: all the same.
+    nominal : list of column names or positions, optional
+        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the forest repeatable.
+    n_jobs : int, optional
+        Number of threads; the forest does not depend on it. None: one, -1: all processors. The workers that
+        `joblib.parallel_config` names, of a Dask cluster or other processes, grow trees in their place.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        The trees that are consulted, in their order.
+    empty_ : bool
+        Whether there are none, because the first tree is beyond the budget: then the most frequent class is the answer,
+        and nothing is paid.
+    alpha_ : float
+        The threshold (or the power) that was chosen.
+    tests_ : list of str
+        The tests that the trees may ask.
+    sampling_ : str
+        How cases were drawn.
+    rate_ : float or None
+        With ``adaptive=True``: what one unit of price counts against one unit of error cost.
+    stopped_ : {"done", "time limit", "interrupted"}
+        Why the growing ended. Ctrl-C ends it with what has been grown; before the first tree it is passed on.
+    record_ : BudgetRecord
+        What the forest costs on the validation cases.
+    forests_ : list of Forest
+        The forests for all values of the parameter, with their validation curves.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, if X had names.
+
+    References
+    ----------
+    F. Nan, J. Wang, V. Saligrama (2015), Feature-budgeted random forest.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> pima = ww.datasets.load("pima")
+    >>> known = {"costs": pima.costs, "columns": pima.feature_names, "random_state": 0}
+    >>> clf = ww.BudgetForestClassifier(budget=6, alpha=[0, 8, 25], **known).fit(pima.X, pima.y)
+    >>> len(clf.trees_) > 1, clf.record_.price <= 6
+    (True, True)
+    >>> cheap = clf.with_budget(4)
+    >>> len(cheap.trees_) > 1, cheap.record_.price <= 4
+    (True, True)
+    """
+
+    budget: float | None = None
+    alpha: float | Sequence[float] = 0.0
+    max_trees: int = 40
+    impurity: str = "pairs"
+    power: float | Sequence[float] = 2.0
+    splits: str = "minimax"
+    cuts: str = "random"
+    sampling: str = "chosen"
+    tests: str = "all"
+    context: bool = False
+    max_depth: int | None = None
+    validation: Any = 0.3
+    adaptive: bool | str = False
+    time_limit: float | None = None
+    callback: Callable[[Growth], Any] | None = None
+
+    def fit_parts(self, parts: Any, target: str, weight: str | None = None) -> Self:
+        """Learn from many Parquet files, of which every worker holds one at a time.
+
+        Each tree is grown from a sample of one file (`sampling` "chosen" means "drawn"), and files take turns in
+        proportion to their cases: put rows in a random order before they are divided, and let there be at least as many
+        trees as files. Every file sets its share of validation cases aside, which together judge all trees. Files are
+        read three times (four, with ``adaptive=True``), and all `max_trees` trees are grown before the budget decides
+        how many are consulted. The forest depends on the files and `random_state`, not on the workers.
+
+        Parameters
+        ----------
+        parts : path or list of paths
+            A folder with files ``*.parquet``, or files, which must have the same columns. Every worker must be able to
+            read them under these names. Columns of texts, categories and truth values are nominal.
+        target : str
+            The column with the classes.
+        weight : str, optional
+            A column that says how much each case counts; a case of weight 0 is left out.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import tempfile, pyarrow as pa, pyarrow.parquet, worthwhile as ww
+        >>> folder = tempfile.mkdtemp()
+        >>> for part in range(4):
+        ...     table = pa.table({"age": range(20 + part, 80), "ill": ["no"] * (30 - part) + ["yes"] * 30})
+        ...     pa.parquet.write_table(table, f"{folder}/part-{part}.parquet")
+        >>> clf = ww.BudgetForestClassifier(max_trees=8, random_state=0).fit_parts(folder, target="ill")
+        >>> len(clf.trees_), clf.record_.error < 0.2
+        (8, True)
+        """
+        self._check_parameters()
+        for name, usual in (("tests", "all"), ("time_limit", None), ("callback", None)):
+            if getattr(self, name) != usual:
+                raise ValueError(f"fit_parts knows no {name}: {name}={getattr(self, name)!r} needs fit")
+        values, given = self._values(), self.validation
+        farm = prepare(self, files_of(parts), target, weight, self._options())
+        self._begin(None)  # all trees are grown
+        self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
+        self._root, self.classes_, self.n_features_in_ = farm.root, farm.field.labels, len(farm.root.columns)
+        self.feature_names_in_ = np.array(farm.root.columns, dtype=object)
+        judges = self._judges(given[0], given[1], "validation") if _is_pair(given) else None
+        self.forests_, self.stopped_ = forests_of(self, farm, values, judges), "done"
+        self._choose(self.budget)
+        return self
+
+    def _begin(self, limit: float | None) -> None:
+        """Forget what was learned before, and note what counts: parameters may be set later."""
+        for name in FITTED:
+            self.__dict__.pop(name, None)
+        self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
+        self._limit = None if limit is None or self._adaptive is True else float(limit)
+
+    def _learn(self, training: Training) -> None:
+        self._begin(self.budget)
+        values = self._values()
+        rng = self._generator()
+        seed = int(rng.integers(2**62))
+        self._root = _root(training)
+        growing, judges = self._divide(training, rng)
+        grove = shared_task(growing, self._options(), seed)
+        self._raise_forests(values, grove, judges)
+        self._choose(self.budget)
+
+    def _raise_forests(self, values: list[float], grove: Shared[ForestTask], judges: ValidationSet) -> None:
+        """Grow a forest for every value and every set of tests, as long as nothing ends it."""
+        deadline = Deadline(self.time_limit)
+        self.sampling_ = self._best_sampling(values[0], grove, judges, deadline)
+        plans = [(value, tests) for tests in self._test_sets(values[0], grove, deadline) for value in values]
+        watch = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
+        self.forests_, court = [], self._court(judges)
+        for value, tests in plans:
+            if not self.forests_ or watch.goes_on():
+                self.forests_.append(court.forest(value, self._trees(value, grove, tests), tests, watch))
+        self.stopped_ = watch.stopped
+
+    def _test_sets(self, value: float, grove: Shared[ForestTask], deadline: Deadline) -> list[tuple[int, ...] | None]:
+        """Return the tests that forests are to keep to, None for all of them at their prices."""
+        if self.tests != CHOSEN or deadline.remaining() <= 0:
+            return [None]
+        prices, everything = self._root._prices, tuple(range(len(self._root.columns)))
+        pilots = spread_trees(grove, TreeBatch(value, range(PILOTS), self.sampling_, everything), self._n_threads())
+        return [None, *ladder(importances(pilots, len(everything)), prices)]
+
+    def _best_sampling(self, value: float, grove: Shared[ForestTask], judges: ValidationSet, deadline: Deadline) -> str:
+        """Return the way of drawing cases with which the first trees err less.
+
+        Cases that trees were grown from cannot tell: trees that have seen all of them hardly err.
+        """
+        if self.sampling != CHOSEN or judges.table is grove.value.table:
+            return "drawn" if self.sampling == CHOSEN else self.sampling
+        court, found = replace(self._court(judges), adaptive=False, limit=None), []
+        # Where prices are not to count, they must not here: trees that ask the cheapest test over and over say nothing.
+        tests = tuple(range(len(self._root.columns))) if self.tests == CHOSEN else None
+        for sampling in ("drawn", "weighted"):
+            trees = map(
+                self._tree, spread_trees(grove, TreeBatch(value, range(TRIED), sampling, tests), self._n_threads())
+            )
+            if deadline.remaining() <= 0:
+                return "drawn"
+            forest = court.forest(value, trees, tests, GrowthMonitor(TRIED, Deadline(None), keeps=False))
+            found.append((self._badness(forest.curve[-1]), sampling))
+        return min(found)[1]
+
+    def _badness(self, record: BudgetRecord) -> float:
+        """Return what forests are compared by."""
+        return record.error if self._root._money.errors_are_alike() else record.price + record.error_cost
+
+    def _values(self) -> list[float]:
+        """Return the values of the impurity's parameter that are to be tried."""
+        name = "alpha" if self.impurity == "pairs" else "power"
+        given = getattr(self, name)
+        values = [float(value) for value in (given if np.iterable(given) else [given])]
+        least = LEAST_POWER.get(self.impurity, 0.0)
+        for value in values:
+            if value < least:
+                needs = f"impurity={self.impurity!r} needs {name} of at least {least:g}"
+                raise ValueError(f"{needs}, got {name}={given!r} of {type(self).__name__}")
+        return list(dict.fromkeys(values))
+
+    # ---- growing
+
+    def _divide(self, training: Training, rng: np.random.Generator) -> tuple[Training, ValidationSet]:
+        """Return the cases to grow trees from, and those that judge them."""
+        if _is_pair(self.validation):
+            X, y = self.validation
+            return training, self._judges(X, y, "validation")
+        kept = np.zeros(0, dtype=np.intp)
+        if self.validation is not None:
+            kept = stratified_share(training.classes, float(self.validation), rng)
+        growing = judging = training
+        if 0 < len(kept) < len(training.classes):
+            judging = training.take(kept)
+            growing = training.take(np.setdiff1d(np.arange(len(training.classes)), kept, assume_unique=True))
+        costs = training.money.error_costs[judging.classes]
+        return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
+
+    def _judges(self, X: Any, y: Any, what: str) -> ValidationSet:
+        root = self._root
+        columns = read_columns(X, None if is_frame(X, named=True) else root.columns)
+        if columns.names != root.columns:
+            known = f"the learner knows {', '.join(root.columns)}"
+            raise ValueError(f"X of {what} has the columns {', '.join(columns.names)}, but {known}")
+        labels, place = distinct_labels(y, columns.n_cases)
+        position = {label: i for i, label in enumerate(root.classes)}
+        truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
+        return ValidationSet(root.schema.encode(columns), truth, root._error_rows(labels)[place])
+
+    def _court(self, judges: ValidationSet) -> ForestValidator:
+        return ForestValidator(self._root, judges, self._adaptive, self._limit, self._n_threads())
+
+    def _trees(self, alpha: float, grove: Shared[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
+        """Yield the trees. Each depends on the seed and its number alone."""
+        n_threads = self._n_threads()
+        at_once = max(n_threads, slots())
+        # Trees beyond the budget are grown for nothing; where there is no limit, few batches keep all workers busy.
+        batch = at_once if self._limit is not None else 4 * at_once
+        for first in range(0, int(self.max_trees), batch):
+            numbers = range(first, min(first + batch, int(self.max_trees)))
+            yield from map(self._tree, spread_trees(grove, TreeBatch(alpha, numbers, self.sampling_, tests), n_threads))
+
+    def _tree(self, nodes: Nodes) -> Tree:
+        root = self._root
+        return Tree(nodes, root.schema, root.classes, money=root._money)
+
+    def _options(self) -> dict[str, Any]:
+        """Return how the core is to grow trees."""
+        return {
+            "impurity": self.impurity,
+            "expected": self.splits == "expected",
+            "cuts": self.cuts,
+            "context": bool(self.context),
+            "max_depth": DEEPEST if self.max_depth is None else min(int(self.max_depth), DEEPEST),
+        }
+
+    # ---- choosing
+
+    def _choose(self, budget: float | None) -> None:
+        """Consult the forest, and as much of it, that suits the budget best."""
+        found = [forest.within(budget) for forest in self.forests_]
+        forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._badness(pair[1]))
+        self._consult_only(forest, record)
+
+    def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
+        self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
+        self.alpha_, self.rate_, self.record_ = forest.alpha, record.rate, record
+        names = self._root.columns
+        self.tests_ = list(names if forest.tests is None else (names[test] for test in forest.tests))
+        self.empty_ = not self.trees_
+        self._stops = None
+        if forest.states is not None and record.rate is not None:
+            self._stops = forest.states.stops(record.rate)
+
+    def with_budget(self, budget: float) -> Self:
+        """Return a copy that keeps to another budget, without growing anything.
+
+        Parameters
+        ----------
+        budget : float
+            What the tests may cost per case, at most the budget that the forest was grown with.
+
+        Returns
+        -------
+        BudgetForestClassifier
+            The same as if it had been fitted with this budget.
+        """
+        self._frame()
+        other = copy.copy(self)
+        other.budget = budget
+        other._check_parameters()
+        if budget is None or (self._limit is not None and not fits(float(budget), self._limit)):
+            grown = f"the trees were grown within a budget of {self._limit}"
+            raise ValueError(f"budget={budget!r} cannot be had without fitting: {grown}")
+        other._choose(float(budget))
+        return other
+
+    def budget_curve(self, X: Any, y: Any) -> list[BudgetRecord]:
+        """Return what every part of every forest costs on these cases, in one pass.
+
+        Parameters
+        ----------
+        X, y : cases and their classes
+
+        Returns
+        -------
+        list of BudgetRecord
+            For every forest (of a value of `alpha` and a set of tests), in the order of `forests_`, and 0, 1, 2, …
+            trees; with ``adaptive=True``, all trees at every rate.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> X, y = [[i] for i in range(20)], [0] * 10 + [1] * 10
+        >>> costs = ww.Costs(tests={"x0": 3.0})
+        >>> clf = ww.BudgetForestClassifier(costs=costs, max_trees=2, random_state=0).fit(X, y)
+        >>> [(record.trees, record.price) for record in clf.budget_curve(X, y)]
+        [(0, 0.0), (1, 3.0), (2, 3.0)]
+        """
+        self._frame()
+        judges = self._judges(X, y, "the curve")
+        return [record for forest in self.forests_ for record in self._court(judges).curve(forest)]
+
+    # ---- answering
+
+    def _frame(self) -> Tree:
+        if "trees_" not in self.__dict__:
+            check_is_fitted(self, "trees_")
+        return self._root
+
+    def _whole_tree(self) -> Tree:
+        self._frame()
+        raise ValueError("a forest has many trees: see trees_")
+
+    def _route(
+        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+    ) -> tuple[Any, Any, Any]:
+        root = self._frame()
+        columns = self._read(X)
+        poll = self._poll(root.schema.encode(columns), columns.n_cases, case_prices)
+        return (
+            poll.leaders() if answers else None,
+            poll.prices if prices else None,
+            poll.shares(root._core_tree.shares()[0]) if shares else None,
+        )
+
+    def _poll(self, table: Any, n_cases: int, case_prices: Any) -> Votes:
+        """Consult as many trees about each case as it takes."""
+        root, n_threads = self._root, self._n_threads()
+        prices = root.checked_case_prices(case_prices, n_cases)
+        ledger = _core.ForestLedger(table, root._money.core_pricing, root._money.core_errors, prices)
+        poll = Votes(n_cases, len(root.classes), int(root.nodes.answer[0]))
+        trees = [tree._core_tree for tree in self.trees_]
+        if self._adaptive:
+            poll.consult_until_settled(ledger, trees, self._stops, n_threads)
+        else:
+            poll.add_all(*ledger.consult_all(trees, n_threads))
+        return poll
+
+    def _enough(self, number: int, poll: Votes) -> bool:
+        return bool(self._adaptive and quits_at(number, len(self.trees_), poll.leads(), self._stops)[0])
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the class shares of the training cases in all leaves that a case ends in, in the order of `classes_`.
+
+        Of the trees that were consulted; the order of cases by it is a ranking.
+        """
+        return super().predict_proba(X)
+
+    def next_test(self, known: Mapping[str, Any]) -> Advice:
+        """Return what to do now for a case of which `known` is known; see `Tree.next_test`.
+
+        The trees are gone through in their order; the first one that wants a test decides.
+        """
+        return advise_by_forest(self._frame(), self.trees_, known, self._enough)
+
+    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+        """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
+        root = self._frame()
+        return run(self.next_test, may_ask(self.trees_, case), root.columns, case, fetch)
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the way of a case through the trees, in words and money; see `Tree.explain`."""
+        return explain_by_forest(self._frame(), self.trees_, case, self._enough)
+
+    def _summary_html(self) -> str:
+        if "trees_" not in self.__dict__:
+            return ""
+        record = self.record_
+        price, error = f"tests {amount(record.price)}", f"errors {amount(record.error_cost)}"
+        facts = [f"{price} and {error} per validation case, {record.error:.1%} wrong"]
+        return forest_table(self._root, self.trees_, type(self).__name__, facts)
+
+    # ---- keeping
+
+    def _content(self) -> dict[str, Any]:
+        root = self._frame()
+        position = self.forests_.index(self._chosen)
+        chosen = {"forest": position, "record": self.forests_[position].curve.index(self.record_)}
+        how = {"sampling": self.sampling_, "stopped": self.stopped_}
+        return {"forest": forests_to_json(root, self.forests_), "limit": self._limit, "chosen": chosen, **how}
+
+    def _restore(self, reader: Reader) -> None:
+        self._root, self.forests_ = forests_from_json(reader.take("forest", dict))
+        self._adaptive = self.forests_[0].states is not None or (SETTLED if self.adaptive == SETTLED else False)
+        limit = reader.take("limit", (int, float, type(None)), None)
+        self._limit = None if limit is None else float(limit)
+        self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
+        chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
+        forest, record = chosen.take("forest", int), chosen.take("record", int)
+        chosen.finish()
+        if not (0 <= forest < len(self.forests_) and 0 <= record < len(self.forests_[forest].curve)):
+            raise ValueError(f"'chosen' of the model names record {record} of forest {forest}, which is not there")
+        self._consult_only(self.forests_[forest], self.forests_[forest].curve[record])
+
+
+def _root(training: Training) -> Tree:
+    """Return what a forest without trees would be: the classes and prices, and the most frequent class as answer."""
+    weights = np.bincount(training.classes, training.weights, minlength=len(training.labels)).astype(np.float64)
+    return Tree(Nodes.leaf(weights), training.schema, training.labels.tolist(), money=training.money)
+
+
+def _is_pair(validation: Any) -> bool:
+    return isinstance(validation, (tuple, list)) and len(validation) == 2

@@ -1,0 +1,143 @@
+"""The forests of a learner, one for each value of the impurity's parameter, and their JSON (docs/tree-format.md)."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable
+from worthwhile.tree.json_format import Reader, parse_nodes, parse_tree, write_nodes, write_tree
+from worthwhile.tree.tree import Tree
+
+__all__ = ["Forest", "forests_from_json", "forests_to_json"]
+
+SLACK = 1e-9  # relative, of an average price against the budget
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The trees that were grown with one parameter, and what they cost on the validation cases.
+
+    Attributes
+    ----------
+    alpha : float
+    trees : tuple of Tree
+    curve : tuple of BudgetRecord
+        For 0, 1, 2, … trees; where the worth of the next tree decides when a case stops, for all trees at several rates
+        instead, the lowest first, then for no tree.
+    states : StoppingTable or None
+        What that decision depends on.
+    tests : tuple of int or None
+        The tests that the trees keep to; None: all.
+    """
+
+    alpha: float
+    trees: tuple[Tree, ...]
+    curve: tuple[BudgetRecord, ...]
+    states: StoppingTable | None = None
+    tests: tuple[int, ...] | None = None
+
+    def within(self, budget: float | None) -> BudgetRecord:
+        """Return as much of the forest as the budget allows on the validation cases."""
+        if self.states is not None:
+            # Without a budget, prices and error costs are the same currency.
+            right = (r for r in self.curve if (r.rate == 1 if budget is None else fits(r.price, budget)))
+            return next(right, self.curve[-1])
+        found = self.curve[0]
+        for record in self.curve[1:]:
+            if not fits(record.price, budget):
+                break
+            found = record
+        return found
+
+
+def fits(price: float, budget: float | None) -> bool:
+    """Say whether an average price is within a budget.
+
+    Examples
+    --------
+    >>> fits(3.0, 3.0), fits(3.1, 3.0), fits(3.1, None)
+    (True, False, True)
+    """
+    return budget is None or price <= budget + SLACK * max(budget, price)
+
+
+def forests_to_json(root: Tree, forests: Sequence[Forest]) -> dict[str, Any]:
+    """Return forests as plain objects; what all trees share is written once, as a tree of one leaf."""
+    return {
+        "root": write_tree(root),
+        "forests": [
+            {
+                "alpha": float(forest.alpha),
+                "trees": [write_nodes(tree) for tree in forest.trees],
+                "curve": [[r.trees, r.price, r.error, r.error_cost, r.rate] for r in forest.curve],
+                "states": None if forest.states is None else forest.states.to_json(),
+                "tests": None if forest.tests is None else [root.columns[test] for test in forest.tests],
+            }
+            for forest in forests
+        ],
+    }
+
+
+def forests_from_json(content: Any) -> tuple[Tree, list[Forest]]:
+    """Check what `forests_to_json` wrote and return it."""
+    reader = Reader(content, "the forest")
+    root = Tree(*parse_tree(reader.take("root", dict)))
+    if root.n_nodes != 1:
+        raise ValueError(f"'root' of the forest must be a single leaf, got {root.n_nodes} nodes")
+    entries = reader.take("forests", list)
+    reader.finish()
+    if not entries:
+        raise ValueError("'forests' of the forest must not be empty")
+    return root, [_parse_forest(root, entry, i) for i, entry in enumerate(entries)]
+
+
+def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
+    where = f"forest {position}"
+    reader = Reader(content, where)
+    alpha = float(reader.take("alpha", numbers.Real))
+    trees = []
+    for number, nodes in enumerate(reader.take("trees", list)):
+        if not isinstance(nodes, list):
+            raise ValueError(f"tree {number} of {where} must be a list of nodes")
+        try:
+            parsed = parse_nodes(root, nodes)
+        except ValueError as error:
+            raise ValueError(f"tree {number} of {where}: {error}") from None
+        trees.append(Tree(parsed, root.schema, root.classes, money=root._money))
+    states = reader.take("states", (dict, type(None)), None)
+    tests = _parse_tests(root, reader.take("tests", (list, type(None)), None), where)
+    curve = tuple(_parse_record(row, alpha, where) for row in reader.take("curve", list))
+    if not curve or (states is None and [r.trees for r in curve] != list(range(len(trees) + 1))):
+        raise ValueError(f"'curve' of {where} must have one row for 0, 1, … {len(trees)} trees")
+    if states is not None and any((r.trees, r.rate is None) != (len(trees), False) for r in curve[:-1]):
+        raise ValueError(f"'curve' of {where} must name a rate for {len(trees)} trees in every row but the last")
+    if states is not None and (curve[-1].trees, curve[-1].price) != (0, 0.0):
+        raise ValueError(f"'curve' of {where} must end with 0 trees, for nothing")
+    reader.finish()
+    kept = None if states is None else StoppingTable.from_json(states, len(trees))
+    return Forest(alpha, tuple(trees), curve, kept, tests)
+
+
+def _parse_tests(root: Tree, names: Any, where: str) -> tuple[int, ...] | None:
+    for name in names or ():
+        if name not in root.columns:
+            known = ", ".join(root.columns)
+            raise ValueError(f"'tests' of {where} names {name!r}, which is no column; there are {known}")
+    return None if names is None else tuple(root.columns.index(name) for name in names)
+
+
+def _parse_record(row: Any, alpha: float, where: str) -> BudgetRecord:
+    if (
+        not isinstance(row, list)
+        or len(row) != 5
+        or not isinstance(row[0], int)
+        or not all(isinstance(x, (int, float)) and math.isfinite(x) for x in row[:4])
+        or not (row[4] is None or (isinstance(row[4], (int, float)) and 0 <= row[4] < math.inf))
+    ):
+        raise ValueError(f"a row of 'curve' of {where} must be [trees, price, error, error cost, rate], got {row!r}")
+    trees, price, error, cost, rate = row
+    return BudgetRecord(alpha, trees, float(price), float(error), float(cost), None if rate is None else float(rate))

@@ -1,0 +1,319 @@
+"""Cases in many Parquet files: what is in all of them together, and one of them at a time.
+
+A first pass (`survey`) reads, row group by row group, the classes, the weights and the nominal columns; the files agree
+on the columns, their values and the classes. After it, `PartReader` reads the cases of one file, column by column.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.table.columns import Column, Columns, Factor, value_text
+from worthwhile.table.schema import Schema, _nominal_positions, _sorted_values
+from worthwhile.table.targets import read_classes
+
+__all__ = ["PartReader", "Survey", "files_of", "survey"]
+
+Floats = npt.NDArray[np.float64]
+NUMERIC, NOMINAL, EMPTY = "numbers", "categories", "nothing"  # kinds of columns
+
+
+def files_of(parts: Any) -> tuple[str, ...]:
+    """Return the files: those of a folder whose names end in .parquet, in the order of their names, or as given."""
+    if isinstance(parts, (str, os.PathLike)):
+        folder = Path(parts)
+        if not folder.is_dir():
+            raise ValueError(f"{folder}: is no folder; parts must be a folder of Parquet files, or a list of them")
+        found = sorted(path for path in folder.glob("*.parquet") if path.is_file())
+        if not found:
+            raise ValueError(f"{folder}: there is no file *.parquet in the folder")
+    else:
+        found = [Path(path) for path in parts]
+        if not found:
+            raise ValueError("parts names no file; it must be a folder of Parquet files, or a list of them")
+    for path in found:
+        if not path.is_file():
+            raise ValueError(f"{path}: there is no such file")
+    return tuple(str(path.resolve()) for path in found)
+
+
+class ReadPlan(NamedTuple):
+    """Which columns of the files are what."""
+
+    files: tuple[str, ...]
+    target: str
+    weight: str | None
+    names: tuple[str, ...]  # the tests
+    forced: frozenset[str]  # tests that are nominal whatever they hold
+
+
+class PartSurvey(NamedTuple):
+    """What is in one file."""
+
+    kinds: dict[str, str]  # by test
+    texts: dict[str, set[str]]  # values of the nominal tests, and of those without a value
+    labels: npt.NDArray[Any]
+    n_cases: Floats  # of each class; those of weight 0 do not count
+    weights: Floats  # of the cases of each class
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What is in all files together."""
+
+    plan: ReadPlan
+    schema: Schema
+    labels: npt.NDArray[Any]
+    n_cases: Floats  # (files, classes); those of weight 0 do not count
+    weights: Floats  # of the cases of each class
+
+
+def survey(
+    files: tuple[str, ...],
+    target: str,
+    weight: str | None,
+    columns: Sequence[str] | None,
+    nominal: Sequence[str | int] | None,
+    n_threads: int,
+) -> Survey:
+    """Look through all files, wherever there are workers for it."""
+    own = _names(files[0])
+    for role, name in (("target", target), ("weight", weight)):
+        if name is not None and name not in own:
+            raise ValueError(f"{files[0]}: there is no column {name!r}, the {role}; there are {', '.join(own)}")
+    names = tuple(name for name in own if name not in (target, weight))
+    if columns is not None and tuple(columns) != names:
+        raise ValueError(f"columns={list(columns)} is given, but {files[0]} has the columns {', '.join(names)}")
+    if not names:
+        raise ValueError(f"{files[0]}: there is no column to learn from beside {target!r}")
+    forced = frozenset(names[j] for j in _nominal_positions(names, nominal))
+    plan = ReadPlan(files, target, weight, names, forced)
+
+    def pieces(n: int) -> list[range]:
+        return [range(len(files))[some] for some in cut(len(files), n)]
+
+    found = spread(_survey_some, Shared(plan, ReadPlan, plan), pieces, n_threads)
+    return _agreed(plan, [one for piece in found for one in piece])
+
+
+def _survey_some(plan: ReadPlan, parts: Sequence[int], n_threads: int) -> list[PartSurvey]:
+    return [_survey_one(plan, plan.files[part]) for part in parts]
+
+
+def _survey_one(plan: ReadPlan, path: str) -> PartSurvey:
+    kinds = _kinds(plan, path)
+    texts: dict[str, set[str]] = {name: set() for name, kind in kinds.items() if kind != NUMERIC or name in plan.forced}
+    counted: dict[Any, Floats] = {}  # number and weight of the cases of a class
+    row = 0
+    for group in _groups(path, [plan.target, *([plan.weight] if plan.weight else []), *texts]):
+        labels, codes = _labels(group[plan.target], path, row, plan.target)
+        weights = np.ones(len(codes)) if plan.weight is None else _weights(group[plan.weight], path, row, plan.weight)
+        sums = (np.bincount(codes, values, minlength=len(labels)) for values in (weights > 0, weights))
+        for label, both in zip(labels.tolist(), np.stack([*sums], axis=1), strict=True):
+            if both.any():
+                counted[label] = counted.get(label, 0.0) + both
+        row += len(codes)
+        for name, known in texts.items():
+            column = _column(group[name], path, name)
+            known.update(column.texts if isinstance(column, Factor) else _texts(column))
+    n_cases, weights = np.array([*counted.values()]).reshape(-1, 2).T
+    return PartSurvey(kinds, texts, np.array(list(counted)), n_cases, weights)
+
+
+def _texts(numbers: Floats) -> list[str]:
+    return [value_text(value) for value in np.unique(numbers[~np.isnan(numbers)])]
+
+
+def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
+    """Put together what is in the files, refusing what cannot go together."""
+    values: list[tuple[str, ...] | None] = []
+    for name in plan.names:
+        kinds = {one.kinds[name]: path for one, path in zip(found, plan.files, strict=True)}
+        if name in plan.forced or NUMERIC not in kinds:
+            values.append(_sorted_values(set().union(*(one.texts.get(name, ()) for one in found))))
+        elif NOMINAL in kinds:
+            numbers, others = kinds[NUMERIC], kinds[NOMINAL]
+            raise ValueError(f"column {name!r} holds numbers in {numbers}, but categories in {others}")
+        else:
+            values.append(None)
+    some = [(one, path) for one, path in zip(found, plan.files, strict=True) if len(one.labels)]
+    if not some:
+        raise ValueError(f"there is no case in the files, of which {plan.files[0]} is the first")
+    texts = {one.labels.dtype.kind == "U": path for one, path in some}
+    if len(texts) > 1:
+        raise ValueError(f"the classes in {plan.target!r} are texts in {texts[True]}, but numbers in {texts[False]}")
+    every = np.unique(np.concatenate([one.labels for one, _ in some]))
+    # Twice: as many classes as cases would look like numbers to be predicted.
+    labels, _ = read_classes(np.repeat(every, 2), 2 * len(every), "fit_parts")
+    n_cases, weights = np.zeros((2, len(found), len(labels)))
+    for part, one in enumerate(found):
+        if len(one.labels):
+            own = np.searchsorted(labels, one.labels)
+            n_cases[part, own], weights[part, own] = one.n_cases, one.weights
+    return Survey(plan, Schema(plan.names, tuple(values)), labels, n_cases, weights.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class PartReader:
+    """The cases of all files, to be read one file at a time."""
+
+    plan: ReadPlan
+    schema: Schema
+    labels: npt.NDArray[Any]
+    factors: Floats | None  # how much more the cases of each class count by their error costs
+
+    def cases(self, part: int) -> Cases:
+        """Return the classes and weights of the cases of a file; those of weight 0 are left out."""
+        plan, path = self.plan, self.plan.files[part]
+        wanted = [plan.target, *([plan.weight] if plan.weight else [])]
+        classes, given = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
+        for group in _groups(path, wanted):
+            labels, codes = _labels(group[plan.target], path, 0, plan.target)
+            classes.append(np.searchsorted(self.labels, labels).astype(np.int32)[codes])
+            if plan.weight is not None:
+                given.append(_weights(group[plan.weight], path, 0, plan.weight))
+        found = np.minimum(np.concatenate(classes), len(self.labels) - 1)  # a class that only cases of weight 0 have
+        sample = None if plan.weight is None else np.concatenate(given)
+        weights = sample
+        if self.factors is not None:
+            weights = self.factors[found] if sample is None else sample * self.factors[found]
+        rows = np.arange(len(found)) if weights is None else np.flatnonzero(weights)
+        return Cases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
+
+    def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
+        """Return the core's table of some cases of a file, of which no more is in memory than these and one column."""
+        path = self.plan.files[part]
+        with _opened(path) as file:
+            arrays = [self._column(file, path, name)[rows] for name in self.schema.names]
+        columns = Columns(self.schema.names, len(rows), arrays)
+        return self.schema.encode(columns, complete=True)
+
+    def _column(self, file: Any, path: str, name: str) -> Column:
+        column = _column(file.read(columns=[name], use_threads=False)[name], path, name)
+        if not isinstance(column, Factor) and np.isinf(column).any():
+            raise ValueError(f"{path}: column {name!r} contains infinity; use NaN or a large number instead")
+        return column
+
+
+class Cases(NamedTuple):
+    """Cases of a file without their values."""
+
+    rows: npt.NDArray[np.intp]  # of the file
+    classes: npt.NDArray[np.int32]
+    weights: Floats | None  # in growing
+    sample_weights: Floats | None  # as given
+
+
+# ---- one file
+
+
+def _opened(path: str) -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(
+            "parts are read by pyarrow, which is not installed: pip install 'worthwhile[parquet]'"
+        ) from None
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: is not a readable Parquet file: {str(error).splitlines()[0]}") from None
+
+
+def _groups(path: str, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield the row groups."""
+    with _opened(path) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns=list(columns), use_threads=False)
+
+
+def _names(path: str) -> list[str]:
+    with _opened(path) as file:
+        return list(file.schema_arrow.names)
+
+
+def _kinds(plan: ReadPlan, path: str) -> dict[str, str]:
+    with _opened(path) as file:
+        schema = file.schema_arrow
+    wanted = {*plan.names, plan.target, *([plan.weight] if plan.weight else [])}
+    for name in wanted.symmetric_difference(schema.names):
+        has = "lacks the column" if name in wanted else "has another column,"
+        raise ValueError(f"{path}: the file {has} {name!r}; all files must have the columns of {plan.files[0]}")
+    if len(set(schema.names)) < len(schema.names):
+        raise ValueError(f"{path}: two columns have the same name")
+    return {name: _kind(schema.field(name).type, path, name) for name in plan.names}
+
+
+def _kind(dtype: Any, path: str, name: str) -> str:
+    from pyarrow import types
+
+    if types.is_dictionary(dtype):
+        return NOMINAL
+    if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype):
+        return NUMERIC
+    if types.is_string(dtype) or types.is_large_string(dtype) or types.is_boolean(dtype):
+        return NOMINAL
+    if types.is_null(dtype):
+        return EMPTY
+    raise ValueError(f"{path}: column {name!r} is of the kind {dtype}, which is neither a number nor a category")
+
+
+def _column(values: Any, path: str, name: str) -> Column:
+    """Return a column of a file, missing values as NaN or -1."""
+    if _kind(values.type, path, name) == NUMERIC:
+        return _numbers(values)
+    texts, codes = _encoded(values)
+    return Factor.of(texts, codes)
+
+
+def _numbers(values: Any) -> Floats:
+    """Return numbers as floats; not safely, which would refuse whole numbers above 2^53, such as ids."""
+    return np.asarray(values.cast("float64", safe=False).to_numpy(), dtype=np.float64)
+
+
+def _encoded(values: Any) -> tuple[list[Any], npt.NDArray[np.int32]]:
+    """Return the different values, and which one every case has; -1: none."""
+    from pyarrow import types
+
+    if types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    encoded = values.combine_chunks().dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+    """Return the different classes, and which one every case has."""
+    if (kind := _kind(values.type, path, name)) == EMPTY:
+        raise ValueError(f"{path}: column {name!r}, the target, holds no class at all")
+    labels, codes = _encoded(values)
+    missing = np.flatnonzero(codes < 0)
+    if kind == NUMERIC and not all(np.isfinite(labels := [_plain(label) for label in labels])):
+        missing = np.flatnonzero(~np.isfinite(np.array([*labels, np.nan]))[codes])
+    if len(missing):
+        raise ValueError(f"{path}: row {row + missing[0]} has no class in {name!r}; every case needs one")
+    return np.array(labels), codes
+
+
+def _plain(label: Any) -> Any:
+    """Return a class that is a number; decimals become floats."""
+    return label if isinstance(label, int) else float("nan" if label is None else label)
+
+
+def _weights(values: Any, path: str, row: int, name: str) -> Floats:
+    if _kind(values.type, path, name) != NUMERIC:
+        raise ValueError(f"{path}: column {name!r}, the weight, does not hold numbers")
+    weights = _numbers(values)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"{path}: the weight of row {row + bad[0]} is {weights[bad[0]]}; weights are finite and not negative"
+        )
+    return weights

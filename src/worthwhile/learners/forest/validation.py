@@ -1,0 +1,139 @@
+"""Judging forests while they grow: what their trees cost on validation cases, and when there are enough of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.forest.model_file import Forest, fits
+from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
+from worthwhile.tree.tree import Tree
+
+__all__ = ["SETTLED", "ForestValidator", "Growth", "GrowthMonitor"]
+
+SETTLED = "settled"
+
+
+class Growth(NamedTuple):
+    """How far the growing of forests is.
+
+    Attributes
+    ----------
+    trees : int
+        Trees that were grown.
+    due : int
+        How many there may be; the budget may end it earlier.
+    cost : float
+        Least price plus error cost per validation case of what was grown so far.
+    """
+
+    trees: int
+    due: int
+    cost: float
+
+
+class GrowthMonitor:
+    """Counts the trees that grow, tells about them, and ends the growing when the time is over or on Ctrl-C."""
+
+    def __init__(
+        self, due: int, deadline: Deadline, callback: Callable[[Growth], Any] | None = None, keeps: bool = True
+    ) -> None:
+        self.stopped = "done"
+        self._due, self._deadline, self._callback, self._keeps = due, deadline, callback, keeps
+        self._grown, self._best = 0, math.inf
+
+    def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+        """Yield trees as long as nothing ends it."""
+        for tree in trees:
+            self._grown += 1
+            yield tree
+            if not self.goes_on():
+                return
+
+    def goes_on(self) -> bool:
+        """Say whether there is time left, and nobody has ended it."""
+        if self.stopped == "done" and self._deadline.remaining() <= 0:
+            self.stopped = "time limit"
+        return self.stopped == "done"
+
+    def interrupted(self) -> None:
+        """Take note of Ctrl-C. It is passed on before the first tree, and where what was grown is not to be kept."""
+        if not self._grown or not self._keeps:
+            raise KeyboardInterrupt
+        self.stopped = "interrupted"
+
+    def tell(self, record: BudgetRecord) -> None:
+        """Tell about one more tree."""
+        self._best = min(self._best, record.price + record.error_cost)
+        if self._callback is not None:
+            self._callback(Growth(self._grown, self._due, self._best))
+
+
+@dataclass(frozen=True, eq=False)
+class ForestValidator:
+    """Cases that judge forests, and by what rules."""
+
+    root: Tree
+    judges: ValidationSet
+    adaptive: bool | str
+    limit: float | None  # trees are taken as long as they cost no more
+    n_threads: int
+
+    def forest(
+        self, alpha: float, trees: Iterable[Tree], tests: tuple[int, ...] | None, watch: GrowthMonitor
+    ) -> Forest:
+        """Take trees as long as the cases can pay for them."""
+        recorder, kept = self._recorder(), list[Tree]()
+        curve = [self._record(recorder, alpha)]
+        try:
+            for tree in watch.over(trees):
+                recorder.consult(tree._core_tree)
+                record = self._record(recorder, alpha)
+                if not fits(record.price, self.limit):
+                    break
+                curve.append(record)
+                kept.append(tree)
+                watch.tell(record)
+        except KeyboardInterrupt:
+            watch.interrupted()
+            recorder = self._consulted(kept)  # the last tree may have been half consulted
+        if self.adaptive is not True:
+            return Forest(alpha, tuple(kept), tuple(curve[: len(kept) + 1]), tests=tests)
+        history = recorder.history()
+        states = StoppingTable.of(history, self.judges)
+        rates = rates_for(history.prices.mean(axis=1), self.root._money)
+        by_rate = self.judges.at_rates(history, alpha, states, rates)
+        return Forest(alpha, tuple(kept), (*by_rate, curve[0]), states, tests)
+
+    def curve(self, forest: Forest) -> list[BudgetRecord]:
+        """Return what every part of a forest costs."""
+        if forest.states is not None:
+            history = self._consulted(forest.trees).history()
+            rates = [record.rate for record in forest.curve if record.rate is not None]
+            at_rates = self.judges.at_rates(history, forest.alpha, forest.states, rates)
+            return [*at_rates, self._record(self._recorder(), forest.alpha)]
+        recorder = self._recorder()
+        found = [self._record(recorder, forest.alpha)]
+        for tree in forest.trees:
+            recorder.consult(tree._core_tree)
+            found.append(self._record(recorder, forest.alpha))
+        return found
+
+    def _recorder(self) -> VoteRecorder:
+        root, judges = self.root, self.judges
+        return VoteRecorder(judges.table, len(judges.truth), root._money, int(root.nodes.answer[0]), self.n_threads)
+
+    def _consulted(self, trees: Sequence[Tree]) -> VoteRecorder:
+        recorder = self._recorder()
+        for tree in trees:
+            recorder.consult(tree._core_tree)
+        return recorder
+
+    def _record(self, recorder: VoteRecorder, alpha: float) -> BudgetRecord:
+        if self.adaptive != SETTLED:
+            return self.judges.record_now(recorder.poll, alpha, recorder.n_trees)
+        history = recorder.history()
+        return self.judges.record(history, alpha, history.ends(True))

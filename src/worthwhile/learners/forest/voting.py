@@ -1,0 +1,276 @@
+"""Consulting a forest tree by tree: votes, prices, and when a case has heard enough (docs/design.md, "Forests")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile.costs.bound_costs import BoundCosts
+
+__all__ = ["BudgetRecord", "StoppingTable", "ValidationSet", "VoteHistory", "VoteRecorder", "Votes", "rates_for"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Stages = npt.NDArray[np.intp]
+# From the rate at which nobody consults a tree down to one at which prices hardly count, in steps of a quarter.
+STEP, ABOVE, BELOW = 1.25, 4, 70
+
+
+class BudgetRecord(NamedTuple):
+    """What a part of a forest costs on some cases, on average.
+
+    Attributes
+    ----------
+    alpha : float
+        Parameter of the impurity that the trees were grown with.
+    trees : int
+        Number of trees.
+    price : float
+        Price of the tests per case.
+    error : float
+        Share of wrong answers.
+    error_cost : float
+        Cost of the answers per case.
+    rate : float or None
+        What one unit of price counts against one unit of error cost, where that decides when a case stops.
+    """
+
+    alpha: float
+    trees: int
+    price: float
+    error: float
+    error_cost: float
+    rate: float | None = None
+
+
+class Votes:
+    """The votes that some cases have got so far, with what they have paid."""
+
+    def __init__(self, n_cases: int, n_classes: int, default: int) -> None:
+        self.votes = np.zeros((n_cases, n_classes), dtype=np.int32)
+        self.counts = np.zeros((n_cases, n_classes))
+        self.prices = np.zeros(n_cases)
+        self._default = default
+
+    def add(self, answers: npt.NDArray[np.int32], counts: Floats, prices: Floats) -> None:
+        """Add what a tree says; -1 is the answer to a case that was not asked about."""
+        heard = np.flatnonzero(answers >= 0)
+        self.votes[heard, answers[heard]] += 1
+        self.counts += counts
+        self.prices += prices
+
+    def add_all(self, votes: npt.NDArray[np.int32], counts: Floats, prices: Floats) -> None:
+        """Add what many trees say together."""
+        self.votes += votes
+        self.counts += counts
+        self.prices += prices
+
+    def consult_until_settled(self, ledger: Any, trees: Sequence[Any], stops: Bools | None, n_threads: int) -> None:
+        """Consult trees about each case until it has heard enough."""
+        asking = np.ones(len(self.prices), dtype=np.bool_)
+        for number, tree in enumerate(trees):
+            asking &= ~quits_at(number, len(trees), self.leads(), stops)
+            if not asking.any():
+                break
+            self.add(*ledger.consult(tree, asking.view(np.uint8), n_threads))
+
+    def leaders(self) -> npt.NDArray[np.intp]:
+        """Return the class with the most votes; of equals the one with more cases in the leaves, then the first."""
+        most = self.votes.max(axis=1)
+        tied = self.votes == most[:, None]
+        found: npt.NDArray[np.intp] = np.where(tied, self.counts, -1.0).argmax(axis=1)
+        return np.where(most > 0, found, self._default)
+
+    def leads(self) -> npt.NDArray[np.int32]:
+        """Return how many votes the first class is ahead of the second."""
+        if self.votes.shape[1] == 1:
+            return self.votes[:, 0].copy()
+        ranked = np.partition(self.votes, -2, axis=1)
+        return ranked[:, -1] - ranked[:, -2]
+
+    def shares(self, default: Floats) -> Floats:
+        """Return the class shares of the pooled leaves; those of the training cases where no tree was asked."""
+        total = self.counts.sum(axis=1, keepdims=True)
+        return np.where(total > 0, self.counts / np.where(total > 0, total, 1.0), default)
+
+
+@dataclass(frozen=True, eq=False)
+class VoteHistory:
+    """What happens to some cases while all trees are consulted. Stage j is after j trees."""
+
+    leaders: npt.NDArray[np.int16]  # (trees + 1, cases)
+    leads: npt.NDArray[np.int16]  # (trees + 1, cases)
+    prices: Floats  # (trees + 1, cases): paid so far
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.leads) - 1
+
+    def ends(self, adaptive: bool, stops: Bools | None = None) -> Stages:
+        """Return the stage at which each case stops."""
+        n_trees, n_cases = self.n_trees, self.leads.shape[1]
+        if not adaptive:
+            return np.full(n_cases, n_trees)
+        quits = np.stack([quits_at(j, n_trees, self.leads[j], stops) for j in range(n_trees + 1)])
+        quits[-1] = True
+        return quits.argmax(axis=0)
+
+
+def quits_at(stage: int, n_trees: int, leads: npt.NDArray[Any], stops: Bools | None) -> Bools:
+    """Say of each case whether it has heard enough after `stage` of `n_trees` trees.
+
+    The remaining votes cannot change the leader, or, by `stops[stage, lead]`, the next tree is not worth its price.
+    """
+    quits: Bools = leads > n_trees - stage
+    return quits if stops is None else quits | stops[stage, leads]
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationSet:
+    """Cases that forests are judged by."""
+
+    table: Any
+    truth: npt.NDArray[np.intp]  # -1: a class that no training case has
+    costs: Floats  # (cases, classes): of every answer
+    weights: Floats | None = None
+
+    def record(self, history: VoteHistory, alpha: float, ends: Stages, rate: float | None = None) -> BudgetRecord:
+        """Return what a forest costs if the cases stop at these stages."""
+        return self._averages(self._outcomes(history, ends), alpha, history.n_trees, rate)
+
+    def record_now(self, poll: Votes, alpha: float, n_trees: int) -> BudgetRecord:
+        """Return what a forest costs if no case stops before all of its trees are consulted."""
+        answers = poll.leaders()
+        outcomes = poll.prices, answers != self.truth, self.costs[np.arange(len(answers)), answers]
+        return self._averages(outcomes, alpha, n_trees, None)
+
+    def _averages(
+        self, outcomes: tuple[Floats, Bools, Floats], alpha: float, n_trees: int, rate: float | None
+    ) -> BudgetRecord:
+        price, error, cost = (float(np.average(values, weights=self.weights)) for values in outcomes)
+        return BudgetRecord(alpha, n_trees, price, error, cost, rate)
+
+    def sums(self, history: VoteHistory, ends: Stages) -> Floats:
+        """Return price, errors, error cost and weight of these cases together, where there are others elsewhere."""
+        weights = np.ones(len(ends)) if self.weights is None else self.weights
+        # No scalar products: their last bits depend on the number of threads.
+        return np.array([*((weights * values).sum() for values in self._outcomes(history, ends)), weights.sum()])
+
+    def _outcomes(self, history: VoteHistory, ends: Stages) -> tuple[Floats, Bools, Floats]:
+        """Return the price, whether the answer is wrong, and what it costs, of each case."""
+        cases = np.arange(len(ends))
+        answers = history.leaders[ends, cases]
+        return history.prices[ends, cases], answers != self.truth, self.costs[cases, answers]
+
+    def at_rates(
+        self, history: VoteHistory, alpha: float, states: StoppingTable, rates: Sequence[float]
+    ) -> list[BudgetRecord]:
+        """Return what a forest costs if the worth of the next tree at each of these rates decides when cases stop."""
+        return [self.record(history, alpha, history.ends(True, states.stops(rate)), rate) for rate in rates]
+
+
+class VoteRecorder:
+    """Consults trees about all cases of a table and keeps what happens."""
+
+    def __init__(self, table: Any, n_cases: int, money: BoundCosts, default: int, n_threads: int) -> None:
+        self._ledger = _core.ForestLedger(table, money.core_pricing, money.core_errors)
+        self.poll = Votes(n_cases, len(money.error_costs), default)
+        self._n_threads = n_threads
+        self._rows: list[tuple[Any, Any, Any]] = []
+        self._note()
+
+    def consult(self, core_tree: Any) -> None:
+        self.poll.add(*self._ledger.consult(core_tree, n_threads=self._n_threads))
+        self._note()
+
+    def _note(self) -> None:
+        poll = self.poll
+        self._rows.append((poll.leaders().astype(np.int16), poll.leads().astype(np.int16), poll.prices.copy()))
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees that were consulted."""
+        return len(self._rows) - 1
+
+    def history(self) -> VoteHistory:
+        """Return what has happened so far."""
+        return VoteHistory(*(np.stack(rows) for rows in zip(*self._rows, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class StoppingTable:
+    """Sums over validation cases, by (number of trees consulted, lead): all that the rule of stopping depends on."""
+
+    weight: Floats  # (trees + 1, trees + 1): of the cases
+    cost: Floats  # (trees + 1, trees + 1): error cost of the present answers
+    price: Floats  # (trees, trees + 1): what the next tree costs them
+    moves: Floats  # (trees, trees + 1, 3): of the cases whose lead the next tree lowers, leaves, raises by 1
+
+    @classmethod
+    def of(cls, history: VoteHistory, judges: ValidationSet) -> StoppingTable:
+        """Sum up the history of the cases that judge."""
+        n_trees, n_cases = history.n_trees, history.leads.shape[1]
+        weights = np.ones(n_cases) if judges.weights is None else judges.weights
+        size, cases = n_trees + 1, np.arange(n_cases)
+
+        def sums(stage: int, values: Floats) -> Floats:
+            return np.bincount(history.leads[stage], weights * values, minlength=size).astype(np.float64)
+
+        weight = np.stack([sums(j, np.ones(n_cases)) for j in range(size)])
+        cost = np.stack([sums(j, judges.costs[cases, history.leaders[j]]) for j in range(size)])
+        price, moves = np.zeros((n_trees, size)), np.zeros((n_trees, size, 3))
+        for j in range(n_trees):
+            price[j] = sums(j, history.prices[j + 1] - history.prices[j])
+            for m in range(3):
+                moves[j, :, m] = sums(j, (history.leads[j + 1] == history.leads[j] + m - 1).astype(np.float64))
+        return cls(weight, cost, price, moves)
+
+    def stops(self, rate: float) -> Bools:
+        """Say by (stage, lead) whether the next tree costs more than it is expected to gain, from the last one back."""
+        n_trees = len(self.price)
+        stops = np.zeros(self.weight.shape, dtype=bool)
+        known = np.where(self.weight > 0, self.weight, 1.0)
+        value = self.cost[n_trees] / known[n_trees]
+        for j in range(n_trees - 1, -1, -1):
+            around = np.stack([np.r_[0.0, value[:-1]], value, np.r_[value[1:], 0.0]], axis=1)
+            after = (self.moves[j] * around).sum(axis=1) / known[j]
+            now, price = self.cost[j] / known[j], rate * self.price[j] / known[j]
+            stops[j] = (self.weight[j] > 0) & (price > np.maximum(now - after, 0.0))
+            value = np.where(stops[j], now, price + after)
+        return stops
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: array.tolist() for name, array in vars(self).items()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any], n_trees: int) -> StoppingTable:
+        """Check and return what `to_json` wrote."""
+        size = n_trees + 1
+        shapes = {"weight": (size, size), "cost": (size, size), "price": (n_trees, size), "moves": (n_trees, size, 3)}
+        arrays = {}
+        for name, shape in shapes.items():
+            try:
+                array = np.array(content[name], dtype=np.float64).reshape(shape)
+            except (KeyError, TypeError, ValueError):
+                raise ValueError(f"{name!r} of the states of a forest must be numbers of the shape {shape}") from None
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name!r} of the states of a forest holds a number that is not finite")
+            arrays[name] = array
+        return cls(**arrays)
+
+
+def rates_for(prices: Floats, money: BoundCosts) -> list[float]:
+    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which trees are too dear.
+
+    `prices` are what 0, 1, 2, … trees cost on average.
+    """
+    dear = prices[prices > 0]
+    if not len(dear):
+        return [0.0, 1.0]
+    most = (float(np.ptp(money.error_costs)) or 1.0) / float(dear[0])
+    return sorted({0.0, 1.0, *(most * STEP**i for i in range(-BELOW, ABOVE + 1))})

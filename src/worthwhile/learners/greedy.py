@@ -1,0 +1,336 @@
+"""The greedy learners: C4.5, EG2, IDX, CS-ID3 and DTMC.
+
+They share C4.5's frame and differ in how they score a candidate split. The formulas are those of Turney (1995), section
+3, and Esmeir & Markovitch (2008); docs/design.md says precisely what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from worthwhile import _core
+from worthwhile.learners.base import Training, TreeClassifier
+from worthwhile.tree.nodes import Nodes
+from worthwhile.tree.tree import Tree
+
+__all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier", "learner"]
+
+NO_LIMIT = 2**30
+
+_PARAMETERS = """costs : Costs, optional
+        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them, in growing and in pruning (C4.5CS, where it is the default);
+        None: all the same.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic" (DTMC: "none")
+        C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller prunes more.
+    raise_subtrees : bool, default True
+        Pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases
+        (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest way from the root to a leaf (at most 4096).
+    answer : {"majority", "least-cost"}, default "majority" (DTMC: "least-cost")
+        Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
+    nominal : list of column names or positions, optional
+        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : {random_state}
+    n_jobs : int, optional
+        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree that was learned.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, if X had names."""
+
+
+_RELEASE8 = """mdl_correction : bool, default False
+        C4.5's later correction: a numeric test pays log2(number of cuts tried) / cases out of its gain.
+    """
+_CONTEXT = """context : bool, default {default}
+        Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
+        list.
+    """
+_NOT_RANDOM = """optional
+        Not used: this learner draws nothing at random. All learners have it."""
+_RANDOM_LABELS = """int, numpy Generator or RandomState, optional
+        Makes the softer labels repeatable; without them nothing is drawn at random."""
+
+
+def learner(cls: type[_GreedyClassifier]) -> Any:
+    """Make the fields of a class its constructor's keyword arguments, and document the shared ones."""
+    mdl_correction = _RELEASE8 if hasattr(cls, "mdl_correction") else ""
+    context = _CONTEXT.format(default=cls.context) if hasattr(cls, "context") else ""
+    shared = _PARAMETERS.replace("{random_state}", _RANDOM_LABELS if hasattr(cls, "soft_label_weight") else _NOT_RANDOM)
+    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", mdl_correction + context + shared)
+    return dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _GreedyClassifier(TreeClassifier):
+    """What the greedy learners share."""
+
+    prune: str = "pessimistic"
+    confidence: float = 0.25
+    raise_subtrees: bool = True
+    min_cases: float = 2
+    min_share: float = 0.1
+    max_depth: int | None = None
+    answer: str = "majority"
+    _criterion: ClassVar[str]
+
+    def _learn(self, training: Training) -> None:
+        money = training.money
+        core = _core.grow(
+            training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy()
+        )
+        self.tree_ = training.tree(core, self.answer)
+
+    def _policy(self, **other: Any) -> Any:
+        """How trees are grown and pruned; `other` settings take the place of the parameters."""
+        settings: dict[str, Any] = {
+            "criterion": self._criterion,
+            "omega": float(getattr(self, "omega", 1.0)),
+            "min_cases": float(self.min_cases),
+            "min_share": float(self.min_share),
+            "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
+            "release8": bool(getattr(self, "mdl_correction", False)),
+            "context": bool(getattr(self, "context", False)),
+            "lookahead": min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
+            "least_cost": self.answer == "least-cost",
+            "prune": self.prune,
+            "confidence": float(self.confidence),
+            "raise_subtrees": bool(self.raise_subtrees),
+            "n_threads": self._n_threads(),
+        }
+        return _core.Policy(**settings | other)
+
+
+@learner
+class C45Classifier(_GreedyClassifier):
+    """C4.5: the test of highest gain ratio among those of at least average gain. It does not look at prices.
+
+    Parameters
+    ----------
+    {parameters}
+
+    References
+    ----------
+    J. R. Quinlan (1993), C4.5: Programs for Machine Learning; (1996), Improved use of continuous attributes in C4.5
+    (`mdl_correction`).
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> pima = ww.datasets.load("pima")
+    >>> clf = ww.C45Classifier(costs=pima.costs, columns=pima.feature_names).fit(pima.X, pima.y)
+    >>> clf.score(pima.X, pima.y) > 0.8
+    True
+    """
+
+    mdl_correction: bool = False
+
+    _criterion = "gain-ratio"
+
+
+@learner
+class EG2Classifier(_GreedyClassifier):
+    """EG2: the test of highest information cost function, (2^gain − 1) / (price + 1)^omega.
+
+    Parameters
+    ----------
+    omega : float, default 1.0
+        How strongly prices count; 0 ignores them.
+    hierarchies : mapping of column to {value: more general value}, optional
+        ISA trees of nominal values: the test may be asked at any level of generalisation.
+    {parameters}
+
+    References
+    ----------
+    M. Núñez (1991), The use of background knowledge in decision tree induction; Turney (1995), eq. 2 and 3.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> heart = ww.datasets.load("heart")
+    >>> clf = ww.EG2Classifier(costs=heart.costs, nominal=heart.nominal, columns=heart.feature_names)
+    >>> clf = clf.fit(heart.X, heart.y)
+    >>> clf.test_costs(heart.X).mean() < heart.costs.total_price() / 2
+    np.True_
+    """
+
+    mdl_correction: bool = False
+    context: bool = False
+    omega: float = 1.0
+    hierarchies: Mapping[str, Mapping[Any, Any]] | None = None
+
+    _criterion = "icf"
+
+
+@learner
+class IDXClassifier(_GreedyClassifier):
+    """IDX: the test of highest gain per price.
+
+    Parameters
+    ----------
+    lookahead : int, default 1
+        How many tests to look ahead: a test is judged with its best continuations, by the information that all of them
+        gain per what all of them cost. 1 looks at the test alone.
+    {parameters}
+
+    References
+    ----------
+    S. W. Norton (1989), Generating better decision trees; Turney (1995), eq. 5.
+
+    Examples
+    --------
+    Neither test tells anything alone; two tests ahead, both are seen to tell everything.
+
+    >>> import worthwhile as ww
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
+    >>> ww.IDXClassifier(prune="none").fit(X, y).tree_.n_leaves
+    1
+    >>> ww.IDXClassifier(prune="none", lookahead=2).fit(X, y).tree_.n_leaves
+    4
+    """
+
+    mdl_correction: bool = False
+    context: bool = False
+    lookahead: int = 1
+
+    _criterion = "gain-per-price"
+
+
+@learner
+class CSID3Classifier(_GreedyClassifier):
+    """CS-ID3: the test of highest squared gain per price.
+
+    Parameters
+    ----------
+    lazy : bool, default False
+        Grow nothing in `fit`; for each case to be classified, grow the part of the tree that it visits. Answers and
+        prices are those of the full tree with ``prune="none"``, which `lazy` requires. There is no `tree_` then.
+    {parameters}
+
+    References
+    ----------
+    M. Tan (1993), Cost-sensitive learning of classification knowledge and its applications in robotics; Turney (1995),
+    eq. 4.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> bupa = ww.datasets.load("bupa")
+    >>> clf = ww.CSID3Classifier(costs=bupa.costs, columns=bupa.feature_names, prune="none", lazy=True)
+    >>> clf = clf.fit(bupa.X, bupa.y)
+    >>> clf.predict(bupa.X[:3]).tolist() == bupa.y[:3].tolist()
+    True
+    """
+
+    mdl_correction: bool = False
+    context: bool = False
+    lazy: bool = False
+
+    _criterion = "gain-squared-per-price"
+
+    def _learn(self, training: Training) -> None:
+        for name in ("_root", "_kept", "tree_"):
+            self.__dict__.pop(name, None)
+        if not self.lazy:
+            super()._learn(training)
+            return
+        if self.prune != "none":
+            needs = f"it needs prune='none', got prune={self.prune!r}"
+            raise ValueError(f"lazy=True of CSID3Classifier grows no whole tree that could be pruned: {needs}")
+        weights = np.bincount(training.classes, training.weights, minlength=len(training.labels)).astype(np.float64)
+        self._root = Tree(
+            Nodes.leaf(weights), training.schema, training.labels.tolist(), answer=self.answer, money=training.money
+        )
+        kept_weights = None if training.weights is None else training.weights.copy()
+        self._kept = training.columns.copy(), training.classes, kept_weights
+
+    def _is_lazy(self) -> bool:
+        """Whether it was fitted so; the parameter may have been set since."""
+        return "_root" in self.__dict__
+
+    def _frame(self) -> Tree:
+        return self._root if self._is_lazy() else super()._frame()
+
+    def _whole_tree(self) -> Tree:
+        if self._is_lazy():
+            raise ValueError("a lazy CSID3Classifier has no whole tree; fit one with lazy=False")
+        return super()._whole_tree()
+
+    def _route(
+        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+    ) -> tuple[Any, Any, Any]:
+        if not self._is_lazy():
+            return super()._route(X, answers, prices, shares, case_prices)
+        if case_prices is not None:
+            raise ValueError("a lazy CSID3Classifier does not take case_prices; fit one with lazy=False")
+        root, cases = self._frame(), self._read(X)
+        columns, classes, weights = self._kept
+        table = root.schema.encode(columns, complete=True)
+        result: tuple[Any, Any, Any] = _core.route_lazily(
+            table,
+            classes,
+            weights,
+            root._money.core_pricing,
+            root._money.core_errors,
+            self._policy(),
+            root.schema.encode(cases),
+        )
+        return result
+
+
+@learner
+class DTMCClassifier(_GreedyClassifier):
+    """DTMC: the test with the largest drop of the total cost on the training cases.
+
+    It stops where no test pays for itself. By default it sees prices in context, answers what is cheapest, and does not
+    prune.
+
+    Parameters
+    ----------
+    {parameters}
+
+    References
+    ----------
+    C. X. Ling, Q. Yang, J. Wang, S. Zhang (2004), Decision trees with minimal costs; numeric cuts as in Esmeir &
+    Markovitch (2008).
+
+    Examples
+    --------
+    A test that costs more than it saves is not done:
+
+    >>> import worthwhile as ww
+    >>> X, y = [[1], [2], [3], [4]], ["well", "well", "sick", "sick"]
+    >>> for price in 4, 6:
+    ...     costs = ww.Costs(tests={"x0": price}, errors=10)
+    ...     print(ww.DTMCClassifier(costs=costs).fit(X, y).tree_.n_leaves)
+    2
+    1
+    """
+
+    prune: str = "none"
+    context: bool = True
+    answer: str = "least-cost"
+
+    _criterion = "cost-drop"

@@ -1,0 +1,1 @@
+"""ICET: a genetic search for the prices EG2 is given."""

@@ -1,0 +1,249 @@
+"""The spaces that ICET searches: what a string of bits says about the prices that EG2 sees (Turney 1995, section 3.5).
+
+The paper's two spaces have a bias for every test (or a bit that removes it), EG2's ω and the pruning confidence. The
+refined space adds the depth of the tree and how far softer labels are trusted, and holds biases as multiples
+of prices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.learners.icet.genesis import Bits, Floats, from_gray, to_gray
+
+__all__ = ["NO_LIMIT", "SOFT_LABEL_WEIGHTS", "SPACES", "Biases", "BinarySpace", "RealSpace", "RefinedSpace", "Space"]
+
+LOWEST, HIGHEST = 1.0, 10_000.0  # the range of a bias
+REMOVES = 9_000.0  # a test whose bias is above this is not available
+BIAS_BITS, SHARE_BITS = 12, 8
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.01, 1.0
+SEED_OMEGA, SEED_CONFIDENCE = 1.0, 0.25  # EG2 as it is
+REFERENCE_OMEGA, TAUGHT_CONFIDENCE = 0.25, 0.75
+
+# Refined: a test's factor is 2 ** -2 to almost 2 ** 4 in eighths of an octave; the upper quarter of the codes removes
+# the test.
+FACTOR_BITS, FACTOR_REMOVES, FACTOR_ONE, FACTOR_STEP = 6, 48, 16, 1 / 8
+NO_LIMIT = 2**30
+DEPTH_BITS, DEPTHS = 3, (1, 2, 3, 4, 5, 6, 8, NO_LIMIT)
+SOFT_LABEL_WEIGHTS = (0.0, 0.5, 1.0)  # how much of a label is that of others
+TRUST_BITS, TRUST_OF_CODE = 2, (0, 1, 1, 2)
+MEAN_PRICE = 10.0  # prices are scaled to this mean, so that the currency does not matter to (price + 1) ** ω
+PRESETS = ((SEED_CONFIDENCE, NO_LIMIT), (0.6, NO_LIMIT), (0.1, 3), (0.6, 2))  # confidence and depth of the seeds
+
+
+@dataclass(frozen=True, eq=False)
+class Biases:
+    """Individuals decoded, one per row."""
+
+    prices: Floats  # individuals × tests: what EG2 takes for the prices; infinite: the test is removed
+    omega: Floats
+    confidence: Floats
+    max_depth: npt.NDArray[np.int32]
+    soft_label_weight: npt.NDArray[np.int32]  # position in SOFT_LABEL_WEIGHTS
+
+    def __len__(self) -> int:
+        return len(self.omega)
+
+    def take(self, rows: Any) -> Biases:
+        """Return the given individuals only."""
+        return Biases(*(array[rows] for array in vars(self).values()))
+
+
+class Space(Protocol):
+    """Individuals as bits."""
+
+    length: int
+
+    def decode(self, bits: Bits) -> Biases:
+        """Read individuals, one per row."""
+
+    def seeds(self) -> list[Bits]:
+        """Return individuals to begin with."""
+
+
+class RealSpace:
+    """A bias from 1 to 10,000 for every test, in 12 bits of Gray code each; ω and the confidence in 8 bits each.
+
+    Examples
+    --------
+    >>> space = RealSpace(np.array([7.27, 100.9]))
+    >>> space.length
+    40
+    >>> seed = space.decode(np.array(space.seeds()))
+    >>> seed.prices.round(2).tolist(), seed.omega.tolist(), seed.confidence.round(3).tolist()
+    ([[8.33, 101.11]], [1.0], [0.251])
+    """
+
+    def __init__(self, prices: Floats) -> None:
+        self._prices = prices
+        self.length = BIAS_BITS * len(prices) + 2 * SHARE_BITS
+
+    def decode(self, bits: Bits) -> Biases:
+        """Read individuals, one per row."""
+        n = len(self._prices)
+        prices = _scaled(bits[:, : BIAS_BITS * n].reshape(len(bits), n, BIAS_BITS), LOWEST, HIGHEST)
+        prices[prices > REMOVES] = math.inf
+        return Biases(prices, *_omega_and_confidence(bits[:, BIAS_BITS * n :]), *_no_more(bits))
+
+    def seeds(self) -> list[Bits]:
+        """Return the individual that is EG2 on the true prices; prices too high for the space are scaled into it."""
+        dearest = max(float(self._prices.max(initial=0.0)), 1.0)
+        scale = min(1.0, (REMOVES - 2.0) / dearest)  # the nearest code may lie 1.2 above
+        biases = [_code(price * scale, LOWEST, HIGHEST, BIAS_BITS) for price in self._prices]
+        return [np.concatenate([*biases, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
+
+
+class BinarySpace:
+    """One bit for every test: whether it is available, at its true price; ω and the confidence in 8 bits each.
+
+    Examples
+    --------
+    >>> space = BinarySpace(np.array([7.27, 100.9]))
+    >>> space.decode(np.array([[1, 0] + 16 * [0]], dtype=np.uint8)).prices.tolist()
+    [[7.27, inf]]
+    """
+
+    def __init__(self, prices: Floats) -> None:
+        self._prices = prices
+        self.length = len(prices) + 2 * SHARE_BITS
+
+    def decode(self, bits: Bits) -> Biases:
+        """Read individuals, one per row."""
+        n = len(self._prices)
+        prices = np.where(bits[:, :n] == 1, self._prices, math.inf)
+        return Biases(prices, *_omega_and_confidence(bits[:, n:]), *_no_more(bits))
+
+    def seeds(self) -> list[Bits]:
+        """Return the individual that is EG2 with all tests."""
+        all_tests = np.ones(len(self._prices), dtype=np.uint8)
+        return [np.concatenate([all_tests, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
+
+
+class RefinedSpace:
+    """Biases as multiples of the prices, ω, confidence, depth and soft_label_weight.
+
+    Parameters
+    ----------
+    prices : array
+        The list prices.
+    real : bool
+        Whether a test has a factor of its own, in 6 bits of Gray code, or one bit that says whether it is available.
+    trusts : int
+        How many of the `SOFT_LABEL_WEIGHTS` there are to choose from: all of them, or 1.
+
+    Examples
+    --------
+    >>> space = RefinedSpace(np.array([5.0, 15.0]), real=True, trusts=3)
+    >>> no_test, eg2, *_ = space.seeds()
+    >>> space.decode(np.array([no_test, eg2])).prices.tolist()
+    [[inf, inf], [5.0, 15.0]]
+    """
+
+    def __init__(self, prices: Floats, real: bool, trusts: int) -> None:
+        mean = float(prices.mean()) if len(prices) else 0.0
+        self._prices = prices * (MEAN_PRICE / mean) if mean > 0 else prices
+        self._n_trusts = trusts
+        self._test_bits = FACTOR_BITS if real else 1
+        self._trust_bits = TRUST_BITS if trusts > 1 else 0
+        self.length = self._test_bits * len(prices) + 2 * SHARE_BITS + DEPTH_BITS + self._trust_bits
+
+    def decode(self, bits: Bits) -> Biases:
+        """Read individuals, one per row."""
+        n = len(self._prices)
+        tests, tail = bits[:, : self._test_bits * n], bits[:, self._test_bits * n :]
+        codes = from_gray(tests.reshape(len(bits), n, self._test_bits))
+        if self._test_bits == 1:
+            prices = np.where(codes == 1, self._prices, math.inf)
+        else:
+            factors = 2.0 ** ((codes - FACTOR_ONE) * FACTOR_STEP)
+            prices = np.where(codes < FACTOR_REMOVES, self._prices * factors, math.inf)
+        depth, soft_label_weight = np.split(tail[:, 2 * SHARE_BITS :], [DEPTH_BITS], axis=1)
+        return Biases(
+            prices,
+            *_omega_and_confidence(tail),
+            np.array(DEPTHS, dtype=np.int32)[from_gray(depth)],
+            np.array(TRUST_OF_CODE, dtype=np.int32)[from_gray(soft_label_weight)],
+        )
+
+    def seeds(self) -> list[Bits]:
+        """Return "no test at all", then EG2 on the true prices in several tempers."""
+        tempers = product(PRESETS, (1.0, 0.5), reversed(range(self._n_trusts)))
+        return [
+            self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, NO_LIMIT, (self._n_trusts - 1) // 2),
+            *(
+                self._individual(True, omega, confidence, depth, soft_label_weight)
+                for (confidence, depth), omega, soft_label_weight in tempers
+            ),
+        ]
+
+    def reference(self) -> Bits:
+        """Return EG2 on the true prices as it suits the labels: softer ones need no pessimism."""
+        confidence = TAUGHT_CONFIDENCE if self._n_trusts > 1 else SEED_CONFIDENCE
+        return self._individual(True, REFERENCE_OMEGA, confidence, NO_LIMIT, self._n_trusts - 1)
+
+    def neighbours(self, individual: Bits) -> Bits:
+        """Return those that differ in one test (removed, or brought back at its price), in depth, or in soft_label_weight."""
+        tests = individual[: self._test_bits * len(self._prices)].reshape(len(self._prices), self._test_bits)
+        found = []
+        for place, available in enumerate(np.isfinite(self.decode(individual[None, :]).prices[0])):
+            changed = tests.copy()
+            changed[place] = self._test(not available)
+            found.append(np.concatenate([changed.ravel(), individual[tests.size :]]))
+        for start, n_bits in (
+            (tests.size + 2 * SHARE_BITS, DEPTH_BITS),
+            (self.length - self._trust_bits, self._trust_bits),
+        ):
+            for code in range(1 << n_bits):
+                found.append(individual.copy())
+                found[-1][start : start + n_bits] = to_gray(code, n_bits)
+        return np.array(found)
+
+    def _test(self, available: bool) -> Bits:
+        kept, removed = (FACTOR_ONE, FACTOR_REMOVES) if self._test_bits > 1 else (1, 0)
+        return to_gray(kept if available else removed, self._test_bits)
+
+    def _individual(self, included: bool, omega: float, confidence: float, depth: int, soft_label_weight: int) -> Bits:
+        return np.concatenate(
+            [
+                *[self._test(included)] * len(self._prices),
+                *_omega_and_confidence_code(omega, confidence),
+                to_gray(DEPTHS.index(depth), DEPTH_BITS),
+                to_gray(TRUST_OF_CODE.index(soft_label_weight), self._trust_bits),
+            ]
+        )
+
+
+def _scaled(bits: Bits, low: float, high: float) -> Floats:
+    """Read Gray code as a number between `low` (all bits 0) and `high`."""
+    most = (1 << bits.shape[-1]) - 1
+    return low + from_gray(bits) * ((high - low) / most)
+
+
+def _code(value: float, low: float, high: float, n_bits: int) -> Bits:
+    """Return the code of the nearest number that the bits can say."""
+    most = (1 << n_bits) - 1
+    return to_gray(min(max(round((value - low) / (high - low) * most), 0), most), n_bits)
+
+
+def _omega_and_confidence(tail: Bits) -> tuple[Floats, Floats]:
+    omega, confidence = tail[:, :SHARE_BITS], tail[:, SHARE_BITS : 2 * SHARE_BITS]
+    return _scaled(omega, 0.0, 1.0), _scaled(confidence, LEAST_CONFIDENCE, MOST_CONFIDENCE)
+
+
+def _omega_and_confidence_code(omega: float, confidence: float) -> tuple[Bits, Bits]:
+    return _code(omega, 0.0, 1.0, SHARE_BITS), _code(confidence, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE_BITS)
+
+
+def _no_more(bits: Bits) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return depth and soft_label_weight where the space does not have them."""
+    return np.full(len(bits), NO_LIMIT, dtype=np.int32), np.zeros(len(bits), dtype=np.int32)
+
+
+SPACES: Mapping[str, Callable[[Floats], Space]] = {"real": RealSpace, "binary": BinarySpace}

@@ -1,0 +1,266 @@
+"""ICET: a genetic search for the prices that EG2 should be told (Turney 1995).
+
+`variant="paper"` is the published algorithm. `variant="refined"` keeps the search and changes what made it follow luck;
+docs/design.md, "ICET", says precisely what either does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from worthwhile import _core
+from worthwhile.learners.act.tree_builder import choose_settings
+from worthwhile.learners.base import Training, TreeClassifier
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.icet.biases import NO_LIMIT, SOFT_LABEL_WEIGHTS, SPACES, Biases, RefinedSpace
+from worthwhile.learners.icet.genesis import Floats
+from worthwhile.learners.icet.search import SearchState, paper_search, refined_search
+from worthwhile.learners.icet.trials import Folds, Halves
+from worthwhile.learners.soft_labels import MAX_SOFT_CASES, SoftLabels
+
+__all__ = ["Generation", "ICETClassifier"]
+
+# The refined search looks at no more cases than this, because trials should be short. The tree is grown on all of them.
+MOST_SEARCHED = MAX_SOFT_CASES
+# Cross-validations of an individual in the refined search, and again in its final; with more cases, one each.
+REPEATS, FEW_CASES = 2, 1_000
+# By which share a searched individual must be cheaper than EG2 on the softer labels, times the root of the number of
+# cases: the luck of the best of hundreds falls like that. On 12 splits of bupa, heart and hepatitis, apart from those
+# of the reproductions, a margin of 0.3 led to 44.7 % of the standard cost, 0.2 to 45.5, 0.1 to 45.9, 0 to 46.0 (error
+# costs 50, 100, 1000 and 10,000).
+MARGIN = 4.0
+# Look-ahead of the trees that find out whose labels to learn from.
+SAMPLES = 1
+# Generations without a better individual after which the search ends. Trees that learn from the cases' own labels have
+# finer rules to find: on 18 folds of multi-xor, xor-5, car, tic-tac-toe, wine and monks-1 (error costs 100, 1000 and
+# 5000), 20 instead of 5 led to 24.8 instead of 25.8 % of the standard cost; before that, branches of 2 cases instead of
+# 5 to 25.8 instead of 33. These are also the folds of docs/results/act-anytime.md.
+TAUGHT_PATIENCE, OWN_PATIENCE = 5, 20
+TAUGHT_MIN_CASES, OWN_MIN_CASES = 5.0, 2.0
+
+
+class Generation(NamedTuple):
+    """One entry of the history of a search.
+
+    Of the refined one, the single steps after the last generation have entries of their own, and the last entry is that
+    of the final, on fresh folds: its costs do not compare with those before.
+    """
+
+    trials: int
+    """Individuals tried so far."""
+    best: float
+    """The lowest cost per case that was found so far."""
+    mean: float
+    """The mean cost per case of this generation."""
+    seconds: float
+    """Time since the search began."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ICETClassifier(TreeClassifier):
+    """ICET: EG2 on prices that a genetic search found to lead to the lowest total cost.
+
+    EG2 chooses tests by gain and price and knows nothing of the costs of errors, of groups or of delays. ICET does not
+    tell it the true prices, but biases: numbers that make it grow trees which are cheap on cases that they were not
+    grown from, tests and errors counted together.
+
+    Parameters
+    ----------
+    costs : Costs, optional
+        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+    weighting : {"instance"}, optional
+        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
+        these costs; None: all the same.
+    variant : {"refined", "paper"}, default "refined"
+        "paper": the published algorithm; a trial grows one tree on a random half of the cases and counts what it costs
+        on the other, and the luckiest trial wins. "refined": all individuals meet the same folds, the best of them meet
+        again on fresh ones, and "no test at all" is always among these; the search ends when nothing better comes.
+        Trees are pruned by total cost, see prices in context and answer what is cheapest; their depth is part of the
+        search. With up to 5,000 cases it finds out by cross-validation whether to learn from the cases' own labels or
+        from softer ones, by a random forest and a logistic regression; how far these are trusted is part of the search
+        then, and what it found must clearly beat EG2 on them.
+    search : {"real", "binary"}, default "real"
+        Whether every test has a bias, or a bit that says whether EG2 may use it at its true price.
+    seeded : bool, default True
+        Whether EG2 on the true prices is in the first generation ("refined": in several tempers, with "no test").
+    population : int, default 50
+        Individuals per generation.
+    trials : int, default 1000
+        Individuals that are tried, at most.
+    crossover : float, default 0.6
+        Share of a generation that exchanges bits between two points.
+    mutation : float, default 0.001
+        Probability that a bit is drawn anew.
+    time_limit : float, optional
+        Seconds after which the search ends with the best individual so far; "refined": a fifth of them is kept for the
+        final, and making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
+        Ctrl-C ends the search at once, without a final; pressed before the first generation is complete, it is passed
+        on.
+    callback : function, optional
+        Called with a `Generation` after each one.
+    nominal : list of column names or positions, optional
+        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the search repeatable.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it. None: one, -1: all processors. The workers that
+        `joblib.parallel_config` names, of a Dask cluster or other processes, run the trials in their place.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree that was learned.
+    bias_ : dict of str to float
+        What EG2 is told instead of each test's price; infinite: the test is not used. "refined": in units in which the
+        mean price of the tests is 10, so that the currency does not matter.
+    omega_ : float
+        How strongly EG2 minds the biases.
+    confidence_ : float
+        Confidence level of the pruning.
+    max_depth_ : int or None
+        Longest way from the root to a leaf ("refined").
+    soft_label_weight_ : float
+        Share of the softer labels in those that the tree was grown from ("refined").
+    fitness_ : float
+        Cost per case of the winner in its trials; infinite if the time was too short for a single one.
+    history_ : list of Generation
+        Best and mean cost, trials and seconds after each generation; see `Generation`. The file that `save` writes has
+        the tree, but neither this nor the winner's biases.
+    stopped_ : {"converged", "trials", "time limit", "interrupted"}
+        Why the search ended. "converged": no better individual in 20 generations, or 5 with softer labels ("refined").
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Their names, if X had names.
+
+    References
+    ----------
+    P. D. Turney (1995), Cost-sensitive classification: empirical evaluation of a hybrid genetic decision tree induction
+    algorithm. J. J. Grefenstette (1986), Optimization of control parameters for genetic algorithms (GENESIS).
+
+    Examples
+    --------
+    A good test for 20 and eight poor ones for 1 each. EG2 buys the poor ones first; ICET has learned not to.
+
+    >>> import numpy as np
+    >>> import worthwhile as ww
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 300)
+    >>> poor = np.where(rng.random((300, 8)) < 0.75, y[:, None], 1 - y[:, None])
+    >>> X = np.column_stack([y, poor])
+    >>> costs = ww.Costs(tests={"x0": 20.0} | {f"x{i}": 1.0 for i in range(1, 9)}, errors=500)
+    >>> icet = ww.ICETClassifier(costs=costs, random_state=0).fit(X, y)
+    >>> icet.tree_.tests_used()
+    ['x0']
+    >>> eg2 = ww.EG2Classifier(costs=costs).fit(X, y)
+    >>> bool(icet.total_costs(X, y).mean() < eg2.total_costs(X, y).mean())
+    True
+    """
+
+    variant: str = "refined"
+    search: str = "real"
+    seeded: bool = True
+    population: int = 50
+    trials: int = 1000
+    crossover: float = 0.6
+    mutation: float = 0.001
+    time_limit: float | None = None
+    callback: Callable[[Generation], Any] | None = None
+
+    def _learn(self, training: Training) -> None:
+        deadline, rng = Deadline(self.time_limit), self._generator()
+        lesson = SoftLabels(training, False, 0, 1)
+        if self.variant == "refined":
+            lesson, _ = choose_settings(training, SAMPLES, {}, self._n_threads(), deadline, rng)
+        search = self._paper_search if self.variant == "paper" else self._refined_search
+        found = self._follow(search(lesson, deadline, rng), deadline)
+        self._keep(found, training.columns.names)
+        self._grow(lesson, found.best)
+
+    def _paper_search(self, lesson: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
+        halves = Halves(lesson.training, self._policy(lesson), self._n_threads(), rng)
+        space = SPACES[self.search](_list_prices(lesson.training))
+        return paper_search(self, space, halves, deadline, rng)
+
+    def _refined_search(
+        self, lesson: SoftLabels, deadline: Deadline, rng: np.random.Generator
+    ) -> Iterator[SearchState]:
+        """Make the folds and search on them; where there are many cases, on a sample of these."""
+        n = len(lesson.training.classes)
+        if n > MOST_SEARCHED:
+            lesson = SoftLabels(lesson.training.take(rng.permutation(n)[:MOST_SEARCHED]), False, 0, 1)
+        space = RefinedSpace(_list_prices(lesson.training), self.search == "real", lesson.trusts)
+        repeats = REPEATS if n <= FEW_CASES else 1
+        search, final = Folds.sets(2, lesson, self._policy(lesson), repeats, self._n_threads(), rng)
+        patience, margin = OWN_PATIENCE, 0.0
+        if lesson.soft:
+            patience, margin = TAUGHT_PATIENCE, min(MARGIN / math.sqrt(n), 1.0)
+        return refined_search(self, space, search, final, deadline, rng, patience, margin)
+
+    def _follow(self, steps: Iterator[SearchState], deadline: Deadline) -> SearchState:
+        """Let a search run, note its history, and return where it ended."""
+        self.history_, self.stopped_ = [], "interrupted"
+        reached: list[SearchState] = []
+        try:
+            for step in steps:
+                reached.append(step)
+                self.history_.append(Generation(step.trials, step.cost, step.mean, deadline.elapsed()))
+                if self.callback is not None:
+                    self.callback(self.history_[-1])
+            converged = "converged" if reached[-1].trials < self.trials else "trials"
+            self.stopped_ = "time limit" if deadline.remaining() <= 0 or reached[-1].late else converged
+        except KeyboardInterrupt:
+            if not reached:
+                raise
+        return reached[-1]
+
+    def _keep(self, found: SearchState, names: tuple[str, ...]) -> None:
+        """Show the winner to the user."""
+        best = found.best
+        self.bias_ = dict(zip(names, best.prices[0].tolist(), strict=True))
+        self.omega_, self.confidence_ = float(best.omega[0]), float(best.confidence[0])
+        self.max_depth_ = None if best.max_depth[0] == NO_LIMIT else int(best.max_depth[0])
+        self.soft_label_weight_ = SOFT_LABEL_WEIGHTS[best.soft_label_weight[0]]
+        self.fitness_ = found.cost
+
+    def _grow(self, lesson: SoftLabels, best: Biases) -> None:
+        """Grow the tree of the winner on all cases."""
+        training, money = lesson.training, lesson.training.money
+        table, classes, weights = lesson.rows(self.soft_label_weight_)
+        policy = _core.Policy(**self._policy(lesson, best))
+        core = _core.grow(table, classes, weights, money.core_pricing, money.core_errors, policy)
+        self.tree_ = training.tree(core, "majority" if self.variant == "paper" else "least-cost")
+
+    def _policy(self, lesson: SoftLabels, best: Biases | None = None) -> dict[str, Any]:
+        """Return the core's policy that all trials have in common, or that of one individual."""
+        paper = self.variant == "paper"
+        return {
+            "criterion": "icf",
+            "omega": 1.0 if best is None else float(best.omega[0]),
+            "min_cases": TAUGHT_MIN_CASES if lesson.soft else OWN_MIN_CASES,
+            "min_share": 0.1,
+            "max_depth": NO_LIMIT if best is None else int(best.max_depth[0]),
+            "release8": False,
+            "context": not paper,
+            "lookahead": 1,
+            "least_cost": not paper,
+            "prune": "pessimistic" if paper else "cost",
+            "confidence": 0.25 if best is None else float(best.confidence[0]),
+            "raise_subtrees": True,
+            "n_threads": self._n_threads(),
+            "biases": None if best is None else best.prices[0],
+        }
+
+
+def _list_prices(training: Training) -> Floats:
+    costs = training.money.costs
+    return np.array([costs.price(name) if name in costs.tests else 0.0 for name in training.columns.names])

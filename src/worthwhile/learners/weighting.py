@@ -1,0 +1,80 @@
+"""Case weights from error costs: a case counts as much as it costs to err about it (Ting 1998)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.costs.bound_costs import BoundCosts
+from worthwhile.costs.error_costs import listing, number
+from worthwhile.table.columns import value_text
+
+__all__ = ["class_costs", "instance_weights"]
+
+Floats = npt.NDArray[np.float64]
+SLACK = 1e-12  # relative: costs that differ less are the same
+
+
+def class_costs(money: BoundCosts, labels: Sequence[Any], vector: str | Mapping[Any, float]) -> Floats:
+    """Return what it costs to err about a case of each class, one number in place of a row of the matrix.
+
+    Parameters
+    ----------
+    money : BoundCosts
+    labels : sequence
+        The classes.
+    vector : {"sum", "max"} or mapping of class to cost
+        "sum": the costs of all wrong answers together (Breiman et al. 1984); "max": the dearest one.
+    """
+    if isinstance(vector, Mapping):
+        costs, why = _given(vector, labels), "vector gives no class a cost above 0"
+    else:
+        costs = _by_matrix(money.error_costs[:, : len(labels)], vector)
+        why = "no wrong answer costs more than the right one"
+    if len(labels) > 1 and not costs.any():
+        raise ValueError(f"{why}: the error costs give cases no weight")
+    return costs
+
+
+def _by_matrix(matrix: Floats, vector: str) -> Floats:
+    regret = np.maximum(matrix - np.diagonal(matrix)[:, None], 0.0)  # a right answer may cost something, too
+    costs: Floats = regret.sum(axis=1) if vector == "sum" else regret.max(axis=1)
+    return costs
+
+
+def _given(vector: Mapping[Any, Any], labels: Sequence[Any]) -> Floats:
+    """Return the costs of a mapping, whose labels may be texts; it may know more classes, since a fold may lack one."""
+    costs: dict[str, float] = {}
+    for label, given in vector.items():
+        name = value_text(label)
+        cost = number(given, f"the cost of the class {name!r} in vector", ("vector", name))
+        if cost < 0:
+            raise ValueError(f"the cost of the class {name!r} in vector must be at least 0, got {given!r}")
+        if name in costs:
+            raise ValueError(f"vector has two costs for the class {name!r}: {costs[name]:g} and {cost:g}")
+        costs[name] = cost
+    names = [value_text(label) for label in labels]
+    if missing := [name for name in names if name not in costs]:
+        raise ValueError(
+            f"vector has no cost for the class {missing[0]!r}, only for {listing(costs)}; it needs one for every class"
+        )
+    return np.array([costs[name] for name in names])
+
+
+def instance_weights(classes: npt.NDArray[np.int32], costs: Floats, weights: Floats | None) -> Floats:
+    """Return a weight for every case in proportion to the cost of its class; their sum stays what it was.
+
+    Examples
+    --------
+    >>> instance_weights(np.array([0, 0, 0, 1]), np.array([1.0, 5.0]), None).tolist()
+    [0.5, 0.5, 0.5, 2.5]
+    """
+    counted = np.ones(len(classes)) if weights is None else weights
+    if np.ptp(costs) <= SLACK * costs.max():  # all the same: not even rounding is to change anything
+        return counted
+    weighted = counted * costs[classes]
+    total = weighted.sum()
+    return weighted * (counted.sum() / total) if total > 0 else counted

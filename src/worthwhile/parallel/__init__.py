@@ -1,0 +1,1 @@
+"""Coarse work on threads, processes or a cluster."""

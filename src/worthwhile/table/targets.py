@@ -1,0 +1,85 @@
+"""Classes and weights of the cases, checked."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from worthwhile.costs.error_costs import is_missing
+
+__all__ = ["read_classes", "read_weights"]
+
+
+def read_classes(y: Any, n_cases: int, estimator: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+    """Return the classes in their order and the class index of every case."""
+    if y is None:
+        raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
+    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub"):
+        y = _checked_classes(column_or_1d(_plain_classes(y), warn=True))
+    if len(y) != n_cases:
+        raise ValueError(f"X has {n_cases} cases, but y has {len(y)} classes; found inconsistent numbers of samples")
+    if y.dtype.kind in "iu" and int(y.max()) - int(y.min()) < len(y):
+        # Counting is linear, sorting is not: a twelfth of the time for 1,000,000 cases.
+        low = y.min()
+        offsets = y - low
+        present = np.bincount(offsets) > 0
+        position = np.cumsum(present, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(present).astype(y.dtype) + low, position[offsets]
+    classes, index = np.unique(y, return_inverse=True)
+    return classes, index.astype(np.int32)
+
+
+def _plain_classes(y: Any) -> Any:
+    """Unpack lists and pandas' own types: texts would swallow a NaN, whole numbers and truth values become floats."""
+    if isinstance(y, (list, tuple)) and not any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
+        labels = list(y)
+    elif getattr(y, "ndim", 0) == 1 and hasattr(y, "tolist") and not isinstance(getattr(y, "dtype", None), np.dtype):
+        labels = y.tolist()
+    else:
+        return y
+    return np.array(labels, dtype=object if any(map(is_missing, labels)) else None)
+
+
+def _checked_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"Input y contains NaN or infinity in row {row}; every case needs a class.")
+    if y.dtype == object:
+        for row, label in enumerate(y):
+            if is_missing(label):
+                raise ValueError(f"Input y contains NaN or None in row {row}; every case needs a class.")
+            if isinstance(label, str) != isinstance(y[0], str):
+                raise ValueError(f"y mixes texts and numbers: {y[0]!r} in row 0, {label!r} in row {row}")
+        y = np.array(y.tolist())  # numbers that came as objects
+    check_classification_targets(y)
+    return y
+
+
+def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | None:
+    """Return the weights, or None where every case counts once."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        weights = np.full(n_cases, float(sample_weight))
+    else:
+        try:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample_weight must be one number per case: {error}") from None
+    if weights.ndim != 1 or len(weights) != n_cases:
+        shape = f"sample_weight has the shape {weights.shape}, expected ({n_cases},)"
+        raise ValueError(f"{shape}: Sample weights must be 1D array or scalar")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise ValueError(f"sample_weight of row {bad[0]} is {weights[bad[0]]}; weights are finite and not negative")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError("sample_weight adds up to infinity; divide all weights by a large number")
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number: all of them are zero")
+    return None if (weights == 1).all() else weights

@@ -1,0 +1,8 @@
+"""A priced decision tree: its nodes and JSON, one case on its way through it, and how it is shown."""
+
+from worthwhile.tree.advice import Advice
+from worthwhile.tree.explanation import Explanation
+from worthwhile.tree.run import Outcome
+from worthwhile.tree.tree import Tree
+
+__all__ = ["Advice", "Explanation", "Outcome", "Tree"]

@@ -1,0 +1,403 @@
+"""Trees as JSON (docs/tree-format.md).
+
+Files are data: every field is checked, nothing is executed.
+"""
+
+from __future__ import annotations
+
+import json
+import numbers
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.costs.costs import Costs
+from worthwhile.table.schema import Schema
+from worthwhile.tree.nodes import Nodes
+
+if TYPE_CHECKING:
+    from worthwhile.tree.tree import Tree
+
+__all__ = [
+    "Reader",
+    "costs_from_json",
+    "costs_to_json",
+    "parse_nodes",
+    "parse_tree",
+    "plain",
+    "read_json",
+    "write_nodes",
+    "write_tree",
+]
+
+FORMAT, VERSION = "worthwhile-tree", 1
+DEEPEST = 4096  # the core walks cases without a value recursively
+HEAVIEST = 1e200  # weights are added up
+
+
+def plain(value: Any) -> Any:
+    """Return a label as JSON knows it: text, number or truth value."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    raise ValueError(f"{value!r} cannot be written to JSON; classes must be texts, numbers or truth values")
+
+
+def costs_to_json(costs: Costs) -> dict[str, Any]:
+    """Return costs as plain objects. Error costs are a list of rows, because JSON's keys are always texts."""
+    tests = {}
+    for name, test in costs.tests.items():
+        entry = {"price": test.price, "group": test.group, "delayed": test.delayed, "requires": list(test.requires)}
+        tests[name] = {key: value for key, value in entry.items() if key == "price" or value}
+    errors = costs.errors
+    if isinstance(errors, Mapping):
+        errors = [[plain(truth), plain(answer), cost] for truth, row in errors.items() for answer, cost in row.items()]  # type: ignore[assignment]
+    parts = {"tests": tests, "groups": dict(costs.groups), "errors": errors, "about": costs.about}
+    return {key: value for key, value in parts.items() if value != {}}
+
+
+def write_tree(tree: Tree) -> dict[str, Any]:
+    """Return the JSON object of a tree."""
+    columns: list[dict[str, Any]] = []
+    for name, values in zip(tree.schema.names, tree.schema.values, strict=True):
+        columns.append(
+            {"name": name, "kind": "numeric"}
+            if values is None
+            else {"name": name, "kind": "nominal", "values": list(values)}
+        )
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": [plain(c) for c in tree.classes],
+        "answer": tree.answer,
+        "columns": columns,
+        "costs": costs_to_json(tree.costs),
+        "nodes": write_nodes(tree),
+    }
+
+
+def write_nodes(tree: Tree) -> list[dict[str, Any]]:
+    """Return the nodes of a tree as JSON objects."""
+    return [_write_node(tree, node) for node in range(tree.n_nodes)]
+
+
+def _write_node(tree: Tree, node: int) -> dict[str, Any]:
+    nodes = tree.nodes
+    entry: dict[str, Any] = {}
+    if nodes.test[node] >= 0:
+        column = int(nodes.test[node])
+        entry["test"] = tree.schema.names[column]
+        values = tree.schema.values[column]
+        if values is None:
+            entry["threshold"] = float(nodes.threshold[node])
+        else:
+            branches: list[list[str]] = [[] for _ in nodes.children(node)]
+            for value, branch in zip(values, nodes.branch_of(node), strict=True):
+                if branch >= 0:
+                    branches[branch].append(value)
+            entry["branches"] = branches
+        entry["children"] = list(nodes.children(node))
+    entry["answer"] = plain(tree.answers[nodes.answer[node]])
+    entry["weights"] = [float(w) for w in nodes.weights[node]]
+    return entry
+
+
+# ---- reading
+
+
+def read_json(text: str) -> Any:
+    """Parse JSON; a field that stands twice in an object is refused too."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_fields)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the text is not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("is not a tree: the JSON is nested too deeply") from None
+
+
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
+        raise ValueError(f"the field {twice!r} stands twice in one object")
+    return content
+
+
+def _is_finite(value: Any) -> bool:
+    """Say whether a JSON value is a number that a float can hold."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+class Reader:
+    """Takes fields out of a JSON object, refusing what is missing, of the wrong type or unknown."""
+
+    def __init__(self, content: Any, where: str) -> None:
+        if not isinstance(content, dict):
+            raise ValueError(f"{where} must be an object, got {_short(content)}")
+        self._rest, self._where = dict(content), where
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
+        if key not in self._rest:
+            if default is ...:
+                raise ValueError(f"{self._where} lacks {key!r}")
+            return default
+        value = self._rest.pop(key)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind in (numbers.Real, int)):
+            names = " or ".join(_KIND_NAMES[k] for k in (kind if isinstance(kind, tuple) else (kind,)))
+            raise ValueError(f"{key!r} of {self._where} must be {names}, got {_short(value)}")
+        return value
+
+    def finish(self) -> None:
+        if self._rest:
+            raise ValueError(f"{self._where} has the unknown field {next(iter(self._rest))!r}")
+
+
+_KIND_NAMES: dict[type, str] = {
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+    int: "a whole number",
+    numbers.Real: "a number",
+    bool: "true or false",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
+    """Check the JSON object of a tree and return what `Tree` wants."""
+    reader = Reader(content, "the tree")
+    if reader.take("format", str) != FORMAT:
+        raise ValueError(f"is not a tree: 'format' must be {FORMAT!r}, got {_short(content['format'])}")
+    if reader.take("version", int) != VERSION:
+        raise ValueError(
+            f"version {content['version']} of the tree format is unknown; this release reads version {VERSION}"
+        )
+    classes = _parse_classes(reader.take("classes", list))
+    answer = reader.take("answer", str, "majority")
+    if answer not in ("majority", "least-cost"):
+        raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
+    schema = _parse_columns(reader.take("columns", list))
+    costs = costs_from_json(reader.take("costs", dict, {}))
+    costs.prices_for(schema.names)  # refuses prices of tests that are no columns
+    answers, _ = costs.error_matrix(classes)
+    nodes = _NodeParser(schema, classes, answers).parse(reader.take("nodes", list))
+    reader.finish()
+    return nodes, schema, classes, costs, answer
+
+
+def parse_nodes(frame: Tree, contents: list[Any]) -> Nodes:
+    """Check the nodes of a tree of a forest, which has the columns of `frame` and answers with a class."""
+    return _NodeParser(frame.schema, list(frame.classes), list(frame.classes)).parse(contents)
+
+
+def _parse_classes(classes: list[Any]) -> list[Any]:
+    if not classes:
+        raise ValueError("the tree has no classes")
+    for label in classes:
+        if not isinstance(label, (str, bool)) and not _is_finite(label):
+            raise ValueError(f"the class {_short(label)} is neither a text nor a number nor a truth value")
+    if len({str(label) for label in classes}) < len(classes):
+        raise ValueError("the tree names a class twice")
+    return classes
+
+
+def _parse_columns(columns: list[Any]) -> Schema:
+    names: list[str] = []
+    values: list[tuple[str, ...] | None] = []
+    for position, content in enumerate(columns):
+        reader = Reader(content, f"column {position}")
+        name = reader.take("name", str)
+        kind = reader.take("kind", str)
+        if name in names:
+            raise ValueError(f"the tree has two columns named {name!r}")
+        if kind not in ("numeric", "nominal"):
+            raise ValueError(f"'kind' of column {name!r} must be 'numeric' or 'nominal', got {kind!r}")
+        names.append(name)
+        values.append(_parse_values(name, reader.take("values", list)) if kind == "nominal" else None)
+        reader.finish()
+    if not names:
+        raise ValueError("the tree has no columns")
+    return Schema(tuple(names), tuple(values))
+
+
+def _parse_values(name: str, values: list[Any]) -> tuple[str, ...]:
+    if not all(isinstance(v, str) for v in values):
+        raise ValueError(f"the values of column {name!r} must be texts")
+    if len(set(values)) < len(values):
+        raise ValueError(f"column {name!r} has a value twice")
+    return tuple(values)
+
+
+def costs_from_json(content: Any) -> Costs:
+    """Return costs from the plain objects that `costs_to_json` writes."""
+    reader = Reader(content, "costs")
+    parts = {name: reader.take(name, dict, {}) for name in ("tests", "groups", "about")}
+    errors = reader.take("errors", (list, dict, numbers.Real), 1.0)
+    reader.finish()
+    return Costs(errors=_errors_from_rows(errors) if isinstance(errors, list) else errors, **parts)
+
+
+def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
+    nested: dict[Any, dict[Any, Any]] = {}
+    for row in rows:
+        if not (
+            isinstance(row, list) and len(row) == 3 and all(isinstance(label, (str, int, float)) for label in row[:2])
+        ):
+            raise ValueError(f"a row of the error costs must be [truth, answer, cost], got {_short(row)}")
+        truth, answer, cost = row
+        if answer in nested.setdefault(truth, {}):
+            raise ValueError(f"the error costs name the truth {truth!r} with the answer {answer!r} twice")
+        nested[truth][answer] = cost
+    return nested
+
+
+class _NodeParser:
+    """Turns the list of nodes into the flat table, in which children stand side by side behind their parents."""
+
+    def __init__(self, schema: Schema, classes: list[Any], answers: list[Any]) -> None:
+        self._schema, self._classes, self._answers = schema, classes, answers
+        self._column = {name: j for j, name in enumerate(schema.names)}
+        self._answer_index = {str(label): i for i, label in enumerate(answers)} | {a: i for i, a in enumerate(answers)}
+
+    def parse(self, contents: list[Any]) -> Nodes:
+        if not contents:
+            raise ValueError("the tree has no nodes")
+        entries = [self._parse_node(i, content, len(contents)) for i, content in enumerate(contents)]
+        order = self._order(entries)
+        n, k = len(entries), len(self._classes)
+        arrays = {name: np.full(n, -1, dtype=np.int32) for name in ("test", "first_child", "map_start", "answer")}
+        arrays |= {name: np.zeros(n, dtype=np.int32) for name in ("n_children", "map_size")}
+        threshold, weights = np.zeros(n), np.zeros((n, k))
+        maps: list[int] = []
+        position = {old: new for new, old in enumerate(order)}
+        for old, new in position.items():
+            entry = entries[old]
+            weights[new] = entry["weights"]
+            arrays["answer"][new] = entry["answer"]
+            if not entry["children"]:
+                continue
+            arrays["test"][new] = entry["column"]
+            arrays["first_child"][new] = position[entry["children"][0]]
+            arrays["n_children"][new] = len(entry["children"])
+            threshold[new] = entry["threshold"]
+            if entry["map"] is not None:
+                arrays["map_start"][new], arrays["map_size"][new] = len(maps), len(entry["map"])
+                maps.extend(entry["map"])
+        self._inherit_answers(arrays, weights)
+        return Nodes(threshold=threshold, weights=weights, maps=np.array(maps, dtype=np.int32), **arrays)
+
+    def _parse_node(self, index: int, content: Any, n: int) -> dict[str, Any]:
+        where = f"node {index}"
+        reader = Reader(content, where)
+        weights = self._parse_weights(where, reader.take("weights", list, None))
+        entry: dict[str, Any] = {"weights": weights, "children": [], "column": -1, "threshold": 0.0, "map": None}
+        given = reader.take("answer", (str, numbers.Real), None)
+        entry["answer"] = self._find_answer(where, given, weights)
+        if "test" in content:
+            self._parse_test(where, reader, entry, n)
+        elif entry["answer"] < 0:
+            raise ValueError(f"{where} is a leaf without an answer; give 'answer' or 'weights'")
+        reader.finish()
+        return entry
+
+    def _parse_test(self, where: str, reader: Reader, entry: dict[str, Any], n: int) -> None:
+        name = reader.take("test", str)
+        if name not in self._column:
+            raise ValueError(f"{where} has the unknown test {name!r}; the columns are {', '.join(self._column)}")
+        entry["column"] = self._column[name]
+        children = reader.take("children", list)
+        for child in children:
+            if not isinstance(child, int) or isinstance(child, bool) or not 0 <= child < n:
+                raise ValueError(f"{where} has the child {_short(child)}; children are nodes 0 to {n - 1}")
+        entry["children"] = children
+        values = self._schema.values[entry["column"]]
+        if values is None:
+            threshold = reader.take("threshold", numbers.Real)
+            if not _is_finite(threshold):
+                raise ValueError(f"'threshold' of {where} must be finite, got {_short(threshold)}")
+            entry["threshold"] = float(threshold)
+            expected = 2
+        else:
+            branches = reader.take("branches", list)
+            entry["map"] = self._parse_branches(where, name, values, branches)
+            expected = len(branches)
+        if len(children) != expected or expected < 1:
+            raise ValueError(
+                f"{where} has {len(children)} children, but the test {name!r} has {expected} branches there"
+            )
+
+    @staticmethod
+    def _parse_branches(where: str, name: str, values: tuple[str, ...], branches: list[Any]) -> list[int]:
+        code = {v: i for i, v in enumerate(values)}
+        branch_of = [-1] * len(values)
+        for b, branch in enumerate(branches):
+            if not isinstance(branch, list):
+                raise ValueError(f"branch {b} of {where} must be a list of values, got {_short(branch)}")
+            for value in branch:
+                if not isinstance(value, str) or value not in code:
+                    known = f"known are {', '.join(values)}"
+                    raise ValueError(
+                        f"{where} has a branch for {_short(value)}, which is no value of {name!r}; {known}"
+                    )
+                if branch_of[code[value]] >= 0:
+                    raise ValueError(f"{where} has two branches for {value!r}")
+                branch_of[code[value]] = b
+        return branch_of
+
+    def _parse_weights(self, where: str, weights: list[Any] | None) -> npt.NDArray[np.float64]:
+        if weights is None:
+            return np.zeros(len(self._classes))
+        if len(weights) != len(self._classes):
+            raise ValueError(
+                f"'weights' of {where} has {len(weights)} entries, but there are {len(self._classes)} classes"
+            )
+        for w in weights:
+            if not _is_finite(w) or not 0 <= w <= HEAVIEST:
+                raise ValueError(f"'weights' of {where} holds {_short(w)}; weights are numbers from 0 to {HEAVIEST:g}")
+        return np.array(weights, dtype=np.float64)
+
+    def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
+        if given is None:
+            return int(weights.argmax()) if weights.any() else -1
+        index = self._answer_index.get(given, self._answer_index.get(str(given)))
+        if index is not None:
+            return index
+        raise ValueError(f"{where} answers {given!r}; the answers are {', '.join(map(str, self._answers))}")
+
+    @staticmethod
+    def _order(entries: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Breadth first from node 0; every node must come up exactly once."""
+        order, seen, depth = [0], {0}, {0: 0}
+        for node in order:
+            for child in entries[node]["children"]:
+                depth[child] = depth[node] + 1
+                if depth[child] > DEEPEST:
+                    raise ValueError(f"node {child} lies more than {DEEPEST} tests deep")
+                if child in seen:
+                    again = f"node {child} is reached twice (again from node {node})"
+                    raise ValueError(f"{again}; a tree has no cycles and no shared branches")
+                seen.add(child)
+                order.append(child)
+        if len(order) < len(entries):
+            lost = next(node for node in range(len(entries)) if node not in seen)
+            raise ValueError(f"node {lost} cannot be reached from node 0, the root")
+        return order
+
+    @staticmethod
+    def _inherit_answers(arrays: Mapping[str, npt.NDArray[np.int32]], weights: npt.NDArray[np.float64]) -> None:
+        """Missing weights of inner nodes are the sum of their children's; a missing answer is the heaviest class."""
+        for node in range(len(weights) - 1, -1, -1):
+            first, count = arrays["first_child"][node], arrays["n_children"][node]
+            if count and not weights[node].any():
+                weights[node] = weights[first : first + count].sum(axis=0)
+            if arrays["answer"][node] < 0:
+                arrays["answer"][node] = weights[node].argmax() if weights[node].any() else arrays["answer"][first]

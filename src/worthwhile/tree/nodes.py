@@ -1,0 +1,98 @@
+"""The node table of a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+
+__all__ = ["Nodes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The flat node table. Node 0 is the root; the children of a node stand side by side, behind it.
+
+    Attributes
+    ----------
+    test : int32 (n,)
+        Column that the node tests; -1: a leaf.
+    threshold : float64 (n,)
+        Numeric tests: values up to it go to the first child.
+    first_child, n_children : int32 (n,)
+    map_start, map_size : int32 (n,)
+        Nominal tests: ``maps[map_start:map_start + map_size]`` is the branch of each value code (-1: a value that the
+        node does not know). map_start is -1 for numeric tests and leaves.
+    maps : int32
+    answer : int32 (n,)
+        Index of the answer that the node gives or would give.
+    weights : float64 (n, classes)
+        Weight of the training cases of each class.
+    """
+
+    test: npt.NDArray[np.int32]
+    threshold: npt.NDArray[np.float64]
+    first_child: npt.NDArray[np.int32]
+    n_children: npt.NDArray[np.int32]
+    map_start: npt.NDArray[np.int32]
+    map_size: npt.NDArray[np.int32]
+    maps: npt.NDArray[np.int32]
+    answer: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.freeze()
+
+    def freeze(self) -> None:
+        """Make the arrays read only; copies and pickles do not keep that."""
+        for array in vars(self).values():
+            array.flags.writeable = False
+
+    @classmethod
+    def from_core(cls, core: Any) -> Nodes:
+        """Copy the arrays of a tree of the core."""
+        return cls(**{name: getattr(core, name) for name in cls.__dataclass_fields__})
+
+    @classmethod
+    def leaf(cls, weights: npt.NDArray[np.float64]) -> Nodes:
+        """Return a tree of one leaf."""
+        none, zero = np.full(1, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)
+        answer = np.array([weights.argmax()], dtype=np.int32)
+        return cls(
+            none,
+            np.zeros(1),
+            none,
+            zero,
+            none,
+            zero,
+            np.zeros(0, dtype=np.int32),
+            answer,
+            weights.reshape(1, -1).astype(np.float64),
+        )
+
+    def to_core(self) -> Any:
+        """Return a tree of the core."""
+        return _core.Tree(n_classes=self.weights.shape[1], **vars(self))
+
+    def children(self, node: int) -> range:
+        """Return the indices of the children of a node."""
+        first = int(self.first_child[node])
+        return range(first, first + int(self.n_children[node]))
+
+    def branch_of(self, node: int) -> list[int]:
+        """Return the branch of each value code of a nominal node."""
+        start = int(self.map_start[node])
+        return [int(b) for b in self.maps[start : start + int(self.map_size[node])]]
+
+    def shares(self, node: int) -> list[float]:
+        """Return the share of a case without a value that goes down each branch."""
+        weights = [float(self.weights[child].sum()) for child in self.children(node)]
+        total = sum(weights)
+        return [w / total if total > 0 else 1 / len(weights) for w in weights]
+
+
+# ---- writing

@@ -1,0 +1,87 @@
+"""Summaries in money for notebooks: small tables in HTML that take the colours of the page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from worthwhile.tree.node_costs import node_costs
+from worthwhile.wording import amount, percent
+
+if TYPE_CHECKING:
+    from worthwhile.tree.tree import Tree
+
+__all__ = ["forest_table", "tree_table"]
+
+
+def tree_table(tree: Tree, name: str) -> str:
+    """Return what a tree costs, as a table.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> "3 nodes, 2 leaves, depth 1; expected cost 4.00 per case" in tree_table(clf.tree_, "DTMCClassifier")
+    True
+    """
+    root = node_costs(tree)[0]
+    expected = f"; expected cost {amount(root.expected_cost)} per case" if root.expected_cost is not None else ""
+    facts = [f"{_count(tree.n_nodes, 'node')}, {_count(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}{expected}"]
+    if root.stop_cost is not None:
+        facts.append(f"without a test: {amount(root.stop_cost)} per case, answering {root.stop_answer}")
+    asked = _asked(tree)
+    rows = [(tree.columns[t], amount(_alone(tree, t)), asked[t]) for t in sorted(asked)]
+    return _table(name, facts, ("test", "price alone", "asked of"), rows)
+
+
+def forest_table(root: Tree, trees: Sequence[Tree], name: str, facts: Sequence[str]) -> str:
+    """Return what a forest costs, as a table; `root` has its prices."""
+    tests = sorted({int(t) for tree in trees for t in tree.nodes.test if t >= 0})
+    using = {t: sum(bool((tree.nodes.test == t).any()) for tree in trees) for t in tests}
+    rows = [(root.columns[t], amount(_alone(root, t)), _count(using[t], "tree")) for t in tests]
+    return _table(name, [_count(len(trees), "tree"), *facts], ("test", "price alone", "asked by"), rows)
+
+
+def _asked(tree: Tree) -> dict[int, str]:
+    """Return, by test, the share of the training cases that are asked for it; nothing where there are none."""
+    total = float(tree.nodes.weights[0].sum())
+    above: list[frozenset[int]] = [frozenset()] * tree.n_nodes
+    reach: dict[int, float] = {}
+    for node in range(tree.n_nodes):  # children stand behind their parents
+        test = int(tree.nodes.test[node])
+        if test < 0:
+            continue
+        reach[test] = reach.get(test, 0.0) + (0.0 if test in above[node] else float(tree.nodes.weights[node].sum()))
+        for child in tree.nodes.children(node):
+            above[child] = above[node] | {test}
+    return {test: f"{percent(weight / total)} of cases" if total > 0 else "" for test, weight in reach.items()}
+
+
+def _alone(tree: Tree, test: int) -> float:
+    return tree._prices.price(tree._prices.closure([test]))
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def _table(
+    name: str, facts: Sequence[str], header: tuple[str, ...], rows: Sequence[tuple[str, ...]], most: int = 30
+) -> str:
+    escape = html.escape
+    head = "".join(f'<th scope="col" style="text-align: {side}">{escape(h)}</th>' for h, side in _sides(header))
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align: {side}">{escape(cell)}</td>' for cell, side in _sides(row)) + "</tr>"
+        for row in rows[:most]
+    )
+    if len(rows) > most:
+        body += f'<tr><td colspan="{len(header)}">and {len(rows) - most} more</td></tr>'
+    table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>" if rows else ""
+    caption = "<br>".join([f"<strong>{escape(name)}</strong>", *map(escape, facts)])
+    style = "caption-side: top; text-align: left; padding: .3em 0"
+    return f'<table class="worthwhile"><caption style="{style}">{caption}</caption>{table}</table>'
+
+
+def _sides(cells: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(cell, "right" if position == 1 else "left") for position, cell in enumerate(cells)]

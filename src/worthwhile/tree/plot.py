@@ -1,0 +1,235 @@
+"""Pictures with matplotlib, which is imported when the first one is drawn."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from worthwhile.tree.node_costs import NodeCosts, node_costs, subtree
+from worthwhile.tree.text import box_lines, colour_of
+from worthwhile.wording import condition
+
+if TYPE_CHECKING:
+    from worthwhile.tree.tree import Tree
+
+__all__ = ["figure_size", "plot_tree"]
+
+LONGEST = 24  # letters in a line
+SIZE = 9.0  # points: letters where there is room for them
+LINE, PAD = 0.152, 0.06  # inches at that size: a line; around a text
+MIDDLE = 0.55  # of a branch, where its words stand: a little nearer to the child, where the branches are further apart
+SIDE, BETWEEN = 0.13, 0.7  # inches between two boxes of a level; between two levels, for the branches and their words
+
+
+def plot_tree(tree: Tree, ax: Any = None) -> Any:
+    """Draw a tree with the money on it.
+
+    Every test has its price where it stands, the share of the training cases that come there, and the cost to be
+    expected from there on, tests and errors together; leaves are coloured by their answer and have its expected error
+    cost. What a delayed test orders at once stands on a grey ground.
+
+    Parameters
+    ----------
+    tree : Tree
+    ax : matplotlib axes, optional
+        Where to draw; None makes a figure of the size that the tree needs.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import worthwhile as ww
+    >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> ax = plot_tree(clf.tree_)
+    >>> sorted(text.get_text().split("\\n")[0] for text in ax.texts)
+    ['0', '1', '> 2', 'x0', '≤ 2']
+    >>> matplotlib.pyplot.close(ax.figure)
+    """
+    from matplotlib import pyplot
+
+    plan = _Layout.of(tree)
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=plan.figure_size(), layout="constrained")
+    ax.set_xlim(-0.5 * plan.column, plan.width - 0.5 * plan.column)
+    ax.set_ylim(-plan.height, 0)
+    ax.axis("off")
+    size = _letter_size(ax, plan)
+    _draw_orders(ax, plan, size)
+    for node in range(tree.n_nodes):
+        _draw_branches(ax, plan, node, size)
+        _draw_box(ax, plan, node, size)
+    return ax
+
+
+def figure_size(tree: Tree) -> tuple[float, float]:
+    """Return the width and height in inches that a tree needs.
+
+    It is bounded, because 65,536 dots are matplotlib's limit: in a larger tree the letters shrink.
+    """
+    return _Layout.of(tree).figure_size()
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where everything stands, in inches at the full size of the letters."""
+
+    tree: Tree
+    money: list[NodeCosts]
+    lines: list[list[str]]
+    x: list[float]
+    y: list[float]  # 0 is the upper edge
+    column: float  # what a leaf takes
+    height: float
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Layout:
+        money = node_costs(tree)
+        lines = [[_shortened(line) for line in box_lines(tree, node, own)] for node, own in enumerate(money)]
+        x, level = _places(tree)
+        column = _column(tree, lines)
+        tallest = [1] * (tree.depth + 1)
+        for node, own in enumerate(lines):
+            tallest[level[node]] = max(tallest[level[node]], len(own))
+        heights = [LINE * n + 2 * PAD + BETWEEN for n in tallest]
+        middles = [below - 0.5 * height for below, height in zip(itertools.accumulate(heights), heights, strict=True)]
+        y = [-middles[at] for at in level]
+        return cls(tree, money, lines, [column * at for at in x], y, column, sum(heights))
+
+    @property
+    def width(self) -> float:
+        return self.column * self.tree.n_leaves
+
+    def figure_size(self) -> tuple[float, float]:
+        return min(max(2.5, self.width), 120.0), min(max(1.5, self.height), 60.0)
+
+    def frame(self, node: int) -> tuple[float, float, float, float]:
+        """Return left, bottom, width and height of what stands below a node, itself included."""
+        inside = list(subtree(self.tree, node))
+        left, right = min(self.x[n] for n in inside), max(self.x[n] for n in inside)
+        low = min(self.y[n] - 0.5 * self._box_height(n) for n in inside)
+        top = self.y[node] + 0.5 * self._box_height(node)
+        side, edge = 0.5 * self.column - 0.02, 0.16
+        return left - side, low - edge, right - left + 2 * side, top - low + 2 * edge
+
+    def _box_height(self, node: int) -> float:
+        return LINE * len(self.lines[node]) + 2 * PAD
+
+
+def _column(tree: Tree, lines: list[list[str]]) -> float:
+    """Return what a leaf takes, so that neighbours in any level have room; inner nodes stand above several leaves."""
+    widths = {line: _width(line) for line in {line for own in lines for line in own}}
+    needed = 0.7
+    for node, own in enumerate(lines):
+        room = 1.0 if tree.nodes.n_children[node] < 2 else 1.5
+        needed = max(needed, (max(widths[line] for line in own) + 2 * PAD + SIDE) / room)
+    return needed
+
+
+def _width(text: str) -> float:
+    """Return how many inches a line takes."""
+    from matplotlib.textpath import TextPath
+
+    return float(TextPath((0, 0), text.replace("$", "S"), size=SIZE).get_extents().width) / 72  # $ begins mathematics
+
+
+def _places(tree: Tree) -> tuple[list[float], list[int]]:
+    """Return place and level of the nodes: leaves stand side by side, a parent above the middle of its children."""
+    x, level = [0.0] * tree.n_nodes, [0] * tree.n_nodes
+    todo, next_leaf = [0], 0
+    while todo:
+        node = todo.pop()
+        children = list(tree.nodes.children(node))
+        for child in children:
+            level[child] = level[node] + 1
+        if not children:
+            x[node], next_leaf = float(next_leaf), next_leaf + 1
+        todo.extend(reversed(children))
+    for node in reversed(range(tree.n_nodes)):  # children stand behind their parents
+        children = list(tree.nodes.children(node))
+        if children:
+            x[node] = (x[children[0]] + x[children[-1]]) / 2
+    return x, level
+
+
+def _letter_size(ax: Any, plan: _Layout) -> float:
+    """Return the size at which the letters fit on the axes."""
+    figure = ax.figure.canvas.figure  # of a part of a figure, the whole one
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()  # the layout decides how large the axes are
+    room = ax.get_window_extent()
+    scale = min(room.width / plan.width, room.height / plan.height) / figure.dpi
+    return min(SIZE, max(1.0, SIZE * scale))
+
+
+def _draw_orders(ax: Any, plan: _Layout, size: float) -> None:
+    """Put a ground under everything that a delayed test orders at once."""
+    from matplotlib.patches import Rectangle
+
+    for node, own in enumerate(plan.money):
+        if own.delayed and own.commits:
+            left, low, width, height = plan.frame(node)
+            ax.add_patch(
+                Rectangle(
+                    (left, low), width, height, facecolor="0.94", edgecolor="0.6", linestyle=":", linewidth=1, zorder=0
+                )
+            )
+            name = _shortened(plan.tree.columns[plan.tree.nodes.test[node]])
+            ax.annotate(
+                f"ordered at once with {name}",
+                (left + 0.06, low + 0.04),
+                fontsize=size * 0.85,
+                color="0.3",
+                style="italic",
+                ha="left",
+                va="bottom",
+                zorder=1,
+                parse_math=False,
+            )
+
+
+def _draw_branches(ax: Any, plan: _Layout, node: int, size: float) -> None:
+    x, y, children = plan.x, plan.y, plan.tree.nodes.children(node)
+    words = [_shortened(condition(plan.tree, node, b)) for b in range(len(children))]
+    widths = [_width(text) for text in words]
+    room = [MIDDLE * (x[right] - x[left]) for left, right in itertools.pairwise(children)]
+    crowded = any(sum(pair) / 2 > space for pair, space in zip(itertools.pairwise(widths), room, strict=True))
+    for b, child in enumerate(children):
+        ax.plot([x[node], x[child]], [y[node], y[child]], color="0.6", linewidth=1, zorder=1)
+        at = MIDDLE + (0.1 if b % 2 else -0.04) * crowded
+        ax.text(
+            x[node] + at * (x[child] - x[node]),
+            y[node] + at * (y[child] - y[node]),
+            words[b],
+            ha="center",
+            va="center",
+            fontsize=size * 0.9,
+            color="0.25",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            zorder=2,
+            parse_math=False,  # names are names, dollars included
+        )
+
+
+def _draw_box(ax: Any, plan: _Layout, node: int, size: float) -> None:
+    tree, leaf = plan.tree, plan.tree.nodes.test[node] < 0
+    box = {
+        "boxstyle": "round,pad=0.35",
+        "facecolor": colour_of(tree, node) if leaf else "white",
+        "edgecolor": "0.35",
+        "linewidth": 0.8,
+        "linestyle": "--" if plan.money[node].delayed else "-",
+    }
+    text = "\n".join(plan.lines[node])
+    ax.text(
+        plan.x[node], plan.y[node], text, ha="center", va="center", fontsize=size, bbox=box, zorder=3, parse_math=False
+    )
+
+
+def _shortened(text: str) -> str:
+    text = text.replace("\n", " ")
+    return text if len(text) <= LONGEST else text[: LONGEST - 2].rstrip() + " …"

@@ -1,0 +1,142 @@
+"""A tree as text and in Graphviz's language, with the money on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from worthwhile.tree.node_costs import NodeCosts, node_costs
+from worthwhile.wording import amount, condition, percent
+
+if TYPE_CHECKING:
+    from worthwhile.tree.tree import Tree
+
+__all__ = ["box_lines", "colour_of", "to_dot", "to_text"]
+
+# Okabe and Ito's palette, lightened: to be told apart by everybody, with black text on it.
+_COLOURS = ("#a6d5f0", "#f5c98a", "#9fdcc4", "#e8b7d3", "#f4ef9e", "#9db8d9", "#eda98a", "#d9d9d9")
+
+
+def colour_of(tree: Tree, node: int) -> str:
+    """Return the colour of a leaf, by its answer."""
+    return _COLOURS[int(tree.nodes.answer[node]) % len(_COLOURS)]
+
+
+def is_leaf(tree: Tree, node: int) -> bool:
+    return bool(tree.nodes.test[node] < 0)
+
+
+def _paid(money: NodeCosts) -> str:
+    return "paid" if money.known or money.order is None else "ordered above"
+
+
+def price_notes(tree: Tree, money: NodeCosts) -> list[str]:
+    """Return what the test of an inner node costs there, its group, and what is ordered with it."""
+    if money.paid:
+        return [_paid(money)]
+    notes = [amount(money.price)]
+    if money.group is not None:
+        notes.append(f"group {money.group}{' paid already' if money.group_paid else ''}")
+    if money.delayed:
+        also = ", ".join(tree.columns[t] for t in money.commits)
+        notes.append(f"delayed: orders {also} too" if also else "delayed")
+    return notes
+
+
+def leaf_notes(tree: Tree, node: int, money: NodeCosts) -> list[str]:
+    """Return the cases a leaf was learned from, e.g. "34 of 303 cases", "91% right", "errors cost 45.00"."""
+    weights = tree.nodes.weights
+    total, here = weights[0].sum(), weights[node].sum()
+    if money.expected_cost is None:
+        return []
+    if here <= 0:
+        return ["no training case"]
+    answer = int(tree.nodes.answer[node])
+    right = [f"{weights[node][answer] / here:.0%} right"] if answer < len(tree.classes) else []
+    return [f"{_weight(here)} of {_weight(total)} cases", *right, f"errors cost {amount(money.expected_cost)}"]
+
+
+def _weight(weight: float) -> str:
+    return f"{weight:.0f}" if np.isclose(weight, round(weight)) else f"{weight:.1f}"
+
+
+def node_line(tree: Tree, node: int, money: NodeCosts) -> str:
+    """Return what stands at a node in one line."""
+    if is_leaf(tree, node):
+        notes = ", ".join(leaf_notes(tree, node, money))
+        return f"{tree.answers[tree.nodes.answer[node]]}{f' ({notes})' if notes else ''}"
+    notes = ", ".join(price_notes(tree, money))
+    if money.share is not None:
+        notes += f"; {percent(money.share)} of cases"
+    if money.expected_cost is not None:
+        notes += f", expected cost {amount(money.expected_cost)}"
+    return f"{tree.columns[tree.nodes.test[node]]}? ({notes})"
+
+
+def box_lines(tree: Tree, node: int, money: NodeCosts) -> list[str]:
+    """Return what stands at a node in short lines, for a box."""
+    share = [] if money.share is None else [f"{percent(money.share)} of cases"]
+    if is_leaf(tree, node):
+        cost = [] if money.expected_cost is None else [f"errors {amount(money.expected_cost)}"]
+        return [str(tree.answers[tree.nodes.answer[node]]), *share, *cost]
+    if money.paid:
+        lines = [_paid(money)]
+    else:
+        lines = [f"price {amount(money.price)}"]
+        if money.group is not None:
+            lines.append(f"group {money.group}{', paid' if money.group_paid else ''}")
+        if money.delayed:
+            lines.append(
+                f"delayed, +{len(money.commits)} test{'s' * (len(money.commits) > 1)}" if money.commits else "delayed"
+            )
+    cost = [] if money.expected_cost is None else [f"expect {amount(money.expected_cost)}"]
+    return [tree.columns[tree.nodes.test[node]], *lines, *share, *cost]
+
+
+def to_text(tree: Tree) -> str:
+    """Return the tree as indented text."""
+    money = node_costs(tree)
+    lines = []
+    todo = [(0, "", "")]  # node, what stands before it, what stands before its children
+    while todo:
+        node, before, indent = todo.pop()
+        lines.append(before + node_line(tree, node, money[node]))
+        children = tree.nodes.children(node)
+        for b in reversed(range(len(children))):
+            last = b == len(children) - 1
+            lead = f"{indent}{'└─' if last else '├─'} {condition(tree, node, b)}: "
+            todo.append((children[b], lead, indent + ("   " if last else "│  ")))
+    return "\n".join(lines)
+
+
+def to_dot(tree: Tree) -> str:
+    """Return the tree in Graphviz's language; what a delayed test orders stands in a dashed frame."""
+    money = node_costs(tree)
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, style="rounded,filled", fillcolor="white", fontname="sans-serif"];',
+        '  edge [fontname="sans-serif"];',
+    ]
+    for node in range(tree.n_nodes):
+        label = "\n".join(box_lines(tree, node, money[node]))
+        colour = f', fillcolor="{colour_of(tree, node)}"' if is_leaf(tree, node) else ""
+        lines.append(f"  {node} [label={_dot_string(label)}{colour}];")
+        for b, child in enumerate(tree.nodes.children(node)):
+            lines.append(f"  {node} -> {child} [label={_dot_string(condition(tree, node, b))}];")
+    return "\n".join([*lines, *_dot_frames(tree, money), "}"])
+
+
+def _dot_frames(tree: Tree, money: list[NodeCosts]) -> list[str]:
+    """Return a cluster for every order of a delayed test that commits to others."""
+    lines = []
+    for order in sorted({own.order for own in money if own.order is not None}):
+        if money[order].commits:
+            inside = " ".join(f"{node};" for node, own in enumerate(money) if own.order == order)
+            label = _dot_string(f"ordered at once with {tree.columns[tree.nodes.test[order]]}")
+            lines.append(f'  subgraph cluster_{order} {{ style="dashed"; label={label}; {inside} }}')
+    return lines
+
+
+def _dot_string(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -1,0 +1,416 @@
+"""The priced tree: an immutable table of nodes that answers, charges and explains.
+
+A `Tree` comes from a learner (``clf.tree_``) or from JSON, which may be written by hand (docs/tree-format.md). Either
+kind is walked, priced and shown in the same way. The rules of pricing are in docs/design.md, "What a test costs".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile.costs.bound_costs import BoundCosts
+from worthwhile.costs.costs import Costs
+from worthwhile.costs.error_costs import is_missing
+from worthwhile.costs.pricing import Pricing
+from worthwhile.table.columns import Columns, is_frame, read_columns
+from worthwhile.table.schema import Schema
+from worthwhile.tree.advice import Advice, advise
+from worthwhile.tree.explanation import Explanation, explain
+from worthwhile.tree.json_format import parse_tree, read_json, write_tree
+from worthwhile.tree.nodes import Nodes
+from worthwhile.tree.notebook import tree_table
+from worthwhile.tree.rules import rules
+from worthwhile.tree.run import Entry, Fetch, Outcome, may_ask, run
+from worthwhile.tree.text import to_dot, to_text
+
+__all__ = ["Advice", "Entry", "Explanation", "Outcome", "Tree"]
+
+
+class Tree:
+    """A decision tree with prices. Made by learners or by `from_json`; it never changes.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the tests, in the order of the columns of X.
+    classes : tuple
+        The classes; the columns of `weights` and of `predict_proba`.
+    answers : tuple
+        What the tree may say: the classes, then reject answers such as "unknown".
+    costs : Costs
+        Prices of the tests and costs of the errors.
+    nodes : Nodes
+        The node table; node 0 is the root and the children of a node stand side by side.
+
+    Examples
+    --------
+    >>> tree = Tree.from_json('''{
+    ...   "format": "worthwhile-tree", "version": 1, "classes": ["well", "sick"],
+    ...   "columns": [{"name": "fever", "kind": "numeric"}],
+    ...   "costs": {"tests": {"fever": 2.0}, "errors": 50},
+    ...   "nodes": [{"test": "fever", "threshold": 38.0, "children": [1, 2]},
+    ...             {"answer": "well"}, {"answer": "sick"}]}''')
+    >>> tree.predict([[36.8], [39.5]]).tolist()
+    ['well', 'sick']
+    >>> tree.total_costs([[36.8], [39.5]], ["well", "well"]).tolist()
+    [2.0, 52.0]
+    >>> print(tree.to_text())
+    fever? (2.00)
+    ├─ ≤ 38: well
+    └─ > 38: sick
+    """
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        schema: Schema,
+        classes: Sequence[Any],
+        costs: Costs | None = None,
+        answer: str = "majority",
+        money: BoundCosts | None = None,
+    ) -> None:
+        self.nodes = nodes
+        self.schema = schema
+        self.classes = tuple(classes)
+        self.answer = answer
+        self._prepare(BoundCosts.of(costs, schema.names, classes) if money is None else money)
+
+    def _prepare(self, money: BoundCosts) -> None:
+        self.costs = money.costs
+        self.answers = money.answers
+        self.error_costs = money.error_costs
+        self._money = money
+        self._core_tree = self.nodes.to_core()
+        self._answer_labels = label_array(self.answers)
+
+    @property
+    def _prices(self) -> Pricing:
+        return Pricing(self._money.prices)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_answer_labels" in self.__dict__:
+            raise AttributeError(f"a Tree never changes: cannot set {name!r}")
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.nodes.freeze()
+        self._prepare(BoundCosts.of(self.costs, self.columns, self.classes))
+
+    def __repr__(self) -> str:
+        tests = ", ".join(self.tests_used()) or "none"
+        shape = (
+            f"{self.n_nodes} node{'s'[: self.n_nodes > 1]}, {self.n_leaves} lea{'ves' if self.n_leaves > 1 else 'f'}"
+        )
+        return f"Tree({shape}, depth {self.depth}, tests {tests})"
+
+    # ---- shape
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the tests, in the order of the columns of X."""
+        return self.schema.names
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.nodes.test)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int((self.nodes.test < 0).sum())
+
+    @property
+    def depth(self) -> int:
+        """Number of tests on the longest way from the root to a leaf."""
+        depth = np.zeros(self.n_nodes, dtype=int)
+        for node in range(self.n_nodes):  # children stand behind their parents
+            depth[self.nodes.children(node)] = depth[node] + 1
+        return int(depth.max())
+
+    def tests_used(self) -> list[str]:
+        """Return the names of the tests that occur in the tree, in column order."""
+        return [self.columns[t] for t in np.unique(self.nodes.test[self.nodes.test >= 0])]
+
+    # ---- use
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the answer for each case."""
+        return self._answer_labels[self._route(X, answers=True)[0]]
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return, for each case, the class shares of the leaf it ends in (mixed, where a value is missing)."""
+        return self._route(X, shares=True)[2]
+
+    def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+        """Return the price that each case pays for its tests.
+
+        Parameters
+        ----------
+        X : table of cases
+        case_prices : array of shape (cases, tests), optional
+            Prices that depend on the case: they take the place of the marginal prices of the tests, in column order.
+            Common prices of groups stay as they are.
+        """
+        return self._route(X, prices=True, case_prices=case_prices)[1]
+
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+        """Return price plus error cost of each case."""
+        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
+        return prices + self.errors_of(answers, y)
+
+    def errors_of(self, answers: npt.NDArray[np.int32], y: Any) -> npt.NDArray[np.float64]:
+        """Return the error cost of each answer (an index into `answers`), given the truth.
+
+        A class that no training case had is an error like any other, where the error costs know it (a fold may lack
+        one).
+        """
+        labels, place = distinct_labels(y, len(answers))
+        costs: npt.NDArray[np.float64] = self._error_rows(labels)[place, answers]
+        return costs
+
+    def _error_rows(self, labels: list[Any]) -> npt.NDArray[np.float64]:
+        """Return the costs of all answers to these truths."""
+        position = {c: i for i, c in enumerate(self.classes)}
+        unseen = [label for label in labels if label not in position]
+        if not unseen:
+            return self.error_costs[[position[label] for label in labels]]
+        kinds = {isinstance(label, str) for label in self.classes}
+        for label in unseen:
+            if isinstance(label, str) not in kinds:  # texts for numbers: these are other labels, not rare classes
+                known = ", ".join(map(repr, self.classes))
+                raise ValueError(f"y holds the class {label!r}, which the tree does not know; it knows {known}")
+        k = len(self.classes)
+        _, matrix = self.costs.error_matrix([*self.classes, *unseen])
+        position |= {label: k + i for i, label in enumerate(unseen)}
+        answers = [*range(k), *range(k + len(unseen), matrix.shape[1])]
+        return matrix[np.ix_([position[label] for label in labels], answers)]
+
+    def next_test(self, known: Mapping[str, Any]) -> Advice:
+        """Return what to do now for a case of which `known` is known.
+
+        Parameters
+        ----------
+        known : mapping of test to value
+            A test that is not in it has not been asked yet; None (or NaN) means that the test cannot be had. What is
+            known counts as paid for, also where the tree would not have asked for it.
+
+        Returns
+        -------
+        Advice
+            The next test with its price here, or the answer; and why, in money.
+        """
+        return advise(self, known)
+
+    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+        """Do what `next_test` says until there is an answer, with functions that fetch the values of tests.
+
+        Parameters
+        ----------
+        case : mapping of test to value
+            What is known from the beginning, as for `next_test`; it counts as paid for.
+        fetch : mapping of test to function
+            For every test that may be asked for, a function without arguments that gets its value (calls a service,
+            reads a sensor, asks a person). It is called only when the test is to be done. If it returns None or NaN or
+            raises a LookupError (a KeyError is one), the test cannot be had: nothing is charged for it. Other errors
+            are passed on.
+
+        Returns
+        -------
+        Outcome
+            The answer with the ledger of what it cost.
+
+        Notes
+        -----
+        A test whose result comes later commits to other tests: they are all ordered now, so their functions are called
+        right after its own, in the order of the columns, even if the answer then needs only some of them.
+
+        Examples
+        --------
+        >>> tree = Tree.from_json('''{
+        ...   "format": "worthwhile-tree", "version": 1, "classes": ["well", "sick"],
+        ...   "columns": [{"name": "fever", "kind": "numeric"}, {"name": "blood", "kind": "numeric"}],
+        ...   "costs": {"tests": {"fever": 2.0, "blood": 9.0}, "errors": 50},
+        ...   "nodes": [{"test": "fever", "threshold": 38.0, "children": [1, 2]},
+        ...             {"answer": "well"}, {"test": "blood", "threshold": 5, "children": [3, 4]},
+        ...             {"answer": "well"}, {"answer": "sick"}]}''')
+        >>> laboratory = {"blood": 7.5}
+        >>> print(tree.run({"fever": 39.2}, fetch={"blood": lambda: laboratory["blood"]}))
+        fever = 39.2: 2.00 (given)
+        blood = 7.5: 9.00
+        answer sick (well 0%, sick 100%), 11.00 spent
+        """
+        return run(self.next_test, may_ask([self], case), self.columns, case, fetch)
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the way of a case through the tree, in words and money.
+
+        Parameters
+        ----------
+        case : mapping of test to value
+            As for `next_test`. A case that lacks a value that the tree asks for is explained as far as it goes.
+
+        Returns
+        -------
+        Explanation
+            Its steps; `str` gives it as a text.
+        """
+        return explain(self, case)
+
+    def _route(
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        n_threads: int = 1,
+    ) -> tuple[Any, Any, Any]:
+        columns = X if isinstance(X, Columns) else self._read(X)
+        return self.route_table(
+            self.schema.encode(columns), columns.n_cases, answers, prices, shares, case_prices, n_threads
+        )
+
+    def route_table(
+        self,
+        table: Any,
+        n_cases: int,
+        answers: bool,
+        prices: bool,
+        shares: bool,
+        case_prices: Any = None,
+        n_threads: int = 1,
+    ) -> tuple[Any, Any, Any]:
+        """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
+        case_prices = self.checked_case_prices(case_prices, n_cases)
+        least = self.answer == "least-cost"
+        result: tuple[Any, Any, Any] = _core.route(
+            self._core_tree,
+            table,
+            self._money.core_pricing,
+            self._money.core_errors,
+            least,
+            answers,
+            prices,
+            shares,
+            n_threads,
+            case_prices,
+        )
+        return result
+
+    def checked_case_prices(self, case_prices: Any, n_cases: int) -> npt.NDArray[np.float64] | None:
+        """Return prices by case and test as the core wants them, refusing what is none."""
+        if case_prices is None:
+            return None
+        prices: npt.NDArray[np.float64] = np.ascontiguousarray(case_prices, dtype=np.float64)
+        if prices.shape != (n_cases, len(self.columns)):
+            expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
+            raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")
+        for row, test in np.argwhere(~(np.isfinite(prices) & (prices >= 0)))[:1]:
+            culprit = f"row {row}, test {self.columns[test]!r}: {prices[row, test]}"
+            raise ValueError(f"case_prices holds a price that is negative or not finite ({culprit})")
+        return prices
+
+    def _read(self, X: Any) -> Columns:
+        if is_frame(X, named=True):
+            absent = [name for name in self.columns if name not in set(X.columns)]
+            if absent:
+                plural = "s" if len(absent) > 1 else ""
+                raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))} that the tree knows")
+            return read_columns(X[list(self.columns)])
+        columns = read_columns(X)
+        if len(columns.arrays) != len(self.columns):
+            known = f"the tree knows {len(self.columns)}: {', '.join(self.columns)}"
+            raise ValueError(f"X has {len(columns.arrays)} columns, but {known}")
+        return columns
+
+    # ---- show and keep
+
+    def to_text(self) -> str:
+        """Return the tree as indented text, with the money on it.
+
+        A test has its price where it stands, the share of the training cases that come there, and the cost to be
+        expected from there on, tests and errors together; a leaf the cases it was learned from and the expected error
+        cost of its answer.
+        """
+        return to_text(self)
+
+    def to_dot(self) -> str:
+        """Return the tree in Graphviz's language, with the money on it; see `to_text`."""
+        return to_dot(self)
+
+    def rules(self) -> list[str]:
+        """Return one sentence per leaf, in plain words.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
+        >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> for sentence in clf.tree_.rules():
+        ...     print(sentence)
+        If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
+        If x0 is above 2: answer b (50 % of cases, tests cost 4.00, error cost 0.00).
+        """
+        return rules(self)
+
+    def _repr_html_(self) -> str:
+        """Return a summary in money, for notebooks."""
+        return tree_table(self, "Tree")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the tree with matplotlib and return the axes; see `worthwhile.plot.plot_tree`."""
+        from worthwhile.tree.plot import plot_tree
+
+        return plot_tree(self, ax=ax)
+
+    def to_json(self, indent: int | None = 1) -> str:
+        """Return the tree as JSON (docs/tree-format.md)."""
+        return json.dumps(write_tree(self), indent=indent, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Tree:
+        """Read a tree from JSON, checking everything; nothing in it is executed.
+
+        Raises
+        ------
+        ValueError
+            Naming the node, column or class that is wrong.
+        """
+        return cls(*parse_tree(read_json(text)))
+
+
+def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return labels as an array that keeps their types apart: numbers with a text among them stay numbers."""
+    array = np.array(labels)
+    if array.ndim != 1 or (array.dtype.kind in "US" and not all(isinstance(label, str) for label in labels)):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+    return array
+
+
+def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.intp]]:
+    """Return the different classes of y, and for every case which one of them it has."""
+    y = np.asarray(y)
+    if y.ndim != 1 or len(y) != n_cases:
+        raise ValueError(f"y has the shape {y.shape}, expected ({n_cases},): one class per case")
+    if y.dtype != object:
+        distinct, inverse = np.unique(y, return_inverse=True)
+        return distinct.tolist(), inverse
+    position: dict[Any, int] = {}
+    place = np.empty(n_cases, dtype=np.intp)
+    for row, label in enumerate(y.tolist()):
+        if is_missing(label):
+            raise ValueError(f"y has no class in row {row}: {label!r}")
+        place[row] = position.setdefault(label, len(position))
+    return list(position), place

@@ -1,0 +1,482 @@
+"""Costs in files: round trips, the documented example, Turney's files, mistakes refused with file, line and name."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worthwhile.costs import files as cost_files
+from worthwhile.costs.costs import Costs, Test
+
+DOCS = Path(__file__).parents[2] / "docs"
+HEADER = "kind,name,price,group,delayed,requires,answer\n"
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def refusal(path: Path) -> str:
+    """Return the message with which a file is refused."""
+    with pytest.raises(ValueError, match="^" + re.escape(str(path.parent))) as caught:
+        Costs.read(path)
+    return str(caught.value)
+
+
+# --- round trips ----------------------------------------------------------------------------------------------------
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+csv_texts = texts.filter(lambda text: text == text.strip() and text != "*" and ";" not in text)
+prices = st.floats(0, allow_nan=False, allow_infinity=False)
+money = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def some_costs(draw: st.DrawFn, names: st.SearchStrategy[str] = texts) -> Costs:
+    tests = draw(st.lists(names, unique=True, max_size=5))
+    group_names = draw(st.lists(names, unique=True, max_size=2))
+    described = {}
+    for i, name in enumerate(tests):
+        group = draw(st.sampled_from([None, *group_names]))
+        requires = draw(st.lists(st.sampled_from(tests[:i]), unique=True)) if i else []
+        described[name] = Test(draw(prices), group, draw(st.booleans()), requires)
+    groups = {name: draw(prices) for name in group_names if any(t.group == name for t in described.values())}
+    classes = draw(st.lists(names, unique=True, min_size=1, max_size=4))
+    rows = draw(st.integers(1, len(classes)))
+    matrix = [[draw(money) for _ in classes] for _ in range(rows)]
+    about = draw(st.dictionaries(names, st.text(st.characters(exclude_categories=["Cs"])), max_size=2))
+    if draw(st.booleans()):
+        return Costs(described, groups, errors=draw(money), about=about)
+    return Costs(described, groups, errors=matrix, classes=classes, about=about)
+
+
+def check_round_trip(costs: Costs, suffix: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"costs{suffix}"
+        costs.write(path)
+        again = Costs.read(path)
+        assert again == costs
+        assert list(again.tests) == list(costs.tests)
+        assert os.listdir(folder) == [path.name]
+        first = path.read_bytes()
+        again.write(path)
+        assert path.read_bytes() == first
+
+
+@given(some_costs())
+def test_toml_round_trip(costs: Costs) -> None:
+    check_round_trip(costs, ".toml")
+
+
+@given(some_costs(csv_texts))
+def test_csv_round_trip(costs: Costs) -> None:
+    check_round_trip(costs, ".csv")
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".csv", ".TOML", ".Csv"])
+@pytest.mark.parametrize(
+    "costs",
+    [
+        Costs(),
+        Costs(errors={"a": {}}),
+        Costs(errors={"a": {"a": -0.0}}),
+        Costs(errors={1: {2: 5, "?": 1}, 2: {1: -3, 2: 1.5, "?": 1}}),
+        Costs(errors={0.0: {1.0: 5}, 1.0: {0.0: 2}}),
+        Costs(errors={False: {True: 5}, True: {False: 2}}),
+        Costs(
+            tests={"a.b": 1e-300, "c d": 1e300, 'q"\\': 5, "tab\there": 5, "é=#[]": 0},
+            about={"title": 'two\nlines, "x"'},
+        ),
+    ],
+)
+def test_round_trip_of_odd_costs(costs: Costs, suffix: str) -> None:
+    check_round_trip(costs, suffix)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        Costs(tests={" a": 1}),
+        Costs(tests={"*": 1}),
+        Costs(tests={"a": Test(1, requires=("b;c",))}),
+        Costs(tests={"a": Test(1, group="g ")}, groups={"g ": 1}),
+        Costs(errors={"*": {"a": 1}, "a": {"*": 1}}),
+        Costs(about={"\t": "x"}),
+    ],
+)
+def test_names_that_csv_cannot_hold_are_refused_and_toml_takes_them(costs: Costs, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"(?s)costs.csv: CSV cannot hold the name.*write a \.toml file"):
+        costs.write(tmp_path / "costs.csv")
+    assert list(tmp_path.iterdir()) == []
+    check_round_trip(costs, ".toml")
+
+
+def test_toml_is_written_to_be_read(tmp_path: Path) -> None:
+    costs = Costs(
+        tests={"age": 1, "serum chol": Test(5.17, "blood", True), "fti": Test(0, requires=("tt4", "t4u"))},
+        groups={"blood": 2.10},
+        errors={"sick": {"buff": 500, "?": 20}, "buff": {"sick": 100, "buff": -5, "?": 20}},
+        about={"currency": "CAD"},
+    )
+    costs.write(tmp_path / "costs.toml")
+    assert (
+        (tmp_path / "costs.toml").read_text()
+        == """[about]
+currency = "CAD"
+
+[tests]
+age = 1.0
+"serum chol" = { price = 5.17, group = "blood", delayed = true }
+fti = { price = 0.0, requires = ["tt4", "t4u"] }
+
+[groups]
+blood = 2.1
+
+[errors.sick]
+buff = 500.0
+"?" = 20.0
+
+[errors.buff]
+sick = 100.0
+buff = -5.0
+"?" = 20.0
+"""
+    )
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "costs.toml"
+    Costs(errors=5).write(path)
+
+    def fail(*_: object) -> None:
+        raise OSError("disk is gone")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk is gone"):
+        Costs(errors=6).write(path)
+    assert os.listdir(tmp_path) == ["costs.toml"]
+    assert Costs.read(path).errors == 5.0
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    Costs(errors=5).write(tmp_path / "real.toml")
+    (tmp_path / "link.toml").symlink_to(tmp_path / "real.toml")
+    Costs(errors=6).write(tmp_path / "link.toml")
+    assert (tmp_path / "link.toml").is_symlink()
+    assert Costs.read(tmp_path / "real.toml").errors == 6.0
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(ValueError, match=r"folder\.toml: is a folder"):
+        Costs().write(tmp_path / "folder.toml")
+    with pytest.raises(ValueError, match=r"can only be read; valid suffixes for writing: '\.toml', '\.csv'"):
+        Costs().write(tmp_path / "heart.cost")
+    with pytest.raises(FileNotFoundError):
+        Costs().write(tmp_path / "nowhere" / "costs.toml")
+    for suffix in (".toml", ".csv"):
+        with pytest.raises(ValueError, match="cannot be written as UTF-8"):
+            Costs(tests={"a\ud800": 1}).write(tmp_path / f"costs{suffix}")
+    assert os.listdir(tmp_path) == ["folder.toml"]
+
+
+@pytest.mark.parametrize("name", ["costs.json", "costs", "costs.toml.bak"])
+def test_unknown_suffixes_name_the_valid_ones(name: str, tmp_path: Path) -> None:
+    writable = [suffix for suffix, known in cost_files.FORMATS.items() if known.write is not None]
+    for act, suffixes in ((Costs.read, list(cost_files.FORMATS)), (Costs().write, writable)):
+        with pytest.raises(ValueError, match="unknown suffix") as caught:
+            act(tmp_path / name)
+        named = [suffix for suffix in cost_files.FORMATS if f"'{suffix}'" in str(caught.value)]
+        assert named == suffixes
+
+
+# --- unreadable files -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".csv"])
+def test_unreadable_files(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / f"costs{suffix}"
+    with pytest.raises(FileNotFoundError, match="no such file") as caught:
+        Costs.read(path)
+    assert str(path) in str(caught.value)
+    path.mkdir()
+    assert "is not a file" in refusal(path)
+    path.rmdir()
+    path.write_bytes(b"errors = 5 # \xff\xfe")
+    assert "not UTF-8 text (byte 13)" in refusal(path)
+
+    def fail(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    assert "cannot be read: Permission denied" in refusal(path)
+
+
+def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
+    assert Costs.read(put(tmp_path, "a.csv", "\ufeffkind,name,price\r\ntest,age,1\r\n")) == Costs(tests={"age": 1})
+    assert Costs.read(put(tmp_path, "a.toml", "\ufefferrors = 5\r\n")) == Costs(errors=5)
+
+
+# --- TOML -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_documented_example() -> None:
+    costs = Costs.read(DOCS / "example-costs.toml")
+    assert costs.about["currency"] == "CAD"
+    assert costs.price("chol") == pytest.approx(7.27)
+    assert costs.price("chol", paid={"fbs"}) == pytest.approx(5.17)
+    assert costs.price("fti") == pytest.approx(12.41 + 9.31 + 2.10)
+    assert costs.price("slope", paid={"thalach"}) == 1.0
+    assert costs.tests["resting pressure"] == Test(1.0)
+    answers, matrix = costs.error_matrix(["buff", "sick"])
+    assert answers == ["buff", "sick", "unknown"]
+    assert matrix.tolist() == [[-5.0, 100.0, 60.0], [500.0, 0.0, 60.0]]
+    used = {
+        feature
+        for test in costs.tests.values()
+        for feature in ("group", "delayed", "requires")
+        if getattr(test, feature)
+    }
+    assert used == {"group", "delayed", "requires"}  # the example shows everything
+
+
+@pytest.mark.parametrize(("kind", "fence"), [("toml", "toml"), ("csv", "text")])
+def test_the_files_shown_in_the_guide_can_be_read(kind: str, fence: str, tmp_path: Path) -> None:
+    section = (DOCS / "costs.md").read_text(encoding="utf-8").split(f"\n### {kind.upper()}\n")[1]
+    text = section.split(f"```{fence}\n")[1].split("```")[0]
+    costs = Costs.read(put(tmp_path, f"guide.{kind}", text))
+    assert costs.price("chol") == pytest.approx(7.27)
+    assert costs.tests["fti"].requires == ("tt4", "t4u")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("errors = ", ["broken TOML"]),
+        ("[tests]\nage = 1\nage = 2", ["broken TOML"]),
+        ("error = 5", ["unknown key 'error'", "did you mean 'errors'"]),
+        ("tests = 5", ["tests must be a table", "5"]),
+        ("groups = [1]", ["groups must be a table"]),
+        ("about = 'x'", ["about must be a table"]),
+        ("errors = [[0, 1], [1, 0]]", ["errors must be a number or tables"]),
+        ("errors = true", ["errors", "number"]),
+        ("errors = 'x'", ["errors must be a number"]),
+        ("errors = inf", ["errors", "finite"]),
+        ("[errors]\nsick = 5", ["errors['sick']", "mapping"]),
+        ("[errors.a]\nb = 5\n[errors.b]", ["errors['b']", "answer 'a'"]),
+        ("[errors.a]\nb = 1979-05-27\n[errors.b]\na = 1", ["errors['a']['b']", "number"]),
+        ("[tests]\nage = -1", ["'age'", "at least 0"]),
+        ("[tests]\nage = nan", ["'age'", "finite"]),
+        ("[tests]\nage = '1'", ["'age'", "number"]),
+        ("[tests]\nage = { price = 1, dealyed = true }", ["'age'", "'dealyed'", "'delayed'"]),
+        ("[tests]\nage = { delayed = true }", ["'age'", "no price"]),
+        ("[tests]\nage = { price = 1, group = 'A' }", ["'age'", "unknown group 'A'"]),
+        ("[tests]\nage = { price = 1, requires = 'b' }", ["'age'", "list of names"]),
+        ("[tests]\nage = { price = 1, requires = ['age'] }", ["'age'", "itself"]),
+        ("[groups]\nA = 1", ["'A'", "no test"]),
+        ("[about]\nyear = 1995", ["'year'", "string"]),
+    ],
+)
+def test_mistakes_in_toml(text: str, words: list[str], tmp_path: Path) -> None:
+    message = refusal(put(tmp_path, "costs.toml", text))
+    assert "costs.toml: " in message
+    assert all(word in message for word in words), message
+
+
+# --- CSV ------------------------------------------------------------------------------------------------------------
+
+
+def test_csv_in_any_order_with_blanks(tmp_path: Path) -> None:
+    text = """Kind, name , price,answer,requires,group,delayed
+
+    error,b,2,a
+    test, chol ,5.17,,,A,Yes
+    group,A,2.10
+    TEST,fti,0,,"tt4; t4u",,
+    error,a,1,b,,,
+    ,,,
+    """
+    assert Costs.read(put(tmp_path, "costs.csv", text)) == Costs(
+        tests={"chol": Test(5.17, "A", True), "fti": Test(0, requires=("tt4", "t4u"))},
+        groups={"A": 2.10},
+        errors={"a": {"b": 1}, "b": {"a": 2}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("", 1, ["empty", "kind,name,price"]),
+        ("\n\n", 1, ["empty"]),
+        ("kind,name,cost\n", 1, ["unknown column 'cost'", "price"]),
+        ("\nkind,name,price,name\n", 2, ["'name' is there twice"]),
+        ("kind,name\n", 1, ["'price' is missing"]),
+        (HEADER + "test,a,1\ntest,b,1,,,,,9\n", 3, ["8 cells", "7 columns"]),
+        (HEADER + "tests,a,1\n", 2, ["unknown kind 'tests'", "did you mean 'test'"]),
+        (HEADER + "test,,1\n", 2, ["needs a name"]),
+        (HEADER + "group,A,1,B\n", 2, ["kind group has no group", "'B'"]),
+        (HEADER + "test,a,1,,,,b\n", 2, ["kind test has no answer", "'b'"]),
+        (HEADER + "error,a,1\n", 2, ["'a' needs an answer"]),
+        (HEADER + "test,a,x\n", 2, ["price of test 'a'", "number", "'x'"]),
+        (HEADER + "test,a,\n", 2, ["price of test 'a'", "number", "''"]),
+        (HEADER + "error,a,?,,,,b\n", 2, ["price of error 'a'", "'?'"]),
+        (HEADER + "test,a,1,,maybe\n", 2, ["'a'", "yes or no", "'maybe'"]),
+        (HEADER + "test,a,1\n\ntest,b,1\ntest,a,2\n", 5, ["test 'a' is already at", "line 2"]),
+        (HEADER + "group,a,1\ngroup,a,1\n", 3, ["group 'a' is already"]),
+        (HEADER + "error,a,1,,,,b\nerror,a,1,,,,b\n", 3, ["error 'a' 'b' is already"]),
+        (HEADER + "error,*,1,,,,*\nerror,a,1,,,,b\n", 2, ["'*'"]),
+        (HEADER + "error,a,1,,,,b\nerror,*,1,,,,b\n", 3, ["'*'"]),
+        (HEADER + "error,a,1,,,,*\n", 2, ["'*'"]),
+        (HEADER + 'test,"a"x,1\n', 2, ["broken CSV"]),
+        (HEADER + 'about,t,,,,,"two\nlines"\ntest,"a,1\n', 4, ["broken CSV"]),
+        (HEADER + 'about,t,,,,,"two\nlines"\ntest,a,-1\n', 4, ["'a'", "at least 0"]),
+        (HEADER + "test,a,inf\n", 2, ["'a'", "finite"]),
+        (HEADER + "test,b,1\ntest,a,1,G\n", 3, ["'a'", "unknown group 'G'"]),
+        (HEADER + "test,b,1\ngroup,G,1\n", 3, ["'G'", "no test"]),
+        (HEADER + "test,b,1\ntest,a,1,,,a\n", 3, ["'a'", "itself"]),
+        (HEADER + "test,b,1\ntest,a,1,,,b;\n", 3, ["'a'", "''"]),
+        (HEADER + "test,x,1\ntest,a,1,,,b\ntest,b,1,,,a\n", None, ["cycle"]),
+        (HEADER + "test,x,1\nerror,a,nan,,,,b\nerror,b,1,,,,a\n", 3, ["errors['a']['b']", "finite"]),
+        (HEADER + "error,a,1,,,,b\nerror,b,1,,,,a\nerror,b,1,,,,c\n", 2, ["errors['a']", "answer 'c'"]),
+    ],
+)
+def test_mistakes_in_csv_name_file_and_line(text: str, line: int | None, words: list[str], tmp_path: Path) -> None:
+    message = refusal(put(tmp_path, "costs.csv", text))
+    assert f"costs.csv, line {line or ''}" in message
+    assert all(word in message for word in words), message
+
+
+# --- Turney's four files --------------------------------------------------------------------------------------------
+
+FILES = {
+    ".cost": "age:\t\t1.00\nchol:\t\t7.27\nfbs:\t\t5.20\ntwo words:\t3\n\n\n",
+    ".delay": "age:\t\timmediate.\nchol:\t\tdelayed.\nfbs:\t\tdelayed.\n\ntwo words:\timmediate\n",
+    ".expense": "age:\t\t1.00,\t\t1.00\nchol:\t\t7.27,\t\t5.17\nfbs:\t\t5.20,\t\t3.10.\ntwo words:\t3.00,3.0\n\n",
+    ".group": "A.\n\nchol:\t\tA.\nfbs:\t\tA.\n\n",
+}
+
+
+def four(folder: Path, **changes: str) -> Path:
+    """Write the four files, some of them changed, and return the path of one."""
+    for suffix, text in FILES.items():
+        put(folder, f"toy{suffix}", changes.get(suffix[1:], text))
+    return folder / "toy.cost"
+
+
+TOY = Costs(
+    tests={
+        "age": 1.0,
+        "chol": Test(5.17, "A", True),
+        "fbs": Test(3.10, "A", True),
+        "two words": 3.0,
+    },
+    groups={"A": 2.10},
+)
+
+
+@pytest.mark.parametrize("suffix", FILES)
+def test_turney_format_by_any_of_its_files(suffix: str, tmp_path: Path) -> None:
+    four(tmp_path)
+    assert Costs.read(tmp_path / f"toy{suffix}") == TOY
+
+
+def test_turney_format_without_groups(tmp_path: Path) -> None:
+    path = four(
+        tmp_path,
+        group="\n",
+        expense="age: 1.00, 1.00\nchol: 7.27, 7.27\nfbs: 5.20, 5.20\ntwo words: 3, 3\n",
+    )
+    assert Costs.read(path) == TOY.without_groups()
+
+
+@pytest.mark.parametrize("suffix", FILES)
+def test_a_missing_sibling_is_named(suffix: str, tmp_path: Path) -> None:
+    path = four(tmp_path)
+    (tmp_path / f"toy{suffix}").unlink()
+    with pytest.raises(FileNotFoundError, match="belong together") as caught:
+        Costs.read(path)
+    assert f"'toy{suffix}'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "old", "new", "line", "words"),
+    [
+        (".cost", "7.27", "7.28", 2, ["'chol'", "7.28", "7.27", ".expense"]),
+        (".cost", "7.27", "x", 2, ["'chol'", "number", "'x'"]),
+        (".cost", "chol", "chl", 2, ["unknown test 'chl'", "'chol'"]),
+        (".cost", "chol:\t\t", "chol ", 2, ["expected 'test: value'", "chol 7.27"]),
+        (".cost", "chol", "age", 2, ["'age' is already at", "line 1"]),
+        (".delay", "delayed", "later", 2, ["'chol'", "immediate or delayed", "'later'"]),
+        (".delay", "chol:\t\tdelayed.", "", 2, ["'chol' is missing"]),
+        (".expense", "5.17", "5.17, 5", 2, ["'chol'", "full price, discount price"]),
+        (".expense", "7.27", "NaN", 2, ["'chol'", "finite"]),
+        (".expense", "5.17", "-5.17", 2, ["'chol'", "at least 0"]),
+        (".expense", "5.17", "8.17", 2, ["'chol'", "8.17", "exceeds", "7.27"]),
+        (".expense", "3.10", "3.20", 3, ["group 'A'", "2.10", "'chol'", "2.00", "'fbs'"]),
+        (".expense", "3.00,3.0", "3.00,2.0", 4, ["'two words'", "discount", "no group"]),
+        (".group", "A.\n\n", "", 1, ["expected the list of groups"]),
+        (".group", "A.\n", "A,,B.\n", 1, ["expected the list of groups"]),
+        (".group", "A.\n\n", "A, B.\n\n", 1, ["group 'B' has no test"]),
+        (".group", "fbs:\t\tA", "fbs:\t\tB", 4, ["'fbs'", "unknown group 'B'", "'A'"]),
+        (".group", "fbs", "fbx", 4, ["unknown test 'fbx'", "'fbs'"]),
+    ],
+)
+def test_mistakes_in_turney_files(suffix: str, old: str, new: str, line: int, words: list[str], tmp_path: Path) -> None:
+    message = refusal(four(tmp_path, **{suffix[1:]: FILES[suffix].replace(old, new, 1)}))
+    reported = ".expense" if "is missing" in words[0] else suffix
+    assert f"toy{reported}, line {line}: " in message
+    assert all(word in message for word in words), message
+
+
+def test_a_huge_price_is_refused_with_its_line(tmp_path: Path) -> None:
+    huge = {"cost": FILES[".cost"].replace("1.00", "1e400"), "expense": FILES[".expense"].replace("1.00", "1e400")}
+    message = refusal(four(tmp_path, **huge))
+    assert "toy.expense, line 1: " in message
+    assert "'age'" in message
+
+
+def turney_folder() -> Path:
+    if "WORTHWHILE_DATA" not in os.environ:
+        pytest.skip("WORTHWHILE_DATA is not set: the published price lists lie in its folder costs/turney_original")
+    return Path(os.environ["WORTHWHILE_DATA"]) / "costs" / "turney_original"
+
+
+def test_published_heart_prices() -> None:
+    costs = Costs.read(turney_folder() / "heart-disease.cost")
+    assert len(costs.tests) == 13
+    assert dict(costs.groups) == {"A": 2.10, "B": 101.90, "C": 86.30}
+    assert costs.tests["thalach"] == Test(1.00, "B", True)
+    assert costs.tests["thal"] == Test(1.00, "B", True)
+    assert costs.tests["restecg"] == Test(15.50, None, True)
+    assert costs.tests["age"] == Test(1.00)
+    assert costs.price("chol") == pytest.approx(7.27)
+    assert costs.price("thal", paid={"thalach"}) == 1.0
+    assert costs.total_price() == pytest.approx(4 + 15.5 + 100.9 + (2.1 + 5.17 + 3.1) + (101.9 + 2) + (86.3 + 3))
+    full = {name: costs.without_groups().price(name) for name in costs.tests}
+    assert full["exang"] == pytest.approx(87.30)
+    assert sum(full.values()) == pytest.approx(600.57)
+
+
+def test_published_thyroid_prices() -> None:
+    costs = Costs.read(str(turney_folder() / "ann-thyroid.group"))
+    assert len(costs.tests) == 20
+    assert dict(costs.groups) == {"A": 2.10}
+    assert costs.total_price() == pytest.approx(16 + 2.10 + 20.68 + 9.31 + 12.41 + 9.31)
+    assert {name for name, test in costs.tests.items() if test.delayed} == {"TSH", "T3", "TT4", "T4U"}
+
+
+def test_semicolons_are_named(tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text("kind;name;price\ntest;age;1\n")
+    with pytest.raises(ValueError, match="line 1: the columns are separated by semicolons; separate them by commas"):
+        Costs.read(tmp_path / "costs.csv")

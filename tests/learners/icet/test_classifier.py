@@ -1,0 +1,524 @@
+"""ICET: the search as a whole, its two variants, how it stops, and problems planted to trap the greedy learners."""
+
+import contextlib
+import math
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import worthwhile as ww
+from all_learners import COSTS, VARIANTS, both
+from worthwhile.learners.icet import classifier as icet_module
+from worthwhile.learners.icet.biases import SOFT_LABEL_WEIGHTS
+from worthwhile.learners.icet.trials import Folds, Halves
+from worthwhile.table.columns import read_columns
+
+RNG, RNG_OF_RULES = np.random.default_rng(11), np.random.default_rng(5)
+X = RNG.normal(size=(150, 4)).round(2)
+Y = (X[:, 0] + X[:, 1] + 0.5 * RNG.normal(size=150) > 0).astype(int)
+
+
+def icet(variant="refined", **settings):
+    """A search that is short."""
+    defaults = {"costs": COSTS, "trials": 90, "population": 15, "random_state": 0}
+    return ww.ICETClassifier(variant=variant, **(defaults | settings))
+
+
+def training_of(X, y, weights=None, **settings):
+    """What a learner gets."""
+    return icet(**settings)._prepare(read_columns(X), y, weights)
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """All trials on folds: (the folds, the individuals, their costs)."""
+    calls, costs_on = [], Folds.costs
+
+    def noting(self, biases, seconds):
+        costs = costs_on(self, biases, seconds)
+        calls.append((self, biases, costs))
+        return costs
+
+    monkeypatch.setattr(Folds, "costs", noting)
+    return calls
+
+
+# -- the same seed, the same tree -------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize("search", ["real", "binary"])
+def test_the_same_seed_gives_the_same_tree(variant, search):
+    one = icet(variant, search=search).fit(X, Y)
+    for n_jobs in (1, 2):
+        other = icet(variant, search=search, n_jobs=n_jobs).fit(X, Y)
+        assert other.tree_.to_json() == one.tree_.to_json()
+        assert (other.bias_, other.fitness_) == (one.bias_, one.fitness_)
+        assert [step[:3] for step in other.history_] == [step[:3] for step in one.history_]
+
+
+def test_the_same_seed_gives_the_same_tree_in_other_processes():
+    learners = [icet(variant, n_jobs=n_jobs) for variant in VARIANTS for n_jobs in (None, 2)]
+    jobs = (joblib.delayed(clf.fit)(X, Y) for clf in learners)
+    for clf, there in zip(learners, joblib.Parallel(n_jobs=2, backend="loky")(jobs), strict=True):
+        assert there.tree_.to_json() == clf.fit(X, Y).tree_.to_json()
+        assert there.bias_ == clf.bias_
+
+
+@both
+def test_random_states_of_all_kinds(variant):
+    for make in (lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)):
+        one, other = (icet(variant, random_state=make()).fit(X, Y) for _ in range(2))
+        assert one.tree_.to_json() == other.tree_.to_json()
+    generator = np.random.default_rng(7)  # goes on from fit to fit
+    seen = {icet(variant, random_state=generator).fit(X, Y).fitness_ for _ in range(3)}
+    assert len(seen) > 1
+    assert icet(variant, random_state=None).fit(X, Y).tree_.n_leaves >= 1
+
+
+@both
+def test_fitting_again_is_a_new_search(variant):
+    clf = icet(variant)
+    assert clf.fit(X, Y).tree_.to_json() == clf.fit(X, Y).tree_.to_json()
+    n = len(clf.history_)
+    assert len(clf.fit(X, Y).history_) == n
+
+
+# -- what it tells ----------------------------------------------------------------------------------------------------
+
+
+@both
+def test_the_callback_is_told_every_generation(variant):
+    told = []
+    clf = icet(variant, callback=told.append).fit(X, Y)
+    assert told == clf.history_
+    assert len(told) > 2
+    assert [type(step) for step in told] == [icet_module.Generation] * len(told)
+    trials, best, mean, seconds = (np.array(column) for column in zip(*told, strict=True))
+    assert (np.diff(trials) >= 0).all()
+    assert (np.diff(seconds) >= 0).all()
+    search = slice(None) if variant == "paper" else slice(-1)  # the last one of "refined" is the final, on other folds
+    assert (np.diff(best[search]) <= 0).all()
+    assert (mean[search] >= best[search] - 1e-9).all()
+    assert best[-1] == clf.fitness_
+
+
+@both
+def test_what_is_shown_of_the_winner(variant):
+    costs = ww.Costs(tests=dict.fromkeys("abcd", 3.0), errors=100)
+    clf = icet(variant, columns=["a", "b", "c", "d"], costs=costs).fit(X, Y)
+    assert list(clf.bias_) == ["a", "b", "c", "d"]
+    assert 0 <= clf.omega_ <= 1
+    assert 0.01 <= clf.confidence_ <= 1
+    assert clf.soft_label_weight_ in SOFT_LABEL_WEIGHTS
+    assert clf.max_depth_ is None or clf.tree_.depth <= clf.max_depth_
+    if variant == "paper":
+        assert (clf.max_depth_, clf.soft_label_weight_) == (None, 0.0)
+    frame = pd.DataFrame(X, columns=["p", "q", "r", "s"])
+    assert list(icet(variant, costs=None).fit(frame, Y).bias_) == ["p", "q", "r", "s"]
+
+
+@pytest.mark.parametrize("search", ["real", "binary"])
+def test_the_paper_counts_trials_exactly(search):
+    clf = icet("paper", search=search, trials=130, population=50).fit(X, Y)
+    assert [step.trials for step in clf.history_] == [50, 100, 130]
+    assert clf.stopped_ == "trials"
+    assert [step.trials for step in icet("paper", trials=3, population=50).fit(X, Y).history_] == [3]
+    assert [step.trials for step in icet("paper", trials=100, population=50).fit(X, Y).history_] == [50, 100]
+
+
+@both
+def test_removed_tests_are_not_used(variant, monkeypatch):
+    monkeypatch.setattr(icet_module, "MARGIN", 0.0)  # otherwise EG2 with all tests wins mostly
+    removed, used = set(), set()
+    for seed in range(8):
+        clf = icet(variant, seeded=False, trials=20, population=10, random_state=seed).fit(X, Y)
+        gone = {name for name, bias in clf.bias_.items() if math.isinf(bias)}
+        assert not gone & set(clf.tree_.tests_used())
+        removed |= gone
+        used |= set(clf.tree_.tests_used())
+    assert removed
+    assert used
+
+
+@pytest.mark.parametrize("trials", [1, 7, 40, 90])
+def test_the_refined_search_tries_no_more_than_it_may_and_nothing_twice(trials, recorded):
+    clf = icet(trials=trials).fit(X, Y)
+    search = recorded[0][0]
+    tried = [
+        (*prices, *other)
+        for folds, biases, _ in recorded
+        if folds is search
+        for prices, *other in zip(biases.prices, biases.omega, biases.confidence, strict=True)
+    ]
+    assert len(tried) == clf.history_[-1].trials <= trials
+    assert clf.stopped_ == ("trials" if len(tried) == trials else "converged")
+    assert recorded[-1][0] is not search  # the final is on folds of its own
+
+
+def test_the_refined_search_ends_when_nothing_better_comes():
+    clf = icet(trials=100_000).fit(X, Y)
+    assert clf.stopped_ == "converged"
+    assert clf.history_[-1].trials < 2_000
+
+
+@both
+@pytest.mark.parametrize("seeded", [True, False])
+@pytest.mark.parametrize("search", ["real", "binary"])
+def test_every_combination_learns_something(variant, seeded, search):
+    clf = icet(variant, seeded=seeded, search=search, trials=200).fit(X, Y)
+    no_test = min(90.0 * np.mean(Y == 1), 60.0 * np.mean(Y == 0))
+    assert clf.total_costs(X, Y).mean() < no_test
+    assert clf.tree_.n_leaves > 1
+
+
+# -- how it stops -----------------------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize("limit", [1e-9, 0.2])
+def test_a_time_limit(variant, limit):
+    # Bupa has 345 cases: the refined search would take seconds.
+    bupa = ww.datasets.load("bupa", as_frame=False)
+    clf = icet(variant, trials=10**9, population=50, time_limit=limit, columns=bupa.feature_names, costs=bupa.costs)
+    clf.fit(bupa.X, bupa.y)
+    assert clf.stopped_ == "time limit"
+    assert len(clf.history_) >= 1
+    assert clf.history_[-1].trials < 10**9
+    assert clf.predict(bupa.X).shape == (345,)
+    assert math.isfinite(clf.fitness_) or clf.history_[-1].trials == 0  # a final may follow a search without a trial
+    if limit < 0.1:
+        assert clf.history_[-1].trials == 0
+        assert math.isinf(clf.fitness_)
+        assert math.isnan(clf.history_[-1].mean)
+
+
+def test_without_a_single_trial_the_paper_is_eg2_and_the_refined_asks_nothing():
+    paper, refined = (icet(variant, time_limit=1e-9).fit(X, Y) for variant in VARIANTS)
+    eg2 = ww.EG2Classifier(costs=ww.Costs(tests=paper.bias_, errors=60.0), confidence=paper.confidence_).fit(X, Y)
+    assert paper.tree_.nodes.test.tolist() == eg2.tree_.nodes.test.tolist()
+    assert refined.tree_.n_leaves == 1
+
+
+@both
+def test_ctrl_c_after_some_generations_keeps_the_best(variant):
+    def stop(step):
+        if len(told) == 2:
+            raise KeyboardInterrupt
+        told.append(step)
+
+    told = []
+    clf = icet(variant, callback=stop).fit(X, Y)
+    assert clf.stopped_ == "interrupted"
+    assert len(clf.history_) == 3
+    assert clf.fitness_ == clf.history_[-1].best
+    assert clf.predict(X).shape == (150,)
+    assert clf.set_params(callback=None).fit(X, Y).stopped_ != "interrupted"
+
+
+@both
+def test_ctrl_c_before_anything_is_found_is_passed_on(variant, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Halves, "costs", stop)
+    monkeypatch.setattr(Folds, "costs", stop)
+    with pytest.raises(KeyboardInterrupt):
+        icet(variant).fit(X, Y)
+
+
+def test_other_errors_of_the_callback_are_passed_on():
+    with pytest.raises(ZeroDivisionError):
+        icet("paper", callback=lambda step: 1 // 0).fit(X, Y)
+
+
+LONG = """
+    import numpy as np, worthwhile as ww
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=({n}, 10)), rng.integers(0, 2, {n})
+    clf = ww.ICETClassifier(variant="paper", trials=10, population={population}, n_jobs={n_jobs}, random_state=0)
+    clf.fit(X[:100], y[:100])  # everything is imported
+    print("ready", flush=True)
+    clf.set_params(trials=10**9, callback=lambda step: print("generation", flush=True)).fit(X, y)
+    print(clf.stopped_, clf.tree_.n_leaves > 0, clf.predict(X[:1]).shape, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def running(**settings):
+    """A search in a process of its own that would go on for days."""
+    program = [sys.executable, "-c", textwrap.dedent(LONG).format(**settings)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_real_ctrl_c_ends_a_search_with_what_it_has(n_jobs):
+    with running(n=10_000, population=10, n_jobs=n_jobs) as process:
+        assert [process.stdout.readline() for _ in range(2)] == ["generation\n", "generation\n"]
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert err == ""
+    assert out.splitlines()[-1] == "interrupted True (1,)"
+
+
+def test_a_real_ctrl_c_ends_a_long_call_of_the_core():
+    # A generation takes a minute: the signal comes in the first one, before there is anything to keep.
+    with running(n=200_000, population=50, n_jobs=1) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in err
+    assert out == ""
+
+
+def test_a_real_ctrl_c_ends_many_short_trials():
+    with running(n=1_000, population=300_000, n_jobs=1) as process:  # minutes, one short tree after the other
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in err
+    assert out == ""
+
+
+# -- data of all kinds ------------------------------------------------------------------------------------------------
+
+
+@both
+def test_one_class_one_case_constant_columns(variant):
+    assert icet(variant, costs=None).fit(X, ["a"] * 150).predict(X[:2]).tolist() == ["a", "a"]
+    assert icet(variant, costs=None).fit(X[:1], [5]).predict(X[:2]).tolist() == [5, 5]
+    assert icet(variant, costs=None).fit(np.ones((9, 2)), [0, 1, 1] * 3).predict([[7, 7]]).tolist() == [1]
+    assert icet(variant, costs=None).fit(X[:2], [0, 1]).predict(X[:2]).shape == (2,)
+
+
+@both
+def test_missing_values_texts_and_categories(variant):
+    frame = pd.DataFrame(
+        {
+            "number": np.where(RNG.random(150) < 0.2, np.nan, X[:, 0]),
+            "category": pd.Categorical(np.where(X[:, 1] > 0, "high", "low"), categories=["low", "high", "none"]),
+            "text": pd.Series(np.where(X[:, 2] > 0, "p", "q"), dtype=object).where(RNG.random(150) > 0.2),
+            "truth": X[:, 3] > 0,
+            "unknown": np.full(150, np.nan),
+        }
+    )
+    y = np.where(Y == 1, "sick", "well")
+    costs = ww.Costs(tests=dict.fromkeys(frame.columns, 1.0), errors={"well": {"sick": 30}, "sick": {"well": 80}})
+    clf = icet(variant, costs=costs).fit(frame, y)
+    assert clf.classes_.tolist() == ["sick", "well"]
+    assert set(clf.predict(frame)) <= {"sick", "well"}
+    assert clf.total_costs(frame, y).mean() < min(30 * (y == "well").mean(), 80 * (y == "sick").mean())
+    assert list(clf.bias_) == list(frame.columns)
+
+
+@both
+def test_numbers_of_any_size_and_columns_without_a_value(variant):
+    # Scikit-learn's forest counts in 32 bits and wants at least one column.
+    clf = icet(variant, trials=200)
+    assert clf.fit(X * 1e300, Y).score(X * 1e300, Y) > 0.6
+    nothing = pd.DataFrame({"nominal": pd.Series([None] * 150, dtype=object)})
+    assert icet(variant, costs=None).fit(nothing, Y).tree_.n_leaves == 1
+
+
+@both
+def test_cases_of_weight_zero_do_not_matter(variant):
+    weights = RNG.integers(0, 3, 150) / 2
+    one = icet(variant).fit(X, Y, sample_weight=weights)
+    other = icet(variant).fit(X[weights > 0], Y[weights > 0], sample_weight=weights[weights > 0])
+    assert one.tree_.to_json() == other.tree_.to_json()
+    assert one.fitness_ == other.fitness_
+
+
+@both
+def test_weights_of_one_are_no_weights_and_others_count(variant):
+    plain = icet(variant).fit(X, Y)
+    assert icet(variant).fit(X, Y, np.ones(150)).tree_.to_json() == plain.tree_.to_json()
+    heavy = icet(variant).fit(X, Y, np.where(Y == 1, 1000.0, 1.0))
+    assert (heavy.predict(X) == 1).mean() > (plain.predict(X) == 1).mean()
+
+
+@both
+def test_an_answer_that_is_no_class(variant):
+    errors = {0: {1: 100.0, "unknown": 1.0}, 1: {0: 100.0, "unknown": 1.0}}
+    clf = icet(variant, costs=ww.Costs(tests={f"x{i}": 50.0 for i in range(4)}, errors=errors)).fit(X, Y)
+    if variant == "refined":  # it answers what is cheapest; the paper's trees answer the majority
+        assert set(clf.predict(X)) == {"unknown"}
+        assert clf.total_costs(X, Y).mean() == 1.0
+    else:
+        assert set(clf.predict(X)) <= {0, 1}
+
+
+@both
+def test_without_costs_an_error_costs_one_and_tests_nothing(variant):
+    clf = icet(variant, costs=None, trials=200).fit(X, Y)
+    assert clf.test_costs(X).tolist() == [0.0] * 150
+    assert clf.score(X, Y) > max(np.mean(Y), 1 - np.mean(Y))
+
+
+def test_many_cases_are_searched_by_a_sample_and_grown_from_all(monkeypatch, recorded):
+    monkeypatch.setattr(icet_module, "MOST_SEARCHED", 100)
+    clf = icet(n_jobs=2).fit(X, Y)
+    assert clf.soft_label_weight_ == 0.0
+    assert clf.tree_.nodes.weights[0].sum() == 150
+    assert {len(folds._bench.value.labels.classes) for folds, _, _ in recorded} == {100}
+    assert clf.tree_.to_json() == icet(n_jobs=1).fit(X, Y).tree_.to_json()
+    weighted = icet().fit(X, Y, np.full(150, 2.0))
+    assert weighted.tree_.nodes.weights[0].sum() == 300
+    monkeypatch.setattr(icet_module, "MOST_SEARCHED", 150)
+    assert (
+        icet(trials=1).fit(X, Y).soft_label_weight_ in SOFT_LABEL_WEIGHTS[1:]
+    )  # no test, of a middle soft_label_weight: the forest was asked
+
+
+def test_an_exact_rule_is_learned_from_the_labels_of_the_cases():
+    bits = RNG_OF_RULES.integers(0, 2, (240, 6))
+    rule = bits[:, 0] ^ (bits[:, 1] & bits[:, 2])
+    costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(6)}, errors=200)
+    clf = ww.ICETClassifier(costs=costs, trials=300, random_state=0).fit(bits[:160], rule[:160])
+    assert clf.soft_label_weight_ == 0.0
+    assert clf.score(bits[160:], rule[160:]) == 1.0
+    assert set(clf.tree_.tests_used()) == {"x0", "x1", "x2"}
+
+
+def test_labels_of_chance_are_smoothed():
+    X = RNG_OF_RULES.normal(size=(240, 5))
+    y = (X @ [1.0, 1.0, 1.0, 1.0, 1.0] + 2 * RNG_OF_RULES.normal(size=240) > 0).astype(int)
+    clf = ww.ICETClassifier(costs=ww.Costs(tests={f"x{i}": 1.0 for i in range(5)}, errors=50), random_state=0).fit(X, y)
+    assert clf.soft_label_weight_ > 0.0
+
+
+# -- costs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("margin", [None, 0.0])
+def test_the_best_of_the_final_wins_if_it_is_clearly_better_than_eg2(seed, margin, recorded, monkeypatch):
+    if margin is not None:
+        monkeypatch.setattr(icet_module, "MARGIN", margin)
+    noise = np.random.default_rng(seed).normal(size=(80, 4))
+    clf = icet(random_state=seed).fit(noise, Y[:80])
+    _, finalists, costs = recorded[-1]
+    assert np.isfinite(finalists.prices[0]).all()  # EG2 with all tests
+    assert np.isinf(finalists.prices[1]).all()  # no test at all
+    clearly = costs.min() < (1 - icet_module.MARGIN / math.sqrt(80)) * costs[0]
+    assert clf.fitness_ == (costs.min() if clearly else costs[0])
+
+
+@pytest.mark.parametrize("search", ["real", "binary"])
+def test_tests_that_are_too_dear_are_not_done(search):
+    dear = ww.Costs(tests={f"x{i}": 200.0 for i in range(4)}, errors={0: {1: 60.0}, 1: {0: 90.0}})
+    clf = icet(costs=dear, search=search).fit(X, Y)
+    assert clf.tree_.n_leaves == 1
+    assert clf.test_costs(X).sum() == 0
+
+
+@pytest.mark.parametrize("factor", [7.0, 1 / 8, 1024.0])
+def test_the_currency_does_not_matter_to_refined(factor):
+    tests = {n: ww.Test(t.price * factor, t.group, t.delayed, t.requires) for n, t in COSTS.tests.items()}
+    errors = {t: {a: c * factor for a, c in row.items()} for t, row in COSTS.errors.items()}
+    scaled = ww.Costs(tests=tests, groups={"g": 3.0 * factor}, errors=errors)
+    one, other = icet().fit(X, Y), icet(costs=scaled).fit(X, Y)
+    assert one.tree_.n_leaves > 1
+    assert other.tree_.to_text().count("\n") == one.tree_.to_text().count("\n")
+    for name in ("test", "threshold", "answer", "weights"):
+        np.testing.assert_array_equal(getattr(other.tree_.nodes, name), getattr(one.tree_.nodes, name))
+    assert other.fitness_ == pytest.approx(factor * one.fitness_)
+    np.testing.assert_allclose(list(other.bias_.values()), list(one.bias_.values()))
+
+
+def poor_tests_are_cheap(rng, n):
+    """A perfect test for 20, eight poor ones for 1 each."""
+    y = rng.integers(0, 2, n)
+    poor = y[:, None] ^ (rng.random((n, 8)) < 0.25)
+    return np.column_stack([y, poor]), y
+
+
+def slow_tests_are_cheap(rng, n):
+    """A quick test that is nearly perfect for 25, and eight poor ones at 2 each and 1 once, delayed.
+
+    One poor test looks like a bargain at 3. But its result is not there at once, so whoever orders it orders all that
+    might follow.
+    """
+    y = rng.integers(0, 2, n)
+    return np.column_stack([y ^ (rng.random(n) < 0.02), y[:, None] ^ (rng.random((n, 8)) < 0.25)]), y
+
+
+PLANTED = {
+    "prices": (poor_tests_are_cheap, ww.Costs(tests={"x0": 20.0} | {f"x{i}": 1.0 for i in range(1, 9)}, errors=500)),
+    "delays": (
+        slow_tests_are_cheap,
+        ww.Costs(
+            tests={"x0": 25.0} | {f"x{i}": ww.Test(2.0, group="lab", delayed=True) for i in range(1, 9)},
+            groups={"lab": 1.0},
+            errors=500,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_where_greedy_learners_are_trapped_icet_is_not(name):
+    build_task, costs = PLANTED[name]
+    drawn = [(build_task(rng, 300), build_task(rng, 2000)) for rng in map(np.random.default_rng, range(4))]
+
+    def mean_cost(clf):
+        return np.mean([clf.set_params(costs=costs).fit(*cases).total_costs(*fresh).mean() for cases, fresh in drawn])
+
+    greedy = [ww.EG2Classifier(), ww.EG2Classifier(prune="cost", context=True, answer="least-cost")]
+    trapped = min(map(mean_cost, greedy))
+    good_test_alone = costs.price("x0") + (0 if name == "prices" else 0.02 * 500)
+    assert trapped > 2 * good_test_alone
+    for variant in VARIANTS:
+        assert mean_cost(icet(variant, trials=400, population=40)) < 1.4 * good_test_alone
+
+
+# -- saving and parameters --------------------------------------------------------------------------------------------
+
+
+@both
+def test_saved_and_loaded(variant, tmp_path):
+    clf = icet(variant, time_limit=60.0, callback=lambda step: None)
+    clf.fit(X, Y).save(tmp_path / "icet.json")
+    back = ww.load(tmp_path / "icet.json")
+    assert type(back) is ww.ICETClassifier
+    assert back.get_params() == clf.get_params() | {"callback": None}
+    assert back.tree_.to_json() == clf.tree_.to_json()
+    np.testing.assert_array_equal(back.total_costs(X, Y), clf.total_costs(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        ({"variant": "best"}, "variant='best' of ICETClassifier is not valid; it must be one of 'refined', 'paper'"),
+        ({"search": "x"}, "search='x' of ICETClassifier is not valid; it must be one of 'real', 'binary'"),
+        ({"seeded": "no"}, "seeded='no' of ICETClassifier is not valid; it must be True or False"),
+        ({"population": 1}, "population=1 of ICETClassifier is not valid; it must be a whole number of at least 2"),
+        ({"trials": 0}, "trials=0 of ICETClassifier is not valid; it must be a whole number of at least 1"),
+        (
+            {"crossover": 2},
+            "crossover=2 of ICETClassifier is not valid; it must be a number of at least 0 and at most 1",
+        ),
+        (
+            {"mutation": -1},
+            "mutation=-1 of ICETClassifier is not valid; it must be a number of at least 0 and at most 1",
+        ),
+        ({"time_limit": 0}, "time_limit=0 of ICETClassifier is not valid; it must be a number above 0 or None"),
+        ({"callback": 3}, "callback=3 of ICETClassifier is not valid; it must be a function or None"),
+    ],
+)
+def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+        icet(**parameter).fit(X, Y)
+    assert str(caught.value) == words

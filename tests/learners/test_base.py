@@ -1,0 +1,117 @@
+"""The skeleton of all learners: fitting, predicting, pricing, copies."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import worthwhile as ww
+from all_learners import LEARNERS, SINGLE, make
+from worthwhile.learners.base import TreeClassifier
+
+BUPA = ww.datasets.load("bupa", as_frame=False)
+
+
+def learn(learner, **parameters):
+    costs = BUPA.costs.with_errors(500)
+    return make(learner, costs=costs, columns=BUPA.feature_names, prune="cost", **parameters).fit(BUPA.X, BUPA.y)
+
+
+@pytest.mark.parametrize("learner", SINGLE)
+def test_a_learner_answers_like_its_tree(learner):
+    clf = learn(learner)
+    X, y = BUPA.X, BUPA.y
+    assert clf.tree_.n_leaves > 1
+    np.testing.assert_array_equal(clf.predict(X), clf.tree_.predict(X))
+    np.testing.assert_array_equal(clf.predict_proba(X), clf.tree_.predict_proba(X))
+    np.testing.assert_array_equal(clf.test_costs(X), clf.tree_.test_costs(X))
+    np.testing.assert_array_equal(clf.total_costs(X, y), clf.tree_.total_costs(X, y))
+    prices = np.ones(X.shape)
+    np.testing.assert_array_equal(clf.test_costs(X, prices), clf.tree_.test_costs(X, prices))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_answers_prices_and_costs_agree(learner):
+    clf = learn(learner)
+    X, y = BUPA.X, BUPA.y
+    answers, spent = clf.predict_with_prices(X)
+    np.testing.assert_array_equal(answers, clf.predict(X))
+    np.testing.assert_array_equal(spent, clf.test_costs(X))
+    assert (clf.total_costs(X, y) == spent + 500 * (answers != y)).all()
+    assert clf.test_costs(X).dtype == clf.total_costs(X, y).dtype == np.float64
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_advice_of_a_learner_leads_to_its_answer(learner):
+    clf = learn(learner)
+    for row in range(0, 345, 40):
+        seen = {}
+        while (advice := clf.next_test(seen)).test is not None:
+            seen[advice.test] = BUPA.X[row, BUPA.feature_names.index(advice.test)]
+        assert advice.answer == clf.predict(BUPA.X[[row]])[0]
+        assert advice.spent == pytest.approx(clf.test_costs(BUPA.X[[row]])[0])
+        assert str(clf.explain(seen)).splitlines()[-1] == f"tests cost {advice.spent:.2f}"
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_copies_answer_alike_and_clones_are_unfitted(learner):
+    clf = learn(learner)
+    for again in (pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)):
+        np.testing.assert_array_equal(again.total_costs(BUPA.X, BUPA.y), clf.total_costs(BUPA.X, BUPA.y))
+    with pytest.raises(NotFittedError):
+        clone(clf).predict(BUPA.X)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_nothing_works_before_fit(learner, tmp_path):
+    clf = learner()
+    X = BUPA.X
+    uses = (
+        clf.predict,
+        clf.predict_proba,
+        clf.test_costs,
+        clf.predict_with_prices,
+        lambda X: clf.total_costs(X, BUPA.y),
+    )
+    for use in (*uses, lambda X: clf.next_test({}), lambda X: clf.explain({}), lambda X: clf.save(tmp_path / "m.json")):
+        with pytest.raises(NotFittedError):
+            use(X)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_fit_says_what_is_wrong():
+    with pytest.raises(ValueError, match="the costs name tests that are no columns: 'z'"):
+        ww.C45Classifier(costs=ww.Costs(tests={"z": 1.0})).fit(BUPA.X, BUPA.y)
+    with pytest.raises(ValueError, match="errors has no row for class"):
+        ww.C45Classifier(costs=ww.Costs(errors={"a": {"b": 1}, "b": {"a": 1}})).fit(BUPA.X, BUPA.y)
+
+
+def test_x_is_not_changed_and_not_kept():
+    X = BUPA.X.copy()
+    clf = ww.C45Classifier().fit(X, BUPA.y)
+    np.testing.assert_array_equal(X, BUPA.X)
+    expected = clf.predict(BUPA.X)
+    X[:] = 0
+    np.testing.assert_array_equal(clf.predict(BUPA.X), expected)
+    X.flags.writeable = False
+    clf.fit(X, BUPA.y).predict(X)
+
+
+def test_a_subclass_may_have_parameters_of_its_own():
+    class Mine(ww.C45Classifier):
+        def __init__(self, *, taste=1, max_depth=None):
+            super().__init__(max_depth=max_depth)
+            self.taste = taste
+
+    clf = Mine(max_depth=2).fit(BUPA.X, BUPA.y)
+    assert clf.tree_.depth == 2
+    assert clone(clf).taste == 1
+
+
+def test_the_skeleton_alone_is_no_learner():
+    with pytest.raises(TypeError, match="TreeClassifier is no learner"):
+        TreeClassifier().fit(BUPA.X, BUPA.y)
