@@ -1,5 +1,6 @@
 #include "pricing/error_costs.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace worthwhile {
@@ -13,9 +14,12 @@ int ErrorCosts::best_answer(const double* weights, Answer policy) const {
             if (weights[c] > weights[best] + 1e-9 * total) best = c;
         return best;
     }
-    static thread_local std::vector<double> costs;  // asked for every branch of every candidate: no allocation each time
-    costs.resize(n_answers);
-    of_all(weights, costs.data());
+    // Asked for every branch of every candidate: no allocation each time. A thread_local vector would do, but the process is aborted if there is
+    // no memory left to register it.
+    std::array<double, 32> few;
+    std::vector<double> many(n_answers > static_cast<int>(few.size()) ? static_cast<std::size_t>(n_answers) : 0);
+    double* const costs = many.empty() ? few.data() : many.data();
+    of_all(weights, costs);
     for (int a = 1; a < n_answers; ++a)
         if (costs[a] < costs[best] - 1e-9 * total * largest) best = a;
     return best;

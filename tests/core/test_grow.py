@@ -42,7 +42,7 @@ def test_grown_tree(problem, policy):
 
 
 @compare(200)
-@given(problem=problems(max_rows=16, max_columns=3), policy=policies(prunings=["none"], lookahead=(2, 3)))
+@given(problem=problems(max_rows=16, max_columns=3), policy=policies(prunings=["none"], idx_depth=(2, 3)))
 def test_tree_grown_by_looking_ahead(problem, policy):
     assert_same_tree(core_grow(problem, policy), ref.grow(problem, policy))
 
@@ -381,7 +381,7 @@ def test_tables_and_prices_of_other_sizes_are_refused():
     short = ref.Problem(problem.columns[:1], [0], problem.y, 2, errors=problem.errors)
     table, pricing, errors = core_table(problem.columns, problem.n_values), core_pricing(short), core_errors(problem)
     with pytest.raises(ValueError, match="the columns of a table must have the length 1, got 2"):
-        _core.ForestLedger(table, pricing, errors)
+        _core.ForestRouter(table, pricing, errors)
     with pytest.raises(ValueError, match="node 1 asks for test 1, but there are 1"):
         route_alone(tree, short)
     with pytest.raises(ValueError, match=r"'case_prices' must have the shape \(6, 2\)"):

@@ -158,9 +158,15 @@ def test_refusals():
         spending([], [[1]])
     with pytest.raises(Exception, match="not fitted"):
         spending(ww.C45Classifier(), [[1]])
-    lazy = ww.CSID3Classifier(lazy=True, prune="none").fit([[1], [2]], [0, 1])
-    with pytest.raises(ValueError, match="lazy=False"):
-        spending(lazy, [[1]])
+
+
+def test_a_lazy_learner_charges_what_its_cases_are_asked():
+    costs = ww.Costs(tests={"x0": 4, "x1": 2})
+    X, y = [[1, 1], [2, 1], [1, 2], [2, 2]] * 3, [0, 1, 2, 2] * 3
+    lazy = ww.CSID3Classifier(lazy=True, prune="none", costs=costs).fit(X, y)
+    spent = spending(lazy, X)
+    assert spent.total == pytest.approx(lazy.test_costs(X).mean())
+    assert spent.to_dict() == {"x0": 2.0, "x1": 2.0}
 
 
 def test_an_item_tells_groups_from_tests():

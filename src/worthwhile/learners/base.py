@@ -160,6 +160,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Any, Any, Any]:
         return self._frame()._route(self._read(X), answers, prices, shares, case_prices, self._n_threads())
 
+    def charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        """Return the tests that each case is charged for, as bits; see `Tree.charged`."""
+        return self._frame().charged(self._read(X), self._n_threads())
+
     def _read(self, X: Any) -> Columns:
         columns = read_columns(X)
         self._check_columns(X, columns, reset=False)

@@ -158,8 +158,8 @@ class C45CSClassifier(C45Classifier):
     def _cost(self, core: Any, cases: Training) -> float:
         """What the answers to some cases cost, all together."""
         money, least_cost = cases.money, self.answer == "least-cost"
-        answers, _, _ = _core.route(
-            core, cases.table, money.core_pricing, money.core_errors, least_cost, True, False, False, 1, None
+        answers, _, _, _ = _core.route(
+            core, cases.table, money.core_pricing, money.core_errors, least_cost=least_cost, answers=True
         )
         costs = money.error_costs[cases.classes, answers]
         return float(costs.sum() if cases.sample_weights is None else costs @ cases.sample_weights)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.base import Training, TreeClassifier
@@ -111,9 +112,9 @@ class _GreedyClassifier(TreeClassifier):
             "min_cases": float(self.min_cases),
             "min_share": float(self.min_share),
             "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
-            "release8": bool(getattr(self, "mdl_correction", False)),
+            "mdl_correction": bool(getattr(self, "mdl_correction", False)),
             "context": bool(getattr(self, "context", False)),
-            "lookahead": min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
+            "idx_depth": min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
             "least_cost": self.answer == "least-cost",
             "prune": self.prune,
             "confidence": float(self.confidence),
@@ -285,11 +286,18 @@ class CSID3Classifier(_GreedyClassifier):
             return super()._route(X, answers, prices, shares, case_prices)
         if case_prices is not None:
             raise ValueError("a lazy CSID3Classifier does not take case_prices; fit one with lazy=False")
+        answers_, prices_, shares_, _ = self._route_lazily(X)
+        return answers_, prices_, shares_
+
+    def charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        words: npt.NDArray[np.uint64] = self._route_lazily(X)[3] if self._is_lazy() else super().charged(X)
+        return words
+
+    def _route_lazily(self, X: Any) -> tuple[Any, Any, Any, Any]:
         root, cases = self._frame(), self._read(X)
         columns, classes, weights = self._kept
-        table = root.schema.encode(columns, complete=True)
-        result: tuple[Any, Any, Any] = _core.route_lazily(
-            table,
+        return _core.route_lazily(
+            root.schema.encode(columns, complete=True),
             classes,
             weights,
             root._money.core_pricing,
@@ -297,7 +305,6 @@ class CSID3Classifier(_GreedyClassifier):
             self._policy(),
             root.schema.encode(cases),
         )
-        return result
 
 
 @learner

@@ -31,6 +31,9 @@ LEARNERS: Mapping[str, type[TreeClassifier]] = {
     "BudgetForestClassifier": forest_classifier.BudgetForestClassifier,
 }
 
+# Parameters of older files that only learning again would use.
+REMOVED = ("set_aside",)
+
 
 def load(path: str | os.PathLike[str]) -> TreeClassifier:
     """Read a learner that `save` wrote. Everything is checked, nothing is executed.
@@ -91,6 +94,7 @@ def _make_learner(name: str, params: Mapping[str, Any]) -> TreeClassifier:
     learner = LEARNERS.get(name)
     if learner is None:
         raise ValueError(f"names the unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+    params = {key: value for key, value in params.items() if key not in REMOVED}
     valid = learner._parameter_names()
     for key in params:
         if key not in valid:

@@ -293,20 +293,27 @@ class Tree:
     ) -> tuple[Any, Any, Any]:
         """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
         case_prices = self.checked_case_prices(case_prices, n_cases)
-        least = self.answer == "least-cost"
-        result: tuple[Any, Any, Any] = _core.route(
+        answers_, prices_, shares_, _ = _core.route(
             self._core_tree,
             table,
             self._money.core_pricing,
             self._money.core_errors,
-            least,
-            answers,
-            prices,
-            shares,
-            n_threads,
-            case_prices,
+            least_cost=self.answer == "least-cost",
+            answers=answers,
+            prices=prices,
+            shares=shares,
+            n_threads=n_threads,
+            case_prices=case_prices,
         )
-        return result
+        return answers_, prices_, shares_
+
+    def charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
+        """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
+        table = self.schema.encode(X if isinstance(X, Columns) else self._read(X))
+        costs = self._money.core_pricing, self._money.core_errors
+        words = _core.route(self._core_tree, table, *costs, least_cost=False, charged=True, n_threads=n_threads)[3]
+        assert words is not None
+        return words
 
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> npt.NDArray[np.float64] | None:
         """Return prices by case and test as the core wants them, refusing what is none."""

@@ -17,7 +17,6 @@ from worthwhile import _core
 from worthwhile.learners.act.tree_builder import GRACE, PAPER, GrownTree, GrowthSettings, TreeBuilder, choose_settings
 from worthwhile.learners.base import Training, TreeClassifier
 from worthwhile.learners.deadline import Deadline
-from worthwhile.learners.folds import stratified_share
 from worthwhile.learners.greedy import _GreedyClassifier
 from worthwhile.learners.soft_labels import SoftLabels
 
@@ -168,13 +167,9 @@ class ACTClassifier(TreeClassifier):
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
         softer labels).
-    samples : {"grown", "stopped", "pruned"}, optional
-        How far sampled trees go: until nothing can be split; no further than each split pays at once, which is faster;
-        or all the way, with what does not pay cut off again. None: "grown"; "refined": "pruned" with softer labels or
-        delayed tests.
-    set_aside : float, default 0
-        Share of the cases that splits are not sought in, but sampled trees valued by, where at least 30 of them come to
-        a node. The tree is pruned, and answers, by all cases. Worth a try when there are very many.
+    samples : {"grown", "pruned"}, optional
+        Whether sampled trees are valued as they are grown, until nothing can be split, or after what does not pay is
+        cut off. None: "grown"; "refined": "pruned" with softer labels or delayed tests.
     time_limit : float, optional
         Seconds. "refined": contracts of 1, 2, 4, … samples follow each other until the time is over, and the best tree
         is kept; making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
@@ -241,7 +236,6 @@ class ACTClassifier(TreeClassifier):
     omega: float | None = None
     confidence: float | None = None
     samples: str | None = None
-    set_aside: float = 0.0
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -280,19 +274,19 @@ class ACTClassifier(TreeClassifier):
             self.callback(self.history_[-1])
 
     def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
-        ground = self._ground(SoftLabels(training, False, 0, 1), PAPER, rng)
+        ground = self._ground(SoftLabels(training, False, 0, 1), PAPER)
         yield self._grow(ground, int(self.r), rng, deadline), True
 
     def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
-        own = self._ground(SoftLabels(training, False, 0, 1), PAPER, rng)
+        own = self._ground(SoftLabels(training, False, 0, 1), PAPER)
         yield own.greedy(), True
         r = 1
         while self.time_limit is not None and r <= self.r and deadline.elapsed() < EARLY * self.time_limit:
             yield self._grow(own, r, rng, deadline), False
             r *= 2
         lesson, school = choose_settings(training, int(self.r), self._given(), self._n_threads(), deadline, rng)
-        ground = self._ground(lesson, school, rng)
+        ground = self._ground(lesson, school)
         greedy = ground.greedy(), ground.greedy("cost-drop")
         if self.time_limit is None:
             grown = self._grow(ground, int(self.r), rng, deadline)
@@ -312,11 +306,8 @@ class ACTClassifier(TreeClassifier):
     def _given(self) -> dict[str, Any]:
         return {"omega": self.omega, "confidence": self.confidence, "samples": self.samples}
 
-    def _ground(self, lesson: SoftLabels, school: GrowthSettings, rng: np.random.Generator) -> TreeBuilder:
-        aside = None
-        if self.set_aside > 0:
-            aside = stratified_share(lesson.training.classes, float(self.set_aside), rng)
-        return TreeBuilder(lesson, school, self._given(), self._n_threads(), aside=aside)
+    def _ground(self, lesson: SoftLabels, school: GrowthSettings) -> TreeBuilder:
+        return TreeBuilder(lesson, school, self._given(), self._n_threads())
 
     def _grow(self, ground: TreeBuilder, r: int, rng: np.random.Generator, deadline: Deadline) -> GrownTree:
         return ground.ahead(r, int(rng.integers(2**63)), deadline.remaining()) if r > 0 else ground.greedy()

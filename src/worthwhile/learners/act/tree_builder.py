@@ -48,7 +48,7 @@ class GrowthSettings:
     """A way of growing trees."""
 
     soft_label_weight: float  # share of the others' labels
-    samples: str  # how far sampled trees go: "grown", "stopped", "pruned"
+    samples: str  # how far sampled trees go: "grown" or "pruned"
     min_cases: float
     margin: float  # the greedy choice stands unless another one promises to cost less by more than this share
     omega: float | None = None  # None: by the paper's formula
@@ -95,18 +95,9 @@ class TreeBuilder:
         given: Mapping[str, Any],
         n_threads: int,
         kept: npt.NDArray[np.bool_] | None = None,
-        aside: npt.NDArray[np.intp] | None = None,
     ) -> None:
         training = lesson.training
-        self._cases = self._growing = lesson.rows(school.soft_label_weight, kept)
-        self._aside: dict[str, Any] = {}
-        if aside is not None:
-            rest = np.ones(len(training.classes), dtype=bool)
-            rest[aside] = False
-            self._growing = lesson.rows(school.soft_label_weight, rest)
-            judges = training.take(aside)
-            self._aside = dict(zip(("whole", "whole_classes", "whole_weights"), self._cases, strict=True))
-            self._aside |= {"aside": judges.table, "aside_classes": judges.classes, "aside_weights": judges.weights}
+        self._cases = lesson.rows(school.soft_label_weight, kept)
         self._money, self._school, self._n_threads = training.money, school, n_threads
         omega, confidence = paper_parameters(training)
         chosen = {"omega": school.omega or omega, "confidence": school.confidence or confidence}
@@ -134,21 +125,26 @@ class TreeBuilder:
             seed=seed,
         )
         core = _core.grow_ahead(
-            *self._growing,
+            *self._cases,
             self._money.core_pricing,
             self._money.core_errors,
             policy,
             seconds=max(seconds - GRACE, 0.0),
             seconds_more=GRACE,
-            **self._aside,
         )
         return self._valued(core, policy, r)
 
     def costs(self, grown: GrownTree, cases: Training) -> Floats:
         """Return the total cost of each of some cases."""
         money = self._money
-        answers, prices, _ = _core.route(
-            grown.core, cases.table, money.core_pricing, money.core_errors, True, True, True, False, 1, None
+        answers, prices, _, _ = _core.route(
+            grown.core,
+            cases.table,
+            money.core_pricing,
+            money.core_errors,
+            least_cost=True,
+            answers=True,
+            prices=True,
         )
         assert prices is not None
         total: Floats = prices + money.error_costs[cases.classes, answers]
@@ -165,9 +161,9 @@ class TreeBuilder:
             min_cases=self._school.min_cases,
             min_share=0.1,
             max_depth=NO_LIMIT,
-            release8=False,
+            mdl_correction=False,
             context=True,
-            lookahead=1,
+            idx_depth=1,
             least_cost=True,
             prune="cost",
             confidence=self.confidence,

@@ -27,7 +27,7 @@ class _Hearing:
     ) -> None:
         self.root, self.n_trees = root, len(trees)
         table = root.schema.encode_case(root.schema.read_case(known))
-        ledger = _core.ForestLedger(table, root._money.core_pricing, root._money.core_errors)
+        router = _core.ForestRouter(table, root._money.core_pricing, root._money.core_errors)
         self.poll = Votes(1, len(root.classes), int(root.nodes.answer[0]))
         self.walks: list[Walk] = []
         self.votes: list[Any] = []
@@ -42,7 +42,7 @@ class _Hearing:
             if walk.waiting() is not None:
                 self.waiting = True
                 break
-            said = ledger.consult(tree._core_tree)
+            said = router.consult(tree._core_tree)
             self.votes.append(tree.classes[said[0][0]])
             self.poll.add(*said)
 

@@ -70,14 +70,14 @@ class Votes:
         self.counts += counts
         self.prices += prices
 
-    def consult_until_settled(self, ledger: Any, trees: Sequence[Any], stops: Bools | None, n_threads: int) -> None:
+    def consult_until_settled(self, router: Any, trees: Sequence[Any], stops: Bools | None, n_threads: int) -> None:
         """Consult trees about each case until it has heard enough."""
         asking = np.ones(len(self.prices), dtype=np.bool_)
         for number, tree in enumerate(trees):
             asking &= ~quits_at(number, len(trees), self.leads(), stops)
             if not asking.any():
                 break
-            self.add(*ledger.consult(tree, asking.view(np.uint8), n_threads))
+            self.add(*router.consult(tree, asking.view(np.uint8), n_threads))
 
     def leaders(self) -> npt.NDArray[np.intp]:
         """Return the class with the most votes; of equals the one with more cases in the leaves, then the first."""
@@ -178,14 +178,14 @@ class VoteRecorder:
     """Consults trees about all cases of a table and keeps what happens."""
 
     def __init__(self, table: Any, n_cases: int, money: BoundCosts, default: int, n_threads: int) -> None:
-        self._ledger = _core.ForestLedger(table, money.core_pricing, money.core_errors)
+        self._router = _core.ForestRouter(table, money.core_pricing, money.core_errors)
         self.poll = Votes(n_cases, len(money.error_costs), default)
         self._n_threads = n_threads
         self._rows: list[tuple[Any, Any, Any]] = []
         self._note()
 
     def consult(self, core_tree: Any) -> None:
-        self.poll.add(*self._ledger.consult(core_tree, n_threads=self._n_threads))
+        self.poll.add(*self._router.consult(core_tree, n_threads=self._n_threads))
         self._note()
 
     def _note(self) -> None:
