@@ -43,6 +43,7 @@ struct ThreadPool::Shared {
     std::condition_variable something_to_do, job_done;
     std::deque<Job*> jobs;
     std::atomic<int> n_jobs{0};
+    std::atomic<int> n_ready{0};
     int n_threads = 0;
 
     void close(Job* job) {  // nobody else joins it
@@ -65,6 +66,8 @@ struct ThreadPool::Shared {
     }
 
     void live() {
+        prepare_exceptions();
+        ++n_ready;
         for (;;) {
             spin_until([&] { return n_jobs.load(std::memory_order_relaxed) > 0; });
             std::unique_lock lock(guard);
@@ -80,6 +83,7 @@ struct ThreadPool::Shared {
         } catch (const std::system_error&) {
         } catch (const std::bad_alloc&) {
         }
+        while (n_ready < n_threads) std::this_thread::yield();
     }
 };
 

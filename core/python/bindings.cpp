@@ -17,6 +17,7 @@
 #include "forest/forest_router.hpp"
 #include "forest/greedy_forest.hpp"
 #include "grow/nominal_counts.hpp"
+#include "parallel/thread_pool.hpp"
 #include "route/router.hpp"
 #include "route/tree_walker.hpp"
 #include "search/learn.hpp"
@@ -104,7 +105,7 @@ public:
     void finish() const {
         if (given_.size() == n_taken_) return;
         std::string names;
-        for (const auto [name, value] : given_) names += " " + nb::cast<std::string>(name);
+        for (const auto [name, value] : given_) names.append(" ").append(nb::cast<std::string>(name));
         throw nb::type_error((std::string(function_) + "() has an unknown keyword argument among" + names).c_str());
     }
 
@@ -279,6 +280,7 @@ Clock::time_point after(double seconds) {
 // Runs long work without the interpreter's lock; a signal that Python wants to handle (Ctrl-C) ends it.
 template <class Work>
 auto run(Work work) {
+    prepare_exceptions();
     Cancellation cancellation([] {
         nb::gil_scoped_acquire lock;
         if (PyErr_CheckSignals() != 0) throw Interrupted();
