@@ -7,7 +7,7 @@ namespace worthwhile {
 
 namespace {
 
-// The two values of a column that has no others and none missing; false where it has.
+// The two values of a column that has no others and none missing; false if it has.
 bool two_values(const Column& column, std::size_t n_cases, double& lower, double& upper) {
     double a = std::numeric_limits<double>::quiet_NaN(), b = a;
     for (std::size_t row = 0; row < n_cases; ++row) {
@@ -23,7 +23,8 @@ bool two_values(const Column& column, std::size_t n_cases, double& lower, double
 
 }  // namespace
 
-ColumnStore::ColumnStore(const Table& table) : numbers_(table.columns.size()), binary_of_(table.columns.size(), -1), start_(table.n_cases + 1, 0) {
+ColumnStore::ColumnStore(const Table& table)
+    : numbers_(table.columns.size()), binary_of_(table.columns.size(), -1), start_(table.n_cases + 1, 0) {
     const std::size_t n = table.n_cases;
     for (int c = 0; c < table.n_columns(); ++c) {
         const Column& column = table.columns[static_cast<std::size_t>(c)];

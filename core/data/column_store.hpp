@@ -1,4 +1,4 @@
-// The columns of a table as forests want them: numbers in one piece, and columns of two values by the cases that have the rarer one.
+// The columns of a table as forests use them: contiguous numbers, and columns of two values by the cases that have the rarer one.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class ColumnStore {
 public:
     explicit ColumnStore(const Table& table);
 
-    // A node looks at one column after the other: where the table lies row by row, every look is another line of memory.
+    // A node reads one column after the other; in a table stored row by row, every value would be on another cache line.
     struct Numbers {
         std::vector<double> values;  // NaN = missing
         bool has_missing = false;
@@ -23,7 +23,7 @@ public:
     struct Binary {
         int column;
         double lower, upper;
-        bool rare_above;                // whether the cases listed by row have the upper value
+        bool rare_above;               // whether the cases listed by row have the upper value
         std::vector<uint64_t> listed;  // by case, a bit each
         bool has(uint32_t row) const { return listed[row >> 6] >> (row & 63) & 1; }
         bool above(uint32_t row) const { return has(row) == rare_above; }

@@ -1,4 +1,4 @@
-// The flat node table. The children of a node stand side by side, behind their parent; node 0 is the root.
+// The flat node table. The children of a node are next to each other, behind their parent; node 0 is the root.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Tree {
     std::vector<double> threshold;     // numeric: left branch takes value <= threshold
     std::vector<int32_t> first_child;  // -1: a leaf
     std::vector<int32_t> n_children;
-    std::vector<int32_t> map_start;  // nominal: where in `maps` the row "code -> branch" of this node starts; -1: numeric
+    std::vector<int32_t> map_start;  // nominal: where in `maps` the map "code -> branch" of this node starts; -1: numeric
     std::vector<int32_t> maps;       // -1: a value that this node does not know
     std::vector<int32_t> map_size;
     std::vector<int32_t> answer;
@@ -64,7 +64,7 @@ struct Tree {
         n_children[node] = map_size[node] = 0;
     }
 
-    // Which child a case goes to: 0 ... n_children - 1, or -1 where the value is missing or unknown to the node.
+    // Which child a case goes to: 0 ... n_children - 1, or -1 if the value is missing or unknown to the node.
     int branch(int node, const Column& column, std::size_t row) const {
         if (map_start[node] < 0) {
             const double v = column.value(row);
@@ -74,12 +74,12 @@ struct Tree {
         return code < 0 || code >= map_size[node] ? -1 : maps[map_start[node] + code];
     }
 
-    // The share of a case without a value that goes down each branch: by training weight, alike where there is none.
+    // The share of a case without a value that goes down each branch: by training weight, equal if there is none.
     std::vector<double> shares(int node) const {
         std::vector<double> share(n_children[node]);
         double sum = 0;
         for (int b = 0; b < n_children[node]; ++b) sum += share[b] = weight(first_child[node] + b);
-        for (double& s : share) s = sum > 0 ? s / sum : 1.0 / share.size();
+        for (double& s : share) s = sum > 0 ? s / sum : 1.0 / static_cast<double>(share.size());
         return share;
     }
 

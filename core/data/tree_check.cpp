@@ -17,7 +17,9 @@ void check_lengths(const Tree& tree) {
     if (n == 0) throw std::invalid_argument("a tree needs at least one node");
     for (const std::size_t length : {tree.threshold.size(), tree.first_child.size(), tree.n_children.size(), tree.map_start.size(),
                                      tree.map_size.size(), tree.answer.size()})
-        if (length != n) throw std::invalid_argument("the arrays of a tree must be equally long: " + std::to_string(n) + " and " + std::to_string(length));
+        if (length != n)
+            throw std::invalid_argument("the arrays of a tree must be equally long: " + std::to_string(n) + " and " +
+                                        std::to_string(length));
     if (tree.weights.size() != n * static_cast<std::size_t>(tree.n_classes))
         throw std::invalid_argument("a tree needs one weight for each of its nodes and classes");
 }
@@ -29,7 +31,8 @@ public:
 
     int of(int node) {
         const int32_t start = tree_.map_start[node], size = tree_.map_size[node];
-        if (size < 0 || static_cast<std::size_t>(start) + static_cast<std::size_t>(size) > tree_.maps.size()) refuse(node, "has a map that ends outside of 'maps'");
+        if (size < 0 || static_cast<std::size_t>(start) + static_cast<std::size_t>(size) > tree_.maps.size())
+            refuse(node, "has a map that ends outside of 'maps'");
         const auto [known, is_new] = found_.try_emplace(static_cast<int64_t>(start) << 32 | size, -1);
         if (is_new)
             for (int32_t i = start; i < start + size; ++i) {
@@ -62,7 +65,8 @@ void check_nodes(const Tree& tree) {
         }
         const int64_t first = tree.first_child[node], last = first + tree.n_children[node];
         if (tree.n_children[node] < 1 || first <= node || last > n) refuse(node, "has children outside of the nodes behind it");
-        if (tree.map_start[node] < 0 ? tree.n_children[node] != 2 : largest.of(node) >= tree.n_children[node]) refuse(node, "has another number of children than of branches");
+        if (tree.map_start[node] < 0 ? tree.n_children[node] != 2 : largest.of(node) >= tree.n_children[node])
+            refuse(node, "has another number of children than of branches");
         for (int64_t child = first; child < last; ++child) {
             if (depth[child] >= 0) refuse(static_cast<int>(child), "is a child of two nodes");
             depth[child] = depth[node] + 1;
@@ -76,13 +80,15 @@ void check_tests(const Tree& tree, const Table& table, const Pricing& pricing) {
         if (tree.leaf(node)) continue;
         const int test = tree.test[node];
         if (test >= n) refuse(node, "asks for test " + std::to_string(test) + ", but there are " + std::to_string(n));
-        if (table.columns[test].numeric() != (tree.map_start[node] < 0)) refuse(node, "takes test " + std::to_string(test) + " for one of the other kind (numeric or nominal)");
+        if (table.columns[test].numeric() != (tree.map_start[node] < 0))
+            refuse(node, "takes test " + std::to_string(test) + " for one of the other kind (numeric or nominal)");
     }
 }
 
 void check_answers(const Tree& tree, int n_classes, int n_answers) {
     if (tree.n_classes != n_classes)
-        throw std::invalid_argument("the tree has " + std::to_string(tree.n_classes) + " classes, but the error costs have " + std::to_string(n_classes));
+        throw std::invalid_argument("the tree has " + std::to_string(tree.n_classes) + " classes, but the error costs have " +
+                                    std::to_string(n_classes));
     for (int node = 0; node < tree.size(); ++node)
         if (tree.answer[node] < 0 || tree.answer[node] >= n_answers)
             refuse(node, "has the answer " + std::to_string(tree.answer[node]) + ", but there are " + std::to_string(n_answers));

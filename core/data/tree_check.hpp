@@ -1,10 +1,10 @@
 // Refusing node tables that would lead out of bounds. Growing never makes such tables; files and callers might.
 #pragma once
 
-#include "pricing/error_costs.hpp"
-#include "pricing/pricing.hpp"
 #include "data/table.hpp"
 #include "data/tree.hpp"
+#include "pricing/error_costs.hpp"
+#include "pricing/pricing.hpp"
 
 namespace worthwhile {
 

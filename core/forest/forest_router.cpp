@@ -7,9 +7,9 @@
 #include <deque>
 #include <utility>
 
+#include "data/tree_check.hpp"
 #include "parallel/parallel_for.hpp"
 #include "route/tree_walker.hpp"
-#include "data/tree_check.hpp"
 
 namespace worthwhile {
 
@@ -95,7 +95,8 @@ private:
         const int only = walker_.each_leaf(0, row, 1.0, add);
         TestSet charged = paid;
         walker_.charge(0, row, paid, charged);
-        return {only >= 0 ? tree_.answer[only] : static_cast<int32_t>(errors_.best_answer(mix.data(), Answer::majority)), pay(row, charged, paid)};
+        return {only >= 0 ? tree_.answer[only] : static_cast<int32_t>(errors_.best_answer(mix.data(), Answer::majority)),
+                pay(row, charged, paid)};
     }
 
     const Tree& tree_;
@@ -113,11 +114,13 @@ class FastTree {
 public:
     FastTree(const Tree& tree, const Table& table) {
         static constexpr double kNothing = 0;  // for columns that are never asked
-        for (const Column& column : table.columns) columns_.push_back(column.numeric() ? std::pair{column.values, column.stride} : std::pair{&kNothing, std::ptrdiff_t{0}});
+        for (const Column& column : table.columns)
+            columns_.push_back(column.numeric() ? std::pair{column.values, column.stride} : std::pair{&kNothing, std::ptrdiff_t{0}});
         if (columns_.empty()) columns_.push_back({&kNothing, 0});
         for (int node = 0; node < tree.size(); ++node) {
             const bool leaf = tree.leaf(node);
-            nodes_.push_back({tree.threshold[node], leaf ? node : tree.first_child[node], static_cast<uint16_t>(leaf ? 0 : tree.test[node]), static_cast<uint16_t>(!leaf)});
+            nodes_.push_back({tree.threshold[node], leaf ? node : tree.first_child[node], static_cast<uint16_t>(leaf ? 0 : tree.test[node]),
+                              static_cast<uint16_t>(!leaf)});
         }
     }
 
@@ -137,7 +140,7 @@ public:
         return true;
     }
 
-    // Where a case stands, and which tests it was asked on the way, a bit each.
+    // Where a case is, and which tests it was asked on the way, a bit each.
     struct Place {
         int leaf;
         uint64_t asked;
@@ -173,8 +176,7 @@ private:
 }  // namespace
 
 ForestRouter::ForestRouter(const Table& table, Pricing pricing, const ErrorCosts& errors)
-    : table_(table), pricing_(std::move(pricing)), errors_(errors),
-      paid_(table.n_cases, TestSet(pricing_.n_tests())) {}
+    : table_(table), pricing_(std::move(pricing)), errors_(errors), paid_(table.n_cases, TestSet(pricing_.n_tests())) {}
 
 // Votes are counted by class: a tree of a forest has no other answers.
 void ForestRouter::check(const Tree& tree) const {
@@ -193,7 +195,8 @@ TreeVotes ForestRouter::consult(const Tree& tree, std::span<const uint8_t> who, 
     constexpr std::size_t kChunk = 1 << 12;
     const std::size_t n = table_.n_cases;
     check(tree);
-    TreeVotes out{std::vector<int32_t>(n, -1), std::vector<double>(n * static_cast<std::size_t>(tree.n_classes), 0.0), std::vector<double>(n, 0.0)};
+    TreeVotes out{std::vector<int32_t>(n, -1), std::vector<double>(n * static_cast<std::size_t>(tree.n_classes), 0.0),
+                  std::vector<double>(n, 0.0)};
     const TreeRouter router(tree, table_, pricing_, errors_);
     parallel_for(static_cast<int>((n + kChunk - 1) / kChunk), n_threads, [&](int chunk, int thread) {
         if (thread == 0) cancellation.poll();
@@ -237,7 +240,8 @@ ForestVotes ForestRouter::consult_all(const std::vector<const Tree*>& trees, int
             for (std::size_t row = begin; row < end; row += group.size()) {
                 fast[t].walk(row, std::min(end - row, group.size()), group);
                 for (std::size_t i = 0; i < group.size() && row + i < end; ++i)
-                    note(row + i, routers[t].vote_at(group[i].leaf, group[i].asked, row + i, paid_[row + i], out.counts.data() + (row + i) * k));
+                    note(row + i,
+                         routers[t].vote_at(group[i].leaf, group[i].asked, row + i, paid_[row + i], out.counts.data() + (row + i) * k));
             }
         }
     });

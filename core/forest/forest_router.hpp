@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "parallel/cancellation.hpp"
-#include "pricing/pricing.hpp"
 #include "data/tree.hpp"
+#include "parallel/cancellation.hpp"
 #include "pricing/error_costs.hpp"
+#include "pricing/pricing.hpp"
 
 namespace worthwhile {
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "parallel/parallel_for.hpp"
 #include "data/random.hpp"
 #include "data/tree_check.hpp"
+#include "parallel/parallel_for.hpp"
 
 namespace worthwhile {
 
@@ -25,7 +25,6 @@ struct Entry {
 constexpr std::size_t kMostCuts = 80;
 int cuts_to_try(std::size_t n) { return n > 2000 ? static_cast<int>(kMostCuts) : n > 500 ? 40 : 20; }
 
-
 // Of a numeric test: values v with (v - origin) * scale <= place go left. Steps along the range of a node are its places.
 struct Cut {
     double origin = 0, scale = 1, place = 0;
@@ -38,7 +37,7 @@ struct Choice {
     double price = 0, drop = 0;  // its risk is price / drop
 
     bool valid() const { return column >= 0; }
-    // Less risk; of free tests, and of equal risks, the larger drop; then the first column.
+    // Less risk; among free tests and equal risks the larger drop; then the first column.
     bool better_than(const Choice& other) const {
         if (!valid() || !other.valid()) return valid();
         const double mine = price * other.drop, its = other.price * drop;
@@ -84,7 +83,7 @@ public:
     }
 
 private:
-    // The last task owns the end of `cases_`; the others, what lies before, in their order.
+    // The last task owns the end of `cases_`; the others what comes before, in their order.
     struct Task {
         int node, depth;
         uint64_t seed;
@@ -115,8 +114,8 @@ private:
             cases_.resize(task.first_case);
     }
 
-    // Writes the cases of a node side by side. The classes that are there are numbered anew: few of many are in most nodes, and impurities
-    // look at all of them.
+    // Writes the cases of a node side by side. The classes that occur are renumbered: most nodes have few of many, and
+    // impurities loop over all of them.
     void lay_out(const double* counts, std::size_t first) {
         number_.assign(k_, 0);
         counts_.clear();
@@ -151,7 +150,8 @@ private:
             }
             if (n_ > 10000) cancellation.poll();
             bool various = false;
-            const Choice choice = data_.table.columns[static_cast<std::size_t>(column)].numeric() ? numeric(column, task, various) : nominal(column, task, various);
+            const Choice choice = data_.table.columns[static_cast<std::size_t>(column)].numeric() ? numeric(column, task, various)
+                                                                                                  : nominal(column, task, various);
             if (various) columns_.push_back(column);
             if (choice.better_than(best)) best = choice;
         }
@@ -165,7 +165,9 @@ private:
 
     bool may_ask(int column) const { return policy_.asks.empty() || policy_.asks[static_cast<std::size_t>(column)]; }
 
-    double price(int column, const Task& task) const { return policy_.context ? pricing_.price_of(column, task.paid) : prices_[static_cast<std::size_t>(column)]; }
+    double price(int column, const Task& task) const {
+        return policy_.context ? pricing_.price_of(column, task.paid) : prices_[static_cast<std::size_t>(column)];
+    }
 
     double sum(const double* counts) const { return std::accumulate(counts, counts + width_, 0.0); }
 
@@ -196,7 +198,7 @@ private:
         return checked(column, {}, price(column, task), here_ - (policy_.expected ? weighted / all : worst));
     }
 
-    // The drop of impurity where the known cases are divided into those counted in left_ and in right_; 0 where one side is empty.
+    // The drop of impurity if the known cases are divided into those counted in left_ and in right_; 0 if one side is empty.
     double drop_between() const {
         double left = 0, right = 0, a = 0, b = 0;
         for (std::size_t c = 0; c < width_; ++c) {  // all pairs, on the way
@@ -230,7 +232,7 @@ private:
             is_touched_[b] = 0;
             for (std::size_t c = 0; c < width_; ++c) {
                 left_[c] = rare_[b * k_ + c];
-                right_[c] = std::max(counts_[c] - left_[c], 0.0);  // differences may be a little below
+                right_[c] = std::max(counts_[c] - left_[c], 0.0);  // differences may be a little below 0
             }
             const int column = store_.binaries()[b].column;
             if (!may_ask(column)) continue;
@@ -255,7 +257,7 @@ private:
         return checked(column, best.cut, best.price, best.drop);
     }
 
-    // Collects the values, and finds the least and the largest; false where they are the same, or there is none.
+    // Collects the values, and finds the least and the largest; false if they are the same, or there is none.
     bool find_range(const ColumnStore::Numbers& numbers) {
         held_.resize(n_);
         double least = std::numeric_limits<double>::infinity(), largest = -least;
@@ -274,7 +276,7 @@ private:
     }
 
     // One cut at random in most of equal steps of the range. They need neither be sorted nor searched for: a value is in the bin before or
-    // after the cut of its step. Cuts of steps without a case are not even drawn where there are few cases.
+    // after the cut of its step. If there are few cases, cuts of steps without a case are not even drawn.
     void cut_by_steps(uint64_t seed, int steps, Choice& best) {
         table_.resize(std::max(table_.size(), (kMostCuts + 1) * k_));
         const bool many = n_ > static_cast<std::size_t>(steps);
@@ -343,8 +345,8 @@ private:
         return filled;
     }
 
-    // Where in its step the cut lies. A share of 1/e of the steps, other ones at every node, have none, as if as many cuts were drawn anywhere:
-    // trees that try the same cuts are too much alike (with a cut in every step, ten of them err in 16.3 % on covertype, not in 15.7).
+    // Where in its step the cut lies. A share of 1/e of the steps, different ones at every node, have none, as if the same number of cuts were drawn
+    // anywhere: trees that try the same cuts are too similar (with a cut in every step, ten of them misclassify 16.3 % of covertype, not 15.7).
     static double place_in_step(uint64_t seed, int step) {
         constexpr double missed = 0.36787944117144233;
         const double share = Random::share(seed, static_cast<uint64_t>(step));
@@ -352,9 +354,9 @@ private:
     }
     static constexpr double kNoCut = 2;
 
-    // Judges the cut with left_ on one side.
+    // Scores the cut with left_ on one side.
     void note(double place, Choice& best) {
-        for (std::size_t c = 0; c < width_; ++c) right_[c] = std::max(known_[c] - left_[c], 0.0);  // differences may be a little below
+        for (std::size_t c = 0; c < width_; ++c) right_[c] = std::max(known_[c] - left_[c], 0.0);  // differences may be a little below 0
         if (const double drop = drop_between(); drop > best.drop) {
             best.drop = drop;
             best.cut.place = place;
@@ -395,14 +397,15 @@ private:
         for (int b = 0; b < n_branches; ++b) {
             std::vector<Entry>& part = parts_[static_cast<std::size_t>(b)];
             if (!part.empty()) {
-                tasks.push_back({first + b, task.depth + 1, seed_of(task.seed, static_cast<uint64_t>(b) + 1), paid, cases_.size(), task.last_column, columns_.size()});
+                tasks.push_back({first + b, task.depth + 1, seed_of(task.seed, static_cast<uint64_t>(b) + 1), paid, cases_.size(),
+                                 task.last_column, columns_.size()});
                 cases_.insert(cases_.end(), part.begin(), part.end());
             }
             part.clear();
         }
     }
 
-    // Puts the cases of a node into parts_ and, where the value is missing, unknown_; a numeric threshold lies half way between the cases.
+    // Puts the cases of a node into parts_ and, if the value is missing, unknown_; a numeric threshold is half way between the cases.
     void divide(const Task& task, const Choice& choice, const Column& values) {
         unknown_.clear();
         if (!values.numeric()) {
@@ -437,7 +440,7 @@ private:
 
     static double half_way(double below, double above) {
         const double middle = 0.5 * below + 0.5 * above;
-        return middle < above ? middle : below;  // neighbours among the numbers have none between them
+        return middle < above ? middle : below;  // neighbouring floating-point numbers have none between them
     }
 
     // A case without the value goes down every branch with its share of the weight.
@@ -488,20 +491,20 @@ private:
     std::vector<std::vector<Entry>> parts_;
     std::vector<Entry> unknown_;
 
-    // The node at hand.
+    // The current node.
     double here_ = 0;        // its impurity
     std::size_t width_ = 0;  // number of classes
     std::size_t n_ = 0;      // number of cases
     std::vector<uint32_t> number_, rows_, classes_;
     std::vector<double> counts_, weights_;
 
-    // The column at hand.
+    // The current column.
     double least_ = 0, largest_ = 0;
     std::vector<double> held_, known_, left_, right_, table_;
     std::array<double, kMostCuts> drawn_;
     std::vector<std::pair<double, uint32_t>> sorted_;
 
-    // The binary columns at hand.
+    // The binary columns of the current node.
     std::vector<double> rare_;
     std::vector<uint32_t> touched_;
     std::vector<uint8_t> is_touched_;

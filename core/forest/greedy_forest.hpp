@@ -4,23 +4,23 @@
 #include <cstdint>
 #include <vector>
 
-#include "parallel/cancellation.hpp"
-#include "forest/impurity.hpp"
-#include "pricing/pricing.hpp"
 #include "data/column_store.hpp"
 #include "data/table.hpp"
 #include "data/tree.hpp"
+#include "forest/impurity.hpp"
+#include "parallel/cancellation.hpp"
+#include "pricing/pricing.hpp"
 
 namespace worthwhile {
 
 struct ForestPolicy {
     const Impurity* impurity = &kImpurities[0];
     double parameter = 0;
-    bool expected = false;  // the mean drop over the outcomes counts, not the least
+    bool expected = false;    // the mean drop over the outcomes counts, not the least
     bool exact_cuts = false;  // every cut of a numeric test is tried, not some at random between its least and largest value
-    bool context = false;   // a test that is paid for on the path costs nothing more
+    bool context = false;     // a test that is paid for on the path costs nothing more
     int max_depth = 0;
-    std::vector<uint8_t> asks;  // by test, whether it may be asked; empty: all
+    std::vector<uint8_t> asks;    // by test, whether it may be asked; empty: all
     std::vector<uint64_t> seeds;  // one for each tree
     int n_threads = 1;
 };

@@ -1,4 +1,4 @@
-// How far the classes of a set of cases are mixed, so that it falls with every case that is taken away, the more the larger the set is
+// How mixed the classes of a set of cases are. It falls with every case that is taken away, the more the larger the set is
 // (monotone and supermodular; Nan, Wang & Saligrama 2015, section 2.2 and appendix), and is 0 on a pure set.
 #pragma once
 

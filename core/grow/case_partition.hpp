@@ -1,8 +1,8 @@
 // The cases of a node as sorted lists, and dividing them among the branches of a split.
 //
-// A node has one list per numeric test, in the order of its values (cases without a value are not in it), and, where a test is
+// A node has one list per numeric test, in the order of its values (cases without a value are not in it), and, if a test is
 // nominal or cases have weights, a list of its rows. The lists of a node lie in the memory of its parent's lists as long as every
-// case goes to one branch; where a case is divided because its value is missing, the children get memory of their own.
+// case goes to one branch; if a case is divided because its value is missing, the children get memory of their own.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "parallel/parallel_for.hpp"
-#include "grow/presort.hpp"
-#include "grow/cuts.hpp"
 #include "data/table.hpp"
+#include "grow/cuts.hpp"
+#include "grow/presort.hpp"
+#include "parallel/parallel_for.hpp"
 
 namespace worthwhile {
 
@@ -58,7 +58,7 @@ struct Split {
 template <class Word>
 struct Block {
     std::unique_ptr<Word[]> words;
-    std::vector<double> weights;  // parallel to the list of rows, which stands first; only when cases have weights
+    std::vector<double> weights;  // parallel to the list of rows, which is the first; only if cases have weights
 };
 
 template <class Word>
@@ -121,7 +121,8 @@ public:
         sort_lists(root);
         if (rows_list_ >= 0) {
             root.ranges[rows_list_] = {0, n_};
-            for (std::size_t row = 0; row < n_; ++row) root.block->words[row] = packing_.template pack<Word>(row, data_.classes[row], false);
+            for (std::size_t row = 0; row < n_; ++row)
+                root.block->words[row] = packing_.template pack<Word>(row, data_.classes[row], false);
         }
         if (weighted_) {
             root.block->weights.resize(n_);
@@ -150,7 +151,8 @@ public:
         node.block = std::make_unique<Block<Word>>();
         node.block->words.reset(new Word[n_words]);
         for (int l = 0; l < size_; ++l)
-            std::copy_n(view.block->words.get() + view.ranges[l].begin, view.ranges[l].size(), node.block->words.get() + node.ranges[l].begin);
+            std::copy_n(view.block->words.get() + view.ranges[l].begin, view.ranges[l].size(),
+                        node.block->words.get() + node.ranges[l].begin);
         if (weighted_) {
             const auto first = view.block->weights.begin() + static_cast<std::ptrdiff_t>(view.ranges[rows_list_].begin);
             node.block->weights.assign(first, first + static_cast<std::ptrdiff_t>(view.ranges[rows_list_].size()));
@@ -176,8 +178,8 @@ public:
         const Column& values = data_.table.columns[column];
         const Range range = root.ranges[list_of_[column]];
         const Word* list = root.block->words.get();
-        const Word* after = std::partition_point(list + range.begin, list + range.end,
-                                                 [&](Word w) { return values.value(packing_.row(w)) <= threshold; });
+        const Word* after =
+            std::partition_point(list + range.begin, list + range.end, [&](Word w) { return values.value(packing_.row(w)) <= threshold; });
         return values.value(packing_.row(after[-1]));
     }
 
@@ -253,14 +255,15 @@ public:
             }
             for (; counted <= i; ++counted) passed += view.block->words[counted] & 1;
             NodeCases<Word>& child = children[b];
-            child.block->words[at[b]++] = static_cast<Word>((view.block->words[i] & ~Word{1}) | Word{std::exchange(seen[b], passed) != passed});
+            child.block->words[at[b]++] =
+                static_cast<Word>((view.block->words[i] & ~Word{1}) | Word{std::exchange(seen[b], passed) != passed});
             child.ranges[l].end = at[b];
             if (l == rows_list_ && weighted_) child.block->weights.push_back(view.block->weights[i] * part);
         });
         return children;
     }
 
-    // Sorts the lists of a node by branch, where they lie. Only branches that are wanted get a range in `child_ranges` that counts.
+    // Sorts the lists of a node by branch, in place. Only the ranges of wanted branches are set in `child_ranges`.
     void divide_in_place(const View<Word>& view, const Split& split, const std::vector<uint8_t>& wanted, std::vector<Range>& child_ranges) {
         const int n_branches = split.branches(data_.table);
         child_ranges.assign(static_cast<std::size_t>(n_branches) * size_, Range{});
@@ -325,7 +328,7 @@ private:
     }
 
     // Stable, without a branch in the loop: every entry is written to both sides and one of the two writes is kept. A boundary
-    // bit that is dropped on one side is handed to the next entry there. Where only the right side is wanted, it takes the place
+    // bit that is dropped on one side is handed to the next entry there. If only the right side is wanted, it takes the place
     // of the left one.
     void divide_in_two(const View<Word>& view, int list, const std::vector<uint8_t>& wanted, std::vector<Range>& child_ranges,
                        std::vector<Word>& buffer) {
@@ -358,7 +361,7 @@ private:
         }
     }
 
-    // The weights stand parallel to the rows and must follow them.
+    // The weights are parallel to the rows and must follow them.
     void divide_row_weights(const View<Word>& view, Range range, Word flip) {
         double* weights = view.block->weights.data() + range.begin;
         std::vector<double> right;
@@ -408,8 +411,8 @@ private:
     int rows_list_ = -1;
     std::vector<int> list_of_;
     std::vector<double> weight_of_;
-    std::vector<uint64_t> left_mark_;   // by row, one bit: 1,000,000 cases fit the second-level cache
-    std::vector<int32_t> branch_mark_;  // by row
+    std::vector<uint64_t> left_mark_;         // by row, one bit: 1,000,000 cases fit the second-level cache
+    std::vector<int32_t> branch_mark_;        // by row
     std::vector<std::vector<Word>> buffers_;  // by thread
 };
 

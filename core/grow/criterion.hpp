@@ -18,11 +18,13 @@ struct SplitStats {
 // A free test outranks every priced one; among free tests the numerator decides.
 inline double per_price(double numerator, double price) { return price > 0 ? numerator / price : numerator * 1e100; }
 
-inline double gain_ratio(const SplitStats& e, double) { return e.split_info > 1e-10 ? e.gain / e.split_info : 0.0; }      // Quinlan 1993, ch. 2
-inline double gain(const SplitStats& e, double) { return e.gain; }                                                       // Quinlan 1986, ID3
-inline double icf(const SplitStats& e, double omega) { return (std::exp2(e.gain) - 1) / std::pow(e.price + 1, omega); }  // Turney 1995, eq. 2
-inline double gain_per_price(const SplitStats& e, double) { return per_price(e.gain, e.price); }                        // eq. 5
-inline double gain_squared_per_price(const SplitStats& e, double) { return per_price(e.gain * e.gain, e.price); }       // eq. 4
+inline double gain_ratio(const SplitStats& e, double) { return e.split_info > 1e-10 ? e.gain / e.split_info : 0.0; }  // Quinlan 1993, ch. 2
+inline double gain(const SplitStats& e, double) { return e.gain; }                                                    // Quinlan 1986, ID3
+inline double icf(const SplitStats& e, double omega) {
+    return (std::exp2(e.gain) - 1) / std::pow(e.price + 1, omega);
+}  // Turney 1995, eq. 2
+inline double gain_per_price(const SplitStats& e, double) { return per_price(e.gain, e.price); }                   // eq. 5
+inline double gain_squared_per_price(const SplitStats& e, double) { return per_price(e.gain * e.gain, e.price); }  // eq. 4
 inline double cost_drop(const SplitStats& e, double) { return e.drop; }  // Ling et al. 2004, as described by Esmeir & Markovitch 2008
 
 struct Criterion {

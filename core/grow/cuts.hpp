@@ -1,8 +1,8 @@
-// Finding the best cut of a numeric test and the worth of a nominal one.
+// Finding the best cut of a numeric test, and counting the branches of a nominal one.
 //
 // A numeric test is held as the list of the node's cases in the order of their values. One list entry is one word:
 //     row | class | boundary
-// where the lowest bit says "my value differs from that of the entry before me". The class travels in the word so that a
+// where the lowest bit says "my value differs from that of the entry before me". The class is in the word so that a
 // scan reads memory in one direction only, and the boundary bit replaces the value itself: 4 bytes per case and test.
 #pragma once
 
@@ -39,9 +39,7 @@ struct Packing {
     uint32_t label(Word w) const {
         return static_cast<uint32_t>(w >> 1) & ((uint32_t{1} << class_bits) - 1);
     }
-    bool fits(std::size_t n_cases, int bits) const {
-        return bits == 64 || (static_cast<uint64_t>(n_cases) << row_shift) >> bits == 0;
-    }
+    bool fits(std::size_t n_cases, int bits) const { return bits == 64 || (static_cast<uint64_t>(n_cases) << row_shift) >> bits == 0; }
 };
 
 inline double xlog2(double x) { return x > 0 ? x * std::log2(x) : 0.0; }
@@ -62,11 +60,14 @@ struct Cut {
     std::size_t tries = 0;
 };
 
-// A measure values a division of the cases into left and right; greater is better. Cases move from right to left.
+// A measure scores a division of the cases into left and right; greater is better. Cases move from right to left. `Count` is what it takes for
+// the weight of a side: whole numbers if every case counts once.
 
 // -(weight x entropy), cases of weight 1: two table look-ups per case, whatever the number of classes.
 class UnitEntropy {
 public:
+    using Count = std::size_t;
+
     UnitEntropy(const XLogTable& table, const double* totals, int k, std::vector<uint32_t>& scratch) : table_(table) {
         scratch.assign(2 * static_cast<std::size_t>(k), 0);
         left_ = scratch.data();
@@ -85,11 +86,12 @@ private:
     double sum_ = 0;
 };
 
-// The same for a few classes and less than 65,536 cases. The counts lie in one register and are looked up where a value ends: on 300
+// The same for few classes and less than 65,536 cases. The counts are in one register and are looked up where a value ends: on 300
 // cases of pima, growing a tree takes a quarter less time.
 template <int kClasses>
 class PackedEntropy {
 public:
+    using Count = std::size_t;
     static constexpr std::size_t kMostCases = 65'535;
 
     PackedEntropy(const XLogTable& table, const double* totals) : table_(table.value.data()) {
@@ -114,6 +116,8 @@ private:
 // The same for any weights.
 class WeightedEntropy {
 public:
+    using Count = double;
+
     WeightedEntropy(const double* totals, int k, std::vector<double>& scratch) : totals_(totals) {
         scratch.assign(2 * static_cast<std::size_t>(k), 0);
         left_ = scratch.data();
@@ -138,6 +142,8 @@ private:
 // many steps as there are answers, and not answers x classes.
 class ErrorCost {
 public:
+    using Count = double;
+
     ErrorCost(const ErrorCosts& errors, Answer policy, const double* totals, int k, std::vector<double>& scratch)
         : errors_(errors), policy_(policy) {
         const int answers = errors.n_answers;
@@ -174,8 +180,9 @@ private:
 // Calls visit(position, value) for every cut with at least `smallest` weight on either side, from the lowest to the highest; the left
 // side takes the first `position` entries. `weight_of` is indexed by row; nullptr: every case counts once.
 template <class Word, class Measure, class Visit>
-void each_cut(const Word* list, std::size_t n, double smallest, const double* weight_of, double total, const Packing& packing, Measure measure,
-              Visit visit) {
+void each_cut(const Word* list, std::size_t n, double smallest, const double* weight_of, double total, const Packing& packing,
+              Measure measure, Visit visit) {
+    using Count = typename Measure::Count;
     if (!weight_of) {
         const double least = std::ceil(smallest - 1e-9);
         if (least * 2 > static_cast<double>(n)) return;
@@ -183,7 +190,7 @@ void each_cut(const Word* list, std::size_t n, double smallest, const double* we
         std::size_t i = 0;
         for (; i < low; ++i) measure.move(packing.label(list[i]), 1.0);
         for (; i <= high && i < n; ++i) {
-            if (list[i] & 1) visit(i, measure.value(i, n - i));
+            if (list[i] & 1) visit(i, measure.value(static_cast<Count>(i), static_cast<Count>(n - i)));
             measure.move(packing.label(list[i]), 1.0);
         }
         return;
@@ -192,7 +199,7 @@ void each_cut(const Word* list, std::size_t n, double smallest, const double* we
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && (list[i] & 1) && left >= smallest - 1e-9) {
             if (total - left < smallest - 1e-9) break;
-            visit(i, measure.value(left, total - left));
+            visit(i, measure.value(static_cast<Count>(left), static_cast<Count>(total - left)));
         }
         const double w = weight_of[packing.row(list[i])];
         measure.move(packing.label(list[i]), w);
@@ -200,7 +207,7 @@ void each_cut(const Word* list, std::size_t n, double smallest, const double* we
     }
 }
 
-// Keeps the best cut; the first of equals (within `tolerance`).
+// Keeps the best cut; ties (within `tolerance`) go to the first.
 class BestCut {
 public:
     explicit BestCut(double tolerance) : tolerance_(tolerance) {}
@@ -217,7 +224,7 @@ private:
     double tolerance_;
 };
 
-// Keeps the `r` best cuts, best first; the lower of equals stands first.
+// Keeps the `r` best cuts, best first; ties go to the lower one.
 class BestCuts {
 public:
     BestCuts(double tolerance, int r) : tolerance_(tolerance), r_(static_cast<std::size_t>(r)) {}
@@ -245,8 +252,8 @@ private:
 
 constexpr std::size_t kFewCounts = 64;
 
-// Cases that count once, a few branches and classes. Neighbours count in tables of their own: the processor need not wait for one
-// addition to end before it begins the next, which mostly goes to the same place.
+// Cases that count once, with few branches and classes. Neighbours are counted in separate tables: the processor need not wait for one addition
+// to end before it begins the next, which mostly goes to the same place.
 template <class Word>
 void count_quickly(const Column& column, const Level& level, const Word* rows, std::size_t n, const Packing& packing, int k,
                    std::vector<double>& counts) {
@@ -277,7 +284,8 @@ void count_branches(const Column& column, const Level& level, const Word* rows, 
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t row = packing.row(rows[i]);
             const int32_t code = column.code(row);
-            if (code >= 0) counts[static_cast<std::size_t>(level.branch_of[code]) * k + packing.label(rows[i])] += weight_of ? weight_of[row] : 1.0;
+            if (code >= 0)
+                counts[static_cast<std::size_t>(level.branch_of[code]) * k + packing.label(rows[i])] += weight_of ? weight_of[row] : 1.0;
         }
     }
 }

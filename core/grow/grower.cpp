@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "grow/split_finder.hpp"
 #include "grow/case_partition.hpp"
 #include "grow/lookahead.hpp"
+#include "grow/split_finder.hpp"
 
 namespace worthwhile {
 
@@ -19,7 +19,7 @@ class Grower final : public TreeGrower {
     };
     struct SharedBlock {
         std::unique_ptr<Block<Word>> block;
-        int users = 0;  // tasks whose lists lie in it
+        int users = 0;  // tasks whose lists are in it
     };
 
     // With look-ahead, this many subtrees are grown apart from each other, whatever the number of threads: the order of the nodes must not
@@ -28,8 +28,8 @@ class Grower final : public TreeGrower {
 
 public:
     Grower(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, bool reusable)
-        : data_(data), pricing_(pricing), errors_(errors), policy_(policy), reusable_(reusable), k_(data.n_classes), partition_(data, policy.n_threads),
-          root_(partition_.root()), finder_(partition_, data, pricing, errors, policy_) {
+        : data_(data), pricing_(pricing), errors_(errors), policy_(policy), reusable_(reusable), k_(data.n_classes),
+          partition_(data, policy.n_threads), root_(partition_.root()), finder_(partition_, data, pricing, errors, policy_) {
         if (policy.sampling.r > 0) lookahead_.emplace(data, pricing, errors, policy_);
     }
 
@@ -110,7 +110,8 @@ private:
             if (tree_.weight(tasks_[i].node) > tree_.weight(tasks_[largest].node)) largest = i;
         std::swap(tasks_[largest], tasks_.back());
         std::swap_ranges(task_ranges_.begin() + static_cast<std::ptrdiff_t>(largest * partition_.size()),
-                         task_ranges_.begin() + static_cast<std::ptrdiff_t>((largest + 1) * partition_.size()), task_ranges_.end() - partition_.size());
+                         task_ranges_.begin() + static_cast<std::ptrdiff_t>((largest + 1) * partition_.size()),
+                         task_ranges_.end() - partition_.size());
     }
 
     // Grows what is left below the tasks, each on its own, and puts it together.
@@ -123,7 +124,8 @@ private:
         std::vector<Start> starts;
         while (!tasks_.empty()) {
             const Task task = take_task();
-            starts.push_back({task.node, {task.depth, paid_on_path(task.node), seeds_[task.node]},
+            starts.push_back({task.node,
+                              {task.depth, paid_on_path(task.node), seeds_[task.node]},
                               partition_.copy_of({blocks_[task.block].block.get(), ranges_.data(), tree_.class_weights(task.node), 0})});
             leave_block(task);
         }
@@ -187,14 +189,16 @@ private:
         wanted_.assign(n_branches, 0);
         int n_wanted = 0;
         for (int b = 0; b < n_branches; ++b)
-            n_wanted += wanted_[b] = !finder_.terminal(tree_.class_weights(first + b), task.depth + 1) && (visit_all || visits(*lazy, task.node, b));
+            n_wanted += wanted_[b] =
+                !finder_.terminal(tree_.class_weights(first + b), task.depth + 1) && (visit_all || visits(*lazy, task.node, b));
         if (n_wanted > 0) divide(task, view, split, first, visit_all);
     }
 
     // With a look-ahead, as long as there is time for it; then greedily, and in the end not at all.
     Candidate choose(const Task& task, const View<Word>& view, const TestSet& paid, Cancellation& cancellation) {
         if (!lookahead_) return finder_.best(view, paid, task.depth, cancellation);
-        if (const auto found = lookahead_->best(partition_, finder_, view, paid, task.depth, seeds_[task.node], cancellation)) return *found;
+        if (const auto found = lookahead_->best(partition_, finder_, view, paid, task.depth, seeds_[task.node], cancellation))
+            return *found;
         if (Clock::now() >= policy_.sampling.last_moment) return {};
         return finder_.best(view, paid, task.depth, cancellation);
     }
@@ -212,9 +216,7 @@ private:
         }
     }
 
-    int goes_to(const LazyCase& lazy, int node) const {
-        return tree_.branch(node, lazy.cases->columns[tree_.test[node]], lazy.row);
-    }
+    int goes_to(const LazyCase& lazy, int node) const { return tree_.branch(node, lazy.cases->columns[tree_.test[node]], lazy.row); }
 
     // Below a delayed test all of the subtree is visited already, so that what was paid on the path does not matter.
     bool orders_delayed(const LazyCase& lazy, int node) const {
@@ -292,14 +294,15 @@ auto with_word(const TrainingSet& data, Work work) {
 
 }  // namespace
 
-std::unique_ptr<TreeGrower> make_grower(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors,
-                                        const GrowPolicy& policy, bool reusable) {
+std::unique_ptr<TreeGrower> make_grower(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy,
+                                        bool reusable) {
     return with_word(data, [&](auto word) -> std::unique_ptr<TreeGrower> {
         return std::make_unique<Grower<decltype(word)>>(data, pricing, errors, policy, reusable);
     });
 }
 
-std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, int n, Cancellation& cancellation) {
+std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, int n,
+                                 Cancellation& cancellation) {
     return with_word(data, [&](auto word) {
         using Word = decltype(word);
         const NodeCases<Word> root = CasePartition<Word>(data, 1).root();

@@ -1,5 +1,5 @@
 // Choosing a split by what comes of it: trees are sampled below every candidate, and the candidate with the best of them wins
-// (docs/design/look-ahead.md). LSID3 (Esmeir & Markovitch 2007) wants the smallest trees, ACT (2008) the cheapest.
+// (docs/design/look-ahead.md). LSID3 (Esmeir & Markovitch 2007) looks for the smallest trees, ACT (2008) for the cheapest.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +8,18 @@
 #include <optional>
 #include <vector>
 
+#include "data/random.hpp"
+#include "grow/case_partition.hpp"
 #include "grow/grower.hpp"
 #include "grow/split_finder.hpp"
-#include "grow/case_partition.hpp"
 #include "parallel/parallel_for.hpp"
-#include "data/random.hpp"
 
 namespace worthwhile {
 
 // What a sampled tree is expected to charge the cases that come to it.
 struct SampleValue {
     double errors = 0, prices = 0, leaves = 0;
-    TestSet tests{0};  // that it asks; kept only where a test is delayed
+    TestSet tests{0};  // that it asks; kept only if a test is delayed
 
     double total() const { return errors + prices; }
     void add(const SampleValue& other) {
@@ -35,12 +35,12 @@ template <class Word>
 class Sampler {
 public:
     Sampler(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
-        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes),
-          has_delays_(pricing.any_delayed()), partition_(data, 1),
-          finder_(partition_, data, pricing, errors, policy_) {}
+        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), has_delays_(pricing.any_delayed()),
+          partition_(data, 1), finder_(partition_, data, pricing, errors, policy_) {}
 
     // What a tree below a node is expected to charge the node's cases; without `random` it is grown greedily.
-    SampleValue sample(const NodeCases<Word>& node, const TestSet& paid, int depth, int answer_above, Random* random, Cancellation& cancellation) {
+    SampleValue sample(const NodeCases<Word>& node, const TestSet& paid, int depth, int answer_above, Random* random,
+                       Cancellation& cancellation) {
         random_ = random;
         cancellation_ = &cancellation;
         std::size_t n_words = 0;
@@ -101,7 +101,8 @@ private:
         return value;
     }
 
-    SampleValue children(const View<Word>& view, const Split& split, const std::vector<double>& class_weights, const TestSet& paid, int depth, int answer) {
+    SampleValue children(const View<Word>& view, const Split& split, const std::vector<double>& class_weights, const TestSet& paid,
+                         int depth, int answer) {
         const int n_branches = split.branches(data_.table);
         TestSet paid_then = paid;
         pricing_.charge(split.column, paid_then);
@@ -121,7 +122,8 @@ private:
             if (!wanted[b])
                 sum.add(as_leaf(weights_of(b), weight, answer));
             else if (split.complete)
-                sum.add(below({view.block, ranges.data() + static_cast<std::size_t>(b) * partition_.size(), weights_of(b), weight}, paid_then, depth + 1, answer));
+                sum.add(below({view.block, ranges.data() + static_cast<std::size_t>(b) * partition_.size(), weights_of(b), weight},
+                              paid_then, depth + 1, answer));
             else
                 sum.add(below(own[b].view(), paid_then, depth + 1, answer));
         }
@@ -147,7 +149,8 @@ template <class Word>
 class Lookahead {
 public:
     Lookahead(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
-        : data_(data), pricing_(pricing), errors_(errors), policy_(policy), samplers_(static_cast<std::size_t>(std::max(policy.n_threads, 1))) {}
+        : data_(data), pricing_(pricing), errors_(errors), policy_(policy),
+          samplers_(static_cast<std::size_t>(std::max(policy.n_threads, 1))) {}
 
     Sampler<Word>& sampler(int thread = 0) {
         auto& sampler = samplers_[static_cast<std::size_t>(thread)];
@@ -156,8 +159,8 @@ public:
     }
 
     // The option with the least expected cost (or size); not valid if there is none, nothing if the time is over.
-    std::optional<Candidate> best(const CasePartition<Word>& partition, SplitFinder<Word>& finder, const View<Word>& view, const TestSet& paid, int depth,
-                                  uint64_t seed, Cancellation& cancellation) {
+    std::optional<Candidate> best(const CasePartition<Word>& partition, SplitFinder<Word>& finder, const View<Word>& view,
+                                  const TestSet& paid, int depth, uint64_t seed, Cancellation& cancellation) {
         if (Clock::now() >= policy_.sampling.deadline) return std::nullopt;
         const std::vector<Candidate> options = finder.options(view, paid, policy_.sampling.r, cancellation);
         std::vector<double> worth(options.size(), std::numeric_limits<double>::quiet_NaN());
@@ -166,9 +169,10 @@ public:
         for (int l = 0; l < partition.size(); ++l) entries = std::max(entries, view.ranges[l].size());
         const bool share = static_cast<double>(entries * options.size()) >= kWorthSharing;
         try {
-            cancellable_for(static_cast<int>(options.size()), share ? static_cast<int>(samplers_.size()) : 1, cancellation, policy_.sampling.deadline,
-                            [&](int i, int thread, Cancellation& own) {
-                                worth[i] = worth_of(options[i], partition, view, paid, depth, seed_of(seed, static_cast<uint64_t>(i)), sampler(thread), own);
+            cancellable_for(static_cast<int>(options.size()), share ? static_cast<int>(samplers_.size()) : 1, cancellation,
+                            policy_.sampling.deadline, [&](int i, int thread, Cancellation& own) {
+                                worth[i] = worth_of(options[i], partition, view, paid, depth, seed_of(seed, static_cast<uint64_t>(i)),
+                                                    sampler(thread), own);
                             });
         } catch (const DeadlinePassed&) {
             return std::nullopt;
@@ -181,20 +185,24 @@ public:
                 least = worth[i];
             }
         if (policy_.sampling.margin <= 0 || !best.valid) return best;
-        // The least of many estimates is too good to be true: the greedy choice stands unless another one promises clearly less.
+        // The least of many estimates is too optimistic: the greedy choice is kept unless another one promises clearly less.
         const Candidate greedy = finder.best(view, paid, depth, cancellation);
         for (std::size_t i = 0; i < options.size(); ++i)
-            if (greedy.valid && same_split(options[i].split, greedy.split) && worth[i] - least <= policy_.sampling.margin * std::abs(worth[i])) return options[i];
+            if (greedy.valid && same_split(options[i].split, greedy.split) &&
+                worth[i] - least <= policy_.sampling.margin * std::abs(worth[i]))
+                return options[i];
         return best;
     }
 
 private:
     static constexpr double kWorthSharing = 400;
 
-    static bool same_split(const Split& a, const Split& b) { return a.column == b.column && a.level == b.level && a.position == b.position; }
+    static bool same_split(const Split& a, const Split& b) {
+        return a.column == b.column && a.level == b.level && a.position == b.position;
+    }
 
-    double worth_of(const Candidate& option, const CasePartition<Word>& partition, const View<Word>& view, const TestSet& paid, int depth, uint64_t seed,
-                    Sampler<Word>& sampler, Cancellation& cancellation) const {
+    double worth_of(const Candidate& option, const CasePartition<Word>& partition, const View<Word>& view, const TestSet& paid, int depth,
+                    uint64_t seed, Sampler<Word>& sampler, Cancellation& cancellation) const {
         const Split& split = option.split;
         const bool numeric = data_.table.columns[split.column].numeric();
         TestSet paid_then = paid;

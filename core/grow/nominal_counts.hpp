@@ -1,6 +1,6 @@
 // Counting the values of all nominal tests of a node in one pass.
 //
-// Every case has a row of bytes, one for each value of each nominal test: 1 where the case has the value. The rows of a class add up,
+// Every case has a row of bytes, one for each value of each nominal test: 1 if the case has the value. The rows of a class add up,
 // eight bytes in one word, as long as no byte overflows.
 #pragma once
 
@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "grow/cuts.hpp"
 #include "data/table.hpp"
+#include "grow/cuts.hpp"
 
 namespace worthwhile {
 
 struct NominalIndicators {
     static constexpr std::size_t kBytes = sizeof(uint64_t), kWidest = 16;
-    static constexpr std::size_t kLargest = std::size_t{1} << 17;  // a megabyte: beyond the second-level cache nothing is won
+    static constexpr std::size_t kLargest = std::size_t{1} << 17;  // a megabyte: nothing is gained outside the second-level cache
     static constexpr int kMostClasses = 16;
 
     std::size_t width = 0;           // words per case; 0: too many values, classes or cases, or no nominal test
@@ -33,7 +33,9 @@ inline NominalIndicators make_indicators(const Table& table, int n_classes) {
         if (!column.numeric()) n_values += static_cast<std::size_t>(column.n_values);
     }
     const std::size_t width = (n_values + NominalIndicators::kBytes - 1) / NominalIndicators::kBytes;
-    if (width > NominalIndicators::kWidest || n_classes > NominalIndicators::kMostClasses || table.n_cases * width > NominalIndicators::kLargest) return indicators;
+    if (width > NominalIndicators::kWidest || n_classes > NominalIndicators::kMostClasses ||
+        table.n_cases * width > NominalIndicators::kLargest)
+        return indicators;
     indicators.width = width;
     indicators.words.assign(table.n_cases * width, 0);
     for (int c = 0; c < table.n_columns(); ++c) {
@@ -65,7 +67,8 @@ public:
                 uint64_t* to = sums_.data() + packing.label(rows[i]) * width_;
                 for (std::size_t w = 0; w < width_; ++w) to[w] += from[w];
             }
-            for (std::size_t j = 0; j < counts_.size(); ++j) counts_[j] += sums_[j / NominalIndicators::kBytes] >> 8 * (j % NominalIndicators::kBytes) & 255;
+            for (std::size_t j = 0; j < counts_.size(); ++j)
+                counts_[j] += static_cast<uint32_t>(sums_[j / NominalIndicators::kBytes] >> 8 * (j % NominalIndicators::kBytes) & 255);
             rows += block;
             n -= block;
         }
@@ -76,7 +79,8 @@ public:
         branches.assign(static_cast<std::size_t>(level.n_branches) * k_, 0.0);
         for (std::size_t v = 0; v < level.branch_of.size(); ++v)
             for (std::size_t c = 0; c < k_; ++c)
-                branches[static_cast<std::size_t>(level.branch_of[v]) * k_ + c] += counts_[c * width_ * NominalIndicators::kBytes + first + v];
+                branches[static_cast<std::size_t>(level.branch_of[v]) * k_ + c] +=
+                    counts_[c * width_ * NominalIndicators::kBytes + first + v];
     }
 
 private:

@@ -1,15 +1,15 @@
-// Which split of a node is the best one (docs/design.md, "Growing").
+// Which split of a node is the best one (docs/design/growing.md).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "grow/grower.hpp"
-#include "grow/case_partition.hpp"
-#include "grow/nominal_counts.hpp"
 #include "data/random.hpp"
 #include "data/tree_check.hpp"
+#include "grow/case_partition.hpp"
+#include "grow/grower.hpp"
+#include "grow/nominal_counts.hpp"
 
 namespace worthwhile {
 
@@ -24,10 +24,12 @@ struct Candidate {
 template <class Word>
 class SplitFinder {
 public:
-    SplitFinder(CasePartition<Word>& lists, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
+    SplitFinder(CasePartition<Word>& lists, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors,
+                const GrowPolicy& policy)
         : partition_(lists), data_(data), pricing_(pricing), errors_(errors), policy_(policy), k_(data.n_classes),
           xlog_(lists.weighted() ? 0 : data.table.n_cases),
-          has_indicators_(data.indicators && data.indicators->width > 0 && !lists.weighted()), counts_(data.n_classes), scratch_(std::max(policy.n_threads, 1)) {
+          has_indicators_(data.indicators && data.indicators->width > 0 && !lists.weighted()), counts_(data.n_classes),
+          scratch_(std::max(policy.n_threads, 1)) {
         for (std::size_t row = 0; row < data.table.n_cases; ++row) training_weight_ += data.weight(row);
         for (int c = 0; c < data.table.n_columns(); ++c) {
             list_price_.push_back(pricing.price_of(c, TestSet(pricing.n_tests())));
@@ -53,7 +55,7 @@ public:
         return best(view, paid, depth, policy_.idx_depth);
     }
 
-    // A split drawn at random, in proportion to the scores; where no test gains anything, all are alike.
+    // A split drawn at random, in proportion to the scores; if no test gains anything, all are equally likely.
     Candidate draw(const View<Word>& view, const TestSet& paid, Random& random, Cancellation& cancellation) {
         cancellation_ = &cancellation;
         std::vector<Candidate> found = candidates(view, paid);
@@ -133,7 +135,7 @@ private:
         }
     }
 
-    // C4.5 leaves tests with very many values out of the average: their gain is high for no good reason.
+    // C4.5 leaves tests with very many values out of the average: their gain is high by chance.
     double average_gain(const std::vector<Candidate>& found) const {
         double sum[2] = {0, 0};
         int count[2] = {0, 0};
@@ -151,7 +153,7 @@ private:
     // One candidate per test, and one more per further level of a nominal test, in the order in which they are compared.
     std::vector<Candidate> candidates(const View<Word>& view, const TestSet& paid) {
         prepare(view);
-        const bool poll_each = data_.table.n_cases > 10'000;  // asking for the time is noticed in small nodes
+        const bool poll_each = data_.table.n_cases > 10'000;  // reading the clock would be noticeable in small nodes
         std::vector<Candidate> found(slots_.size());
         parallel_for(static_cast<int>(slots_.size()), partition_.threads_for(view), [&](int slot, int thread) {
             if (thread == 0 && poll_each) cancellation_->poll();  // only the calling thread may ask
@@ -181,7 +183,7 @@ private:
         return c;
     }
 
-    // What the criterion takes for the price of a test. A bias stands for the list price; in context it falls as the price does.
+    // What the criterion takes for the price of a test. A bias replaces the list price; in context it falls as the price does.
     double seen_price(int test, const TestSet& paid) const {
         const double list_price = list_price_[test];
         const double listed = policy_.biases.empty() ? list_price : policy_.biases[test];
@@ -255,8 +257,8 @@ private:
         const double smallest = std::max(policy_.min_cases, std::min(25.0, policy_.min_share * known.weight / k_));
         const double* totals = known.class_weights;
         const auto search = [&](auto measure) {
-            each_cut(view.block->words.get() + range.begin, range.size(), smallest, partition_.weight_of(), known.weight, partition_.packing(),
-                     std::move(measure), [&](std::size_t position, double value) { visit(position, value); });
+            each_cut(view.block->words.get() + range.begin, range.size(), smallest, partition_.weight_of(), known.weight,
+                     partition_.packing(), std::move(measure), [&](std::size_t position, double value) { visit(position, value); });
         };
         if (policy_.criterion->by_drop) return search(ErrorCost(errors_, policy_.answer, totals, k_, scratch.doubles));
         if (partition_.weighted()) return search(WeightedEntropy(totals, k_, scratch.doubles));
@@ -272,8 +274,8 @@ private:
         if (has_indicators_)
             counts_.divide(data_.indicators->first[c.split.column], level, scratch.branches);
         else
-            count_branches(column, level, view.block->words.get() + range.begin, range.size(), partition_.weight_of(), partition_.packing(), k_,
-                           scratch.branches);
+            count_branches(column, level, view.block->words.get() + range.begin, range.size(), partition_.weight_of(), partition_.packing(),
+                           k_, scratch.branches);
         std::vector<double>& parts = scratch.doubles;
         parts.assign(static_cast<std::size_t>(level.n_branches) + 1, 0.0);
         int large = 0;
@@ -342,7 +344,7 @@ private:
     const int k_;
     Cancellation* cancellation_ = nullptr;
     const XLogTable xlog_;
-    const bool has_indicators_;  // nominal tests are counted together, by their marks
+    const bool has_indicators_;  // nominal tests are counted together, by their indicators
     NominalCounts counts_;
     double training_weight_ = 0;
     std::vector<double> list_price_;

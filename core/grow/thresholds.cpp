@@ -25,7 +25,9 @@ public:
     std::size_t first_not_below(double v) const {
         const std::size_t c = cell(v);  // never decreases with v, so that the number can only be in this cell or be the next one
         const auto begin = numbers_.begin();
-        return static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(start_[c]), begin + static_cast<std::ptrdiff_t>(start_[c + 1]), v) - begin);
+        return static_cast<std::size_t>(
+            std::lower_bound(begin + static_cast<std::ptrdiff_t>(start_[c]), begin + static_cast<std::ptrdiff_t>(start_[c + 1]), v) -
+            begin);
     }
 
 private:
@@ -42,7 +44,8 @@ void snap_by_order(Tree& tree, const TrainingSet& data) {
         if (tree.leaf(node) || tree.map_start[node] >= 0) continue;
         const Column& column = data.table.columns[tree.test[node]];
         const std::vector<uint32_t>& rows = (*data.order)[tree.test[node]];
-        const auto after = std::partition_point(rows.begin(), rows.end(), [&](uint32_t row) { return column.value(row) <= tree.threshold[node]; });
+        const auto after =
+            std::partition_point(rows.begin(), rows.end(), [&](uint32_t row) { return column.value(row) <= tree.threshold[node]; });
         tree.threshold[node] = column.value(after[-1]);
     }
 }

@@ -1,4 +1,4 @@
-// How long work is ended early: whoever starts it hands over a check, which is asked now and then and throws to end the work.
+// How long work is ended early: the caller hands over a check that is called now and then and throws to end the work.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace worthwhile {
 
 using Clock = std::chrono::steady_clock;
 
-// A signal (Ctrl-C) wants the whole call to end.
+// A signal (Ctrl-C): the whole call has to end.
 struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };

@@ -58,7 +58,7 @@ void parallel_for(int n_units, int n_threads, Work work) {
         try {
             for (int i; (i = next.fetch_add(1)) < n_units;) work(i, thread);
         } catch (...) {
-            next = n_units;  // the others finish the unit at hand and stop
+            next = n_units;  // the others finish their unit and stop
             first.keep();
         }
     });

@@ -23,7 +23,8 @@ constexpr auto kSpin = std::chrono::microseconds(50);
 
 template <class Ready>
 void spin_until(Ready ready) {
-    for (const auto end = std::chrono::steady_clock::now() + kSpin; !ready() && std::chrono::steady_clock::now() < end;) std::this_thread::yield();
+    for (const auto end = std::chrono::steady_clock::now() + kSpin; !ready() && std::chrono::steady_clock::now() < end;)
+        std::this_thread::yield();
 }
 
 struct Job {
@@ -46,7 +47,7 @@ struct ThreadPool::Shared {
     std::atomic<int> n_ready{0};
     int n_threads = 0;
 
-    void close(Job* job) {  // nobody else joins it
+    void close(Job* job) {  // no other thread joins it
         const auto at = std::find(jobs.begin(), jobs.end(), job);
         if (at == jobs.end()) return;
         jobs.erase(at);

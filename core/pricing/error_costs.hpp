@@ -9,7 +9,7 @@ enum class Answer { majority, least_cost };
 
 struct ErrorCosts {
     int n_classes = 0, n_answers = 0;
-    std::vector<double> cost;  // [truth][answer]; answers beyond the classes are the reject option
+    std::vector<double> cost;  // [truth][answer]; answers after the classes are rejections
     double largest = 0;        // of the absolute values
 
     double at(int truth, int answer) const { return cost[static_cast<std::size_t>(truth) * n_answers + answer]; }
@@ -20,7 +20,7 @@ struct ErrorCosts {
         for (int c = 0; c < n_classes; ++c) sum += weights[c] * at(c, answer);
         return sum;
     }
-    // The same for every answer at once; row by row of the matrix, which is how it lies in memory.
+    // The same for every answer at once; row by row of the matrix, as it is stored.
     void of_all(const double* weights, double* costs) const {
         for (int a = 0; a < n_answers; ++a) costs[a] = 0;
         for (int c = 0; c < n_classes; ++c) {

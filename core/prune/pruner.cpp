@@ -42,10 +42,11 @@ Cases all_cases(const TrainingSet& data) {
 
 struct PaidUnused {};
 
-// The cases of each branch; `account_of(i, known)` says what a case has paid when it arrives there. `spare_leaves`: nobody asks which
+// The cases of each branch; `paid_of(i, known)` says what a case has paid when it arrives there. `spare_leaves`: not needed is which
 // cases come to a leaf.
 template <class PaidOf>
-std::vector<Cases> divide(const Tree& tree, int node, const TrainingSet& data, const Cases& cases, PaidOf paid_of, bool spare_leaves = false) {
+std::vector<Cases> divide(const Tree& tree, int node, const TrainingSet& data, const Cases& cases, PaidOf paid_of,
+                          bool spare_leaves = false) {
     const Column& column = data.table.columns[tree.test[node]];
     std::vector<Cases> parts(tree.n_children[node]);
     std::vector<double> share(parts.size(), 0.0);
@@ -106,7 +107,7 @@ private:
         return upper_errors(total, total - largest(weights, data_.n_classes), policy_.confidence);
     }
 
-    // Children stand behind their parents, so that backwards is bottom-up.
+    // Children come after their parents, so backwards is bottom-up.
     void collapse() {
         std::vector<double> errors(tree_.size(), 0.0);
         for (int node = tree_.size() - 1; node >= 0; --node) {
@@ -153,11 +154,11 @@ private:
         int best = tree_.first_child[node];
         for (int b = 1; b < tree_.n_children[node]; ++b)
             if (tree_.weight(tree_.first_child[node] + b) >= tree_.weight(best) - 1e-9) best = tree_.first_child[node] + b;
-        return best;  // the last of equals, as in C4.5
+        return best;  // ties go to the last, as in C4.5
     }
 
-    // Estimated errors if `branch` took the place of its parent. Only the cases of its siblings are new to it; where no value is
-    // missing its own stay where they are, and only the leaves that the others come to are estimated anew: on 50,000 cases of
+    // Estimated errors if `branch` took the place of its parent. Only the cases of its siblings are new to it; if no value is
+    // missing its own stay where they are, and only the leaves that the others come to are estimated again: on 50,000 cases of
     // noise, fitting then takes 0.04 of the time that it took when all were sent down again.
     double raised_errors(int node, int branch, const Cases& cases) {
         if (data_.table.has_missing) return estimate(branch, cases);
@@ -187,7 +188,7 @@ private:
         return tree_.first_child[node] + tree_.branch(node, data_.table.columns[tree_.test[node]], row);
     }
 
-    // Estimated errors of a subtree if these cases came to it, as it stands.
+    // Estimated errors of a subtree if these cases came to it, without pruning.
     double estimate(int node, const Cases& cases) {
         if (tree_.leaf(node)) {
             count(cases, counts_.data());
@@ -223,15 +224,15 @@ class CostPruner {
 public:
     CostPruner(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                Cancellation& cancellation)
-        : tree_(tree), data_(data), pricing_(pricing), errors_(errors), policy_(policy), cancellation_(cancellation), subtrees_(tree, pricing.n_tests()),
-          walker_(tree, data.table, pricing, subtrees_) {}
+        : tree_(tree), data_(data), pricing_(pricing), errors_(errors), policy_(policy), cancellation_(cancellation),
+          subtrees_(tree, pricing.n_tests()), walker_(tree, data.table, pricing, subtrees_) {}
 
     struct Value {
         double errors = 0;  // estimated error cost of the leaves
         double prices = 0;  // what the subtree charges the cases that come to it without an account of their own
     };
 
-    // `cut`: otherwise the tree is valued as it stands.
+    // Without `cut` the tree is only valued, not pruned.
     Value run(bool cut = true) {
         cut_ = cut;
         Cases cases = all_cases(data_);
@@ -240,7 +241,6 @@ public:
     }
 
 private:
-
     double as_leaf(int node) const {
         const double* weights = tree_.class_weights(node);
         return leaf_cost(errors_, weights, errors_.best_answer(weights, policy_.answer), policy_.confidence);
@@ -380,7 +380,8 @@ void recount_below(Tree& tree, int node, const TrainingSet& data, const Cases& c
 
 void recount(Tree& tree, const TrainingSet& data) { recount_below(tree, 0, data, all_cases(data)); }
 
-double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy, Cancellation& cancellation) {
+double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+                     Cancellation& cancellation) {
     const auto value = CostPruner(tree, data, pricing, errors, policy, cancellation).run(false);
     double weight = 0;
     for (std::size_t row = 0; row < data.table.n_cases; ++row) weight += data.weight(row);

@@ -1,11 +1,11 @@
-// Cutting a grown tree back (docs/design.md, "Pruning").
+// Cutting a grown tree back (docs/design/pruning.md).
 #pragma once
 
-#include "parallel/cancellation.hpp"
-#include "pricing/pricing.hpp"
 #include "data/table.hpp"
 #include "data/tree.hpp"
+#include "parallel/cancellation.hpp"
 #include "pricing/error_costs.hpp"
+#include "pricing/pricing.hpp"
 
 namespace worthwhile {
 
@@ -25,7 +25,8 @@ void prune_by_cost(Tree& tree, const TrainingSet& data, const Pricing& pricing, 
 // Gives every node the class weights of these cases, whatever the tree was grown from.
 void recount(Tree& tree, const TrainingSet& data);
 
-// What a tree that was grown from `data` is expected to cost per case, as it stands.
-double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy, Cancellation& cancellation);
+// What a tree that was grown from `data` is expected to cost per case, without pruning.
+double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+                     Cancellation& cancellation);
 
 }  // namespace worthwhile

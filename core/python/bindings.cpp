@@ -180,13 +180,21 @@ struct OwnedPricing {
 
     OwnedPricing(Contiguous1<double> marginal, Contiguous1<int32_t> group, Contiguous1<double> common, Contiguous1<uint8_t> delayed,
                  Contiguous1<int32_t> closure_start, Contiguous1<int32_t> closure_tests)
-        : pricing{to_vector(marginal), to_vector(group), to_vector(common), to_vector(delayed), to_vector(closure_start), to_vector(closure_tests), {}} {
+        : pricing{to_vector(marginal),
+                  to_vector(group),
+                  to_vector(common),
+                  to_vector(delayed),
+                  to_vector(closure_start),
+                  to_vector(closure_tests),
+                  {}} {
         const std::size_t n = pricing.marginal.size();
         check_length(pricing.group.size(), n, "'group'");
         check_length(pricing.delayed.size(), n, "'delayed'");
         check_length(pricing.closure_start.size(), n + 1, "'closure_start'");
-        for (int32_t g : pricing.group) check(g < static_cast<int64_t>(pricing.common.size()), "'group' names a group without a common price");
-        for (int32_t t : pricing.closure_tests) check(t >= 0 && static_cast<std::size_t>(t) < n, "'closure_tests' names a test without a price");
+        for (int32_t g : pricing.group)
+            check(g < static_cast<int64_t>(pricing.common.size()), "'group' names a group without a common price");
+        for (int32_t t : pricing.closure_tests)
+            check(t >= 0 && static_cast<std::size_t>(t) < n, "'closure_tests' names a test without a price");
         check(pricing.closure_start[0] >= 0 && static_cast<std::size_t>(pricing.closure_start[n]) <= pricing.closure_tests.size() &&
                   std::is_sorted(pricing.closure_start.begin(), pricing.closure_start.end()),
               "'closure_start' must rise from 0 to the length of 'closure_tests'");
@@ -300,13 +308,14 @@ void check_sizes(const OwnedTable& table, const OwnedPricing& pricing) {
 TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, int n_classes, const Optional1<double>& weights) {
     const std::size_t n = table.table.n_cases;
     check_length(classes.shape(0), n, "'classes'");
-    check(std::all_of(classes.data(), classes.data() + n, [&](int32_t c) { return c >= 0 && c < n_classes; }), "'classes' holds a number that is no class");
+    check(std::all_of(classes.data(), classes.data() + n, [&](int32_t c) { return c >= 0 && c < n_classes; }),
+          "'classes' holds a number that is no class");
     if (weights) check_length(weights->shape(0), n, "'weights'");
     return {table.table, to_span(classes), n_classes, to_span(weights)};
 }
 
-TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights, const OwnedPricing& pricing,
-                          const ErrorCosts& errors, const Policy& policy) {
+TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights,
+                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     check_sizes(table, pricing);
     if (!policy.biases.empty()) check_length(policy.biases.size(), pricing.pricing.marginal.size(), "'biases'");
     return make_training(table, classes, errors.n_classes, weights);
@@ -326,10 +335,11 @@ void check_tree(const Tree& tree, const Table& table, const Pricing& pricing, co
 }
 
 // Grows a tree; with `pruning_weights` it is pruned and answers as if the cases had these.
-Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing, const ErrorCosts& errors,
-          const Policy& policy, Optional1<double> pruning_weights) {
+Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
+          const ErrorCosts& errors, const Policy& policy, Optional1<double> pruning_weights) {
     const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
-    if (!pruning_weights) return run([&](Cancellation& cancellation) { return learn(data, pricing.pricing, errors, policy, cancellation); });
+    if (!pruning_weights)
+        return run([&](Cancellation& cancellation) { return learn(data, pricing.pricing, errors, policy, cancellation); });
     const TrainingSet pruning = make_training(table, classes, errors.n_classes, pruning_weights);
     return run([&](Cancellation& cancellation) {
         Tree tree = make_grower(data, pricing.pricing, errors, policy.grow, false)->grow(cancellation);
@@ -378,8 +388,8 @@ struct IndicatedCases {
 };
 
 // Grows one tree with look-ahead. After `seconds` it is finished without, and after `seconds_more` left as it is.
-Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing, const ErrorCosts& errors,
-                Policy policy, double seconds, double seconds_more) {
+Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
+                const ErrorCosts& errors, Policy policy, double seconds, double seconds_more) {
     const IndicatedCases cases(make_training(table, classes, weights, pricing, errors, policy));
     policy.grow.sampling.deadline = after(seconds);
     policy.grow.sampling.last_moment = after(seconds + seconds_more);
@@ -390,20 +400,22 @@ Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1
 nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                                             const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
     const IndicatedCases cases(make_training(table, classes, weights, pricing, errors, policy));
-    return to_numpy(run([&](Cancellation& cancellation) { return sample_trees(cases.data, pricing.pricing, errors, policy.grow, n, cancellation); }));
+    return to_numpy(
+        run([&](Cancellation& cancellation) { return sample_trees(cases.data, pricing.pricing, errors, policy.grow, n, cancellation); }));
 }
 
 // What a tree is expected to cost per case.
-double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
-                 const ErrorCosts& errors, const Policy& policy) {
+double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                 const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
     check_tree(tree, table.table, pricing.pricing, errors);
     return run([&](Cancellation& cancellation) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, cancellation); });
 }
 
 // The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
-nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
-                                          const ErrorCosts& errors, const Policy& policy, nb::kwargs settings) {
+nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy,
+                                          nb::kwargs settings) {
     Keywords given(std::move(settings), "try_biases");
     const auto biases = given.take<Contiguous2<double>>("biases");
     const auto omega = given.take<Contiguous1<double>>("omega"), confidence = given.take<Contiguous1<double>>("confidence");
@@ -421,7 +433,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
     const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
     check_shape(biases, n_trials, n_tests, "'biases'");
-    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), split.shape(0)}) check_length(length, n_trials, "an array of trials");
+    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), split.shape(0)})
+        check_length(length, n_trials, "an array of trials");
     if (grows) check_shape(*grows, n_splits, n_cases, "'grows'");
     if (growing_weights) check_shape(*growing_weights, n_splits, n_cases, "'growing_weights'");
     if (judging_weights) check_length(judging_weights->shape(0), n_cases, "'judging_weights'");
@@ -430,7 +443,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     plan.growing_weights = to_span(growing_weights);
     plan.judging_weights = to_span(judging_weights);
     for (std::size_t i = 0; i < n_trials; ++i) {
-        plan.trials.push_back({to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
+        plan.trials.push_back(
+            {to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
         check_confidence(plan.trials.back().confidence);
         check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
     }
@@ -445,7 +459,8 @@ RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n,
             array_or_none(request.charged, std::move(routes.charged), {n, TestSet(n_tests).n_words()})};
 }
 
-RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, nb::kwargs settings) {
+RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors,
+                        nb::kwargs settings) {
     Keywords given(std::move(settings), "route");
     RouteRequest request;
     request.answers = given.take<bool>("answers", false);
@@ -458,7 +473,8 @@ RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPr
     given.finish();
     const Pricing priced = with_case_prices(pricing, table, case_prices);
     check_tree(tree, table.table, priced, errors);
-    Routes routes = run([&](Cancellation& cancellation) { return route(tree, table.table, priced, errors, policy, request, cancellation); });
+    Routes routes =
+        run([&](Cancellation& cancellation) { return route(tree, table.table, priced, errors, policy, request, cancellation); });
     return to_arrays(std::move(routes), request, table.table.n_cases, tree.n_classes, priced.n_tests());
 }
 
@@ -468,7 +484,8 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
     check_length(cases.table.columns.size(), table.table.columns.size(), "the columns of the cases");
     for (std::size_t c = 0; c < table.table.columns.size(); ++c)
-        check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(), "a column of the cases is of another kind (numeric or nominal)");
+        check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(),
+              "a column of the cases is of another kind (numeric or nominal)");
     const RouteRequest request{.answers = true, .prices = true, .shares = true, .charged = true};
     const std::size_t n = cases.table.n_cases;
     Routes all = run([&](Cancellation& cancellation) {
@@ -507,13 +524,14 @@ struct OwnedForestRouter {
     std::size_t n_cases, n_tests;
 
     OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices)
-        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors), n_cases(table.table.n_cases),
-          n_tests(table.table.columns.size()) {}
+        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors),
+          n_cases(table.table.n_cases), n_tests(table.table.columns.size()) {}
 
     VoteArrays consult(const Tree& tree, Optional1<uint8_t> who, int n_threads) {
         if (who) check_length(who->shape(0), n_cases, "'who'");
         TreeVotes votes = run([&](Cancellation& cancellation) { return router.consult(tree, to_span(who), n_threads, cancellation); });
-        return {nb::cast(to_numpy(std::move(votes.answer))), nb::cast(to_numpy(std::move(votes.counts), {n_cases, static_cast<std::size_t>(tree.n_classes)})),
+        return {nb::cast(to_numpy(std::move(votes.answer))),
+                nb::cast(to_numpy(std::move(votes.counts), {n_cases, static_cast<std::size_t>(tree.n_classes)})),
                 nb::cast(to_numpy(std::move(votes.price)))};
     }
 
@@ -524,7 +542,9 @@ struct OwnedForestRouter {
                 nb::cast(to_numpy(std::move(votes.price)))};
     }
 
-    nb::ndarray<nb::numpy, uint64_t> charged() const { return to_numpy(router.charged(), {n_cases, TestSet(static_cast<int>(n_tests)).n_words()}); }
+    nb::ndarray<nb::numpy, uint64_t> charged() const {
+        return to_numpy(router.charged(), {n_cases, TestSet(static_cast<int>(n_tests)).n_words()});
+    }
 };
 
 template <class T>
@@ -532,7 +552,9 @@ auto field(std::vector<T> Tree::* member) {
     return [member](const Tree& tree) { return to_numpy(tree.*member); };
 }
 
-std::vector<std::size_t> nodes_by_classes(const Tree& tree) { return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)}; }
+std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
+    return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)};
+}
 
 void define_classes(nb::module_& m) {
     nb::class_<OwnedTable>(m, "Table")
@@ -540,15 +562,19 @@ void define_classes(nb::module_& m) {
         .def("add_numeric", &OwnedTable::add_numeric, "values"_a)
         .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a);
     nb::class_<OwnedPricing>(m, "Pricing")
-        .def(nb::init<Contiguous1<double>, Contiguous1<int32_t>, Contiguous1<double>, Contiguous1<uint8_t>, Contiguous1<int32_t>, Contiguous1<int32_t>>(),
+        .def(nb::init<Contiguous1<double>, Contiguous1<int32_t>, Contiguous1<double>, Contiguous1<uint8_t>, Contiguous1<int32_t>,
+                      Contiguous1<int32_t>>(),
              "marginal"_a, "group"_a, "common"_a, "delayed"_a, "closure_start"_a, "closure_tests"_a);
-    nb::class_<ErrorCosts>(m, "Errors").def(
-        "__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
+    nb::class_<ErrorCosts>(m, "Errors")
+        .def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
     nb::class_<Policy>(m, "Policy")
         .def(nb::init<nb::kwargs>())
-        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a, "margin"_a, "seed"_a);
+        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
+             "margin"_a, "seed"_a);
     nb::class_<Tree>(m, "Tree")
-        .def("__init__", [](Tree* self, int n_classes, nb::kwargs arrays) { new (self) Tree(make_tree(n_classes, std::move(arrays))); }, "n_classes"_a, "arrays"_a)
+        .def(
+            "__init__", [](Tree* self, int n_classes, nb::kwargs arrays) { new (self) Tree(make_tree(n_classes, std::move(arrays))); },
+            "n_classes"_a, "arrays"_a)
         .def_prop_ro("test", field(&Tree::test), nb::rv_policy::move)
         .def_prop_ro("threshold", field(&Tree::threshold), nb::rv_policy::move)
         .def_prop_ro("first_child", field(&Tree::first_child), nb::rv_policy::move)
@@ -557,11 +583,14 @@ void define_classes(nb::module_& m) {
         .def_prop_ro("map_size", field(&Tree::map_size), nb::rv_policy::move)
         .def_prop_ro("maps", field(&Tree::maps), nb::rv_policy::move)
         .def_prop_ro("answer", field(&Tree::answer), nb::rv_policy::move)
-        .def_prop_ro("weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
-        .def("shares", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); }, "The class shares of every node.");
+        .def_prop_ro(
+            "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
+        .def(
+            "shares", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
+            "The class shares of every node.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
-        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>>(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
-             "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
+        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>>(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
         .def("consult", &OwnedForestRouter::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
              "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).")
         .def("consult_all", &OwnedForestRouter::consult_all, "trees"_a, "n_threads"_a = 1,
@@ -571,45 +600,59 @@ void define_classes(nb::module_& m) {
 }
 
 void define_functions(nb::module_& m) {
-    m.def("criteria", [] {
-        std::vector<std::string> names;
-        for (const Criterion& c : kCriteria) names.emplace_back(c.name);
-        return names;
-    }, "The names of the criteria.");
-    m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "pruning_weights"_a.none() = nb::none(),
-          "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
+    m.def(
+        "criteria",
+        [] {
+            std::vector<std::string> names;
+            for (const Criterion& c : kCriteria) names.emplace_back(c.name);
+            return names;
+        },
+        "The names of the criteria.");
+    m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "pruning_weights"_a.none() = nb::none(), "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
           "Grow a tree from each row of weights by the largest drop of impurity per price.");
-    m.def("impurity", [](const std::string& name, Contiguous1<double> counts, double parameter) {
-        const Impurity* impurity = find_impurity(name);
-        check(impurity != nullptr, "unknown impurity: " + name);
-        return impurity->value(counts.data(), static_cast<int>(counts.shape(0)), parameter);
-    }, "name"_a, "counts"_a, "parameter"_a, "How mixed classes of these sizes are.");
-    m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(), "seconds"_a,
-          "seconds_more"_a, "Grow and prune one tree with look-ahead.");
-    m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "n"_a,
-          "Sample trees and return what each is expected to cost per case.");
+    m.def(
+        "impurity",
+        [](const std::string& name, Contiguous1<double> counts, double parameter) {
+            const Impurity* impurity = find_impurity(name);
+            check(impurity != nullptr, "unknown impurity: " + name);
+            return impurity->value(counts.data(), static_cast<int>(counts.shape(0)), parameter);
+        },
+        "name"_a, "counts"_a, "parameter"_a, "How mixed classes of these sizes are.");
+    m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(),
+          "seconds"_a, "seconds_more"_a, "Grow and prune one tree with look-ahead.");
+    m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a,
+          "policy"_a, "n"_a, "Sample trees and return what each is expected to cost per case.");
     m.def("tree_cost", &tree_cost, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "What a tree is expected to cost per case.");
-    m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "settings"_a,
+    m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "settings"_a,
           "Grow a tree for every row of biases on one side of its split and return what it costs on the other; "
           "without `grows`, splits are random halves.");
-    m.def("random_half", [](std::size_t n_cases, uint64_t seed, int split) { return to_numpy(random_half(n_cases, seed, split)); }, "n_cases"_a,
-          "seed"_a, "split"_a, "For each case whether a trial without `grows` grows its tree on it.");
+    m.def(
+        "random_half", [](std::size_t n_cases, uint64_t seed, int split) { return to_numpy(random_half(n_cases, seed, split)); },
+        "n_cases"_a, "seed"_a, "split"_a, "For each case whether a trial without `grows` grows its tree on it.");
     m.def("route", &route_cases, "tree"_a, "table"_a, "pricing"_a, "errors"_a, "settings"_a,
           "Walk cases down a tree: (answers, prices, class shares, charged tests as bits), each None unless requested.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
           "Grow, for each case, what it sees of the tree, and walk it.");
-    m.def("upper_errors", [](double cases, double errors, double cf) {
-        check_confidence(cf);
-        return upper_errors(cases, errors, cf);
-    }, "cases"_a, "errors"_a, "cf"_a, "C4.5's pessimistic number of errors.");
-    m.def("leaf_cost", [](const ErrorCosts& errors, Contiguous1<double> weights, int answer, double cf) {
-        check_length(weights.shape(0), static_cast<std::size_t>(errors.n_classes), "'weights'");
-        check(answer >= 0 && answer < errors.n_answers, "'answer' is none of the answers");
-        check_confidence(cf);
-        return leaf_cost(errors, weights.data(), answer, cf);
-    }, "errors"_a, "weights"_a, "answer"_a, "cf"_a, "Estimated error cost of a leaf.");
+    m.def(
+        "upper_errors",
+        [](double cases, double errors, double cf) {
+            check_confidence(cf);
+            return upper_errors(cases, errors, cf);
+        },
+        "cases"_a, "errors"_a, "cf"_a, "C4.5's pessimistic number of errors.");
+    m.def(
+        "leaf_cost",
+        [](const ErrorCosts& errors, Contiguous1<double> weights, int answer, double cf) {
+            check_length(weights.shape(0), static_cast<std::size_t>(errors.n_classes), "'weights'");
+            check(answer >= 0 && answer < errors.n_answers, "'answer' is none of the answers");
+            check_confidence(cf);
+            return leaf_cost(errors, weights.data(), answer, cf);
+        },
+        "errors"_a, "weights"_a, "answer"_a, "cf"_a, "Estimated error cost of a leaf.");
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "parallel/cancellation.hpp"
-#include "pricing/pricing.hpp"
 #include "data/tree.hpp"
+#include "parallel/cancellation.hpp"
 #include "pricing/error_costs.hpp"
+#include "pricing/pricing.hpp"
 
 namespace worthwhile {
 

@@ -16,7 +16,7 @@ public:
     SubtreeTests(const Tree& tree, int n_tests)
         : n_tests_(n_tests), below_(tree.size(), TestSet(n_tests)),
           every_value_known_(std::none_of(tree.maps.begin(), tree.maps.end(), [](int32_t branch) { return branch < 0; })) {
-        for (int node = tree.size() - 1; node >= 0; --node) update(tree, node);  // children stand behind their parents
+        for (int node = tree.size() - 1; node >= 0; --node) update(tree, node);  // children come after their parents
     }
 
     // To be called when the children of a node, or the node itself, were pruned.
@@ -33,7 +33,7 @@ public:
             below_[node].each([&](int test) {
                 if (!table.columns[test].missing(row)) pricing.charge(test, charged);
             });
-        } else {  // a tree written by hand, where a value may be known to one node and not to another
+        } else {  // a tree written by hand: a value may be known to one node and not to another
             tree.each_inner_below(node, [&](int at) {
                 if (tree.branch(at, table.columns[tree.test[at]], row) >= 0) pricing.charge(tree.test[at], charged);
             });

@@ -16,7 +16,8 @@ struct LearnPolicy {
 };
 
 // Prunes a tree that was grown from `data` and gives it its final thresholds and answers.
-inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy, Cancellation& cancellation) {
+inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
+                   Cancellation& cancellation) {
     if (policy.pruning == Pruning::pessimistic) prune_by_errors(tree, data, policy.prune, cancellation);
     if (policy.pruning == Pruning::cost) prune_by_cost(tree, data, pricing, errors, policy.prune, cancellation);
     if (policy.pruning != Pruning::none) tree = tree.compact();
@@ -25,7 +26,8 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     return tree;
 }
 
-inline Tree learn(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy, Cancellation& cancellation) {
+inline Tree learn(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
+                  Cancellation& cancellation) {
     return finish(make_grower(data, pricing, errors, policy.grow, false)->grow(cancellation), data, pricing, errors, policy, cancellation);
 }
 

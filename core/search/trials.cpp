@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "grow/nominal_counts.hpp"
-#include "parallel/parallel_for.hpp"
-#include "grow/presort.hpp"
 #include "data/random.hpp"
+#include "grow/nominal_counts.hpp"
+#include "grow/presort.hpp"
+#include "parallel/parallel_for.hpp"
 #include "route/router.hpp"
 
 namespace worthwhile {
@@ -30,7 +30,8 @@ Order sorted_rows(const Table& table, int n_threads) {
 // The cases on one side of a split, copied: a small table of its own stays in the cache.
 class TableSubset {
 public:
-    TableSubset(const TrainingSet& whole, std::span<const uint8_t> grows, bool growing, std::span<const double> weights) : n_classes_(whole.n_classes) {
+    TableSubset(const TrainingSet& whole, std::span<const uint8_t> grows, bool growing, std::span<const double> weights)
+        : n_classes_(whole.n_classes) {
         choose_rows(whole, grows, growing, weights);
         classes_ = gathered(whole.classes.data(), 1);
         if (!weights.empty()) weights_ = gathered(weights.data(), 1);
@@ -95,7 +96,8 @@ private:
         indicators_.width = whole.width;
         indicators_.first = whole.first;
         indicators_.words.resize(rows_.size() * whole.width);
-        for (std::size_t i = 0; i < rows_.size(); ++i) std::copy_n(whole.row(rows_[i]), whole.width, indicators_.words.data() + i * whole.width);
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            std::copy_n(whole.row(rows_[i]), whole.width, indicators_.words.data() + i * whole.width);
     }
 
     void gather(int c) {
@@ -128,7 +130,8 @@ private:
     NominalIndicators indicators_;
 };
 
-double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& pricing, const ErrorCosts& errors, Answer policy, Cancellation& cancellation) {
+double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
+                    Cancellation& cancellation) {
     const Routes routes = route(tree, cases.table, pricing, errors, policy, {.answers = true, .prices = true}, cancellation);
     double cost = 0, weight = 0;
     for (std::size_t row = 0; row < cases.table.n_cases; ++row) {
@@ -141,11 +144,12 @@ double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& p
 // All trials on one split, one after the other: the cases are sorted once.
 class TrialRunner {
 public:
-    TrialRunner(const TrainingSet& whole, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy, const TrialPlan& plan, int split,
-          bool several)
+    TrialRunner(const TrainingSet& whole, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
+                const TrialPlan& plan, int split, bool several)
         : pricing_(pricing), errors_(errors), policy_(policy),
           half_(plan.grows.empty() ? random_half(whole.table.n_cases, plan.seed, split) : std::vector<uint8_t>()),
-          growing_cases_(whole, grows(whole, plan, split), true, plan.growing_weights.empty() ? whole.weights : plan.row_of(plan.growing_weights, split, whole)),
+          growing_cases_(whole, grows(whole, plan, split), true,
+                         plan.growing_weights.empty() ? whole.weights : plan.row_of(plan.growing_weights, split, whole)),
           judging_cases_(whole, grows(whole, plan, split), false, plan.judging_weights.empty() ? whole.weights : plan.judging_weights),
           growing_(growing_cases_.data()), judging_(judging_cases_.data()) {
         policy_.grow.n_threads = 1;

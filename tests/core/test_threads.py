@@ -1,6 +1,7 @@
 """The threads of the core: they stay between calls, share work within work, and are not there in a forked child."""
 
 import multiprocessing
+import os
 import subprocess
 import sys
 import threading
@@ -87,6 +88,7 @@ for limit in map(float, sys.argv[2:]):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory in use is read from /proc")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer reserves all address space")
 @pytest.mark.parametrize("learner", ["forest", "act", "c45"])
 def test_a_thread_without_memory_raises_memory_error(learner):
     """Whichever thread it is: never an abort, and never the error of a thread that was only told to stop."""
