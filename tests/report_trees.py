@@ -1,6 +1,13 @@
-"""Trees written by hand that the walk-through of the report finds hard."""
+"""Trees written by hand that are difficult cases for the walk-through of the report."""
+
+import numpy as np
 
 from handmade import small
+
+CASES = (
+    np.array([[-1.0, 5.0], [1.0, -2.0], [3.0, 4.0], [np.nan, 1.0]] * 4),
+    ["no", "yes", "no", "yes"] * 4,
+)  # for `small`
 
 
 def grouped():
@@ -36,7 +43,7 @@ def grouped():
 
 
 def undecided():
-    """Truth values as classes, a reject answer, values that a node has no branch for, and branches without cases."""
+    """Boolean classes, a reject answer, values that have no branch at a node, and branches without cases."""
     values = [f"v{i}" for i in range(14)]
     return small(
         columns=[{"name": "many", "kind": "nominal", "values": values}, {"name": "x", "kind": "numeric"}],
@@ -57,7 +64,7 @@ def undecided():
 
 
 def together():
-    """A delayed test that both branches of the first one ask, with other tests below it and other thresholds."""
+    """A delayed test below both branches of the root, with different thresholds and different tests below it."""
     tests = {"x0": 1, "x1": {"price": 2, "delayed": True}, "x2": 3, "x3": 5}
     return small(
         columns=[{"name": name, "kind": "numeric"} for name in tests],

@@ -111,7 +111,7 @@ def damaged(rng, document):
 
 def cases_for(rng, clf, n=12):
     """Cases with the columns that a model knows: usual, unknown, extreme and missing values."""
-    schema = clf._frame().schema
+    schema = clf.problem_.schema
     X = np.empty((n, len(schema.names)), dtype=object)
     for column, values in enumerate(schema.values):
         known = [-1e308, -1.0, 0.0, 0.3, 1.0, 1e308] if values is None else [*values, "never seen"]
@@ -127,7 +127,7 @@ def use(rng, clf):
     assert clf.predict_proba(X).shape == (len(X), len(clf.classes_))
     assert clf.test_costs(X).shape == clf.total_costs(X, y).shape == (len(X),)
     spending(clf, X)
-    names = clf._frame().columns
+    names = clf.problem_.columns
     for row in np.asarray(X, dtype=object)[:3]:
         case = dict(zip(names, row.tolist(), strict=True))
         clf.explain(case)

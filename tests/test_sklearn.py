@@ -12,14 +12,7 @@ import worthwhile as ww
 from all_learners import FORESTS, GREEDY, LEARNERS, SEARCHES, make
 
 
-def expected_to_fail(estimator):
-    """Folds are dealt by cases: one of weight 2 is in one fold, two of weight 1 may be in two. So are samples."""
-    draws = {"check_sample_weight_equivalence_on_dense_data": "cases are divided, or drawn, whatever they weigh"}
-    votes = {"check_classifiers_train": "trees vote, each with one voice; the shares are those of all their leaves"}
-    return {ww.ICETClassifier: draws, ww.BudgetForestClassifier: draws | votes}.get(type(estimator), {})
-
-
-@parametrize_with_checks([learner() for learner in LEARNERS], expected_failed_checks=expected_to_fail)
+@parametrize_with_checks([learner() for learner in LEARNERS])
 def test_common_checks(estimator, check):
     check(estimator)
 

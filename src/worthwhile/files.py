@@ -1,4 +1,4 @@
-"""Reading and writing text files: one clear message when it fails, and nothing half-written."""
+"""Reading and writing files, with clear error messages; a failed write leaves the old file intact."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ __all__ = ["make_folder", "read_text", "write_file", "write_text"]
 def read_text(path: Path) -> str:
     """Return the content of a UTF-8 file."""
     if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        raise FileNotFoundError(f"{path}: no such file")
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
     try:
-        return path.read_bytes().decode("utf-8-sig")  # spreadsheets put a byte-order mark in front
+        return path.read_bytes().decode("utf-8-sig")  # spreadsheets write a byte order mark
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise ValueError(f"{path}: is not UTF-8 text (byte {error.start}); save the file as UTF-8") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file, all of it or nothing."""
+    """Write a UTF-8 file; if that fails, an existing file stays as it was."""
     write_file(path, text.encode("utf-8"))
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file through a temporary one beside it: all of it or nothing."""
+    """Write a file by way of a temporary one beside it; if that fails, an existing file stays as it was."""
     if path.is_dir():
         raise ValueError(f"{path}: is a folder, not a file")
-    target = path.resolve()  # a link stays a link: what it points to is replaced
+    target = path.resolve()  # a link stays a link: its target is replaced
     if target.exists() and not target.is_file():
-        raise ValueError(f"{path}: is not a regular file")  # replacing a device would be a disaster
+        raise ValueError(f"{path}: is not a regular file")  # such as a device, which must not be replaced
     temporary = target.with_name(f".worthwhile-{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -49,10 +49,10 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those it lies in, unless it is there."""
+    """Create a folder and its parents if missing."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise ValueError(f"{path}: is a file, not a folder") from None
     except OSError as error:
-        raise ValueError(f"{path}: the folder cannot be made: {error.strerror}") from None
+        raise ValueError(f"{path}: cannot create the folder: {error.strerror}") from None

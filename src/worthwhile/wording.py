@@ -1,4 +1,4 @@
-"""Branches, names and amounts as people write them."""
+"""Amounts, percentages, lists of names and conditions as text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["amount", "condition", "enumeration", "number", "percent"]
 
 
 def amount(money: float, fine: bool = False) -> str:
-    """Return an amount with two decimals; no minus before a nothing.
+    """Return an amount with two decimals; zero has no minus sign.
 
     Parameters
     ----------
     money : float
     fine : bool
-        An average over cases, such as a total cost where every error costs 1: three decimals below 1.
+        Use three decimals below 1, for averages over cases such as a mean cost where every error costs 1.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def amount(money: float, fine: bool = False) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of the cases in whole percent, unless it is a small part of one.
+    """Return a share of the cases in whole percent, or with one significant digit below 1 %.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def percent(share: float) -> str:
 
 
 def enumeration(names: Sequence[str], word: str = "and") -> str:
-    """Return names as a sentence has them.
+    """Return names joined by commas and a final "and" (or another word).
 
     Examples
     --------
@@ -67,5 +67,5 @@ def condition(tree: Tree, node: int, branch: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a threshold: whole numbers in full, others with eight digits."""
+    """Return a number as text: whole numbers in full, others with eight digits."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.8g}"

@@ -114,8 +114,8 @@ def test_folders_that_cannot_be_are_one_line_and_code_2(capsys, tmp_path):
     (tmp_path / "file").write_text("")
     cases = {
         tmp_path / "file": "is a file, not a folder",
-        tmp_path / "file" / "below": "the folder cannot be made: Not a directory",
-        Path("/proc/none/demo"): "the folder cannot be made",
+        tmp_path / "file" / "below": "cannot create the folder: Not a directory",
+        Path("/proc/none/demo"): "cannot create the folder",
     }
     for folder, words in cases.items():
         code, out, err = run(capsys, "demo", "--out", folder)

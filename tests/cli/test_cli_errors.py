@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import sys
 
 import pytest
 
@@ -66,26 +67,24 @@ def write(name, text, encoding="utf-8"):
 
 @pytest.mark.usefixtures("folder")
 def test_a_wrong_target(capsys):
-    assert learn(capsys, "good.csv", target="Class") == (
-        "good.csv: there is no column 'Class' for the target; did you mean 'class'?"
-    )
+    assert learn(capsys, "good.csv", target="Class") == ("good.csv: no target column 'Class'; did you mean 'class'?")
     assert "valid: 'age', 'pain', 'chol', 'class'" in learn(capsys, "good.csv", target="diagnosis")
-    assert fails(capsys, "compare", "good.csv", "--target", "Class", "-q").startswith("good.csv: there is no column")
+    assert fails(capsys, "compare", "good.csv", "--target", "Class", "-q").startswith("good.csv: no target column")
     assert fails(capsys, "costs", "init", "good.csv", "--target", "x", "-o", "c.toml").startswith(
-        "good.csv: there is no"
+        "good.csv: no target column"
     )
-    assert "no column 'Class' for the target" in fails(
-        capsys, "evaluate", "model.json", "good.csv", "--target", "Class"
-    )
+    assert "no target column 'Class'" in fails(capsys, "evaluate", "model.json", "good.csv", "--target", "Class")
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_price_for_a_column_that_is_not_there(capsys):
     write("c.toml", COSTS.replace("chol", "chols"))
     assert learn(capsys, "good.csv", costs="c.toml") == (
-        "c.toml: the costs name tests that are no columns: 'chols' (priced; did you mean 'chol'?)"
+        "c.toml: the costs contain tests that are not columns: 'chols' (priced; did you mean 'chol'?)"
     )
-    assert "c.toml: the costs name tests" in fails(capsys, "costs", "check", "c.toml", "good.csv", "--target", "class")
+    assert "c.toml: the costs contain tests" in fails(
+        capsys, "costs", "check", "c.toml", "good.csv", "--target", "class"
+    )
     write("c.toml", COSTS.replace("chol", "class"))
     assert learn(capsys, "good.csv", costs="c.toml") == "c.toml: prices 'class', which is the target and no test"
 
@@ -96,25 +95,28 @@ def test_text_in_a_column_of_numbers(capsys):
     rows[16] = "forty,none,200,well\n"
     write("bad.csv", HEAD + "".join(rows))
     message = learn(capsys, "bad.csv")
-    assert message.startswith("bad.csv, line 18: column 'age' holds numbers, but 'forty' here;")
+    assert message.startswith("bad.csv, line 18: column 'age' is numeric, but contains 'forty';")
     assert "--nominal age" in message
     assert "--missing 'forty'" in message
     for option in (["--nominal", "age"], ["--missing", "forty"], ["--missing", "x, forty"]):
         known = ["learn", "bad.csv", "--target", "class", "--learner", "dtmc", "-q", "-o", "fine.json"]
         assert cli.run([*known, *option]) == 0
     assert fails(capsys, "predict", "model.json", "bad.csv", "-o", "a.csv") == (
-        "bad.csv, line 18: column 'age' is one of numbers, but holds 'forty'"
+        "bad.csv, line 18: column 'age' is numeric, but contains 'forty'"
     )
     write("inf.csv", HEAD + "".join(ROWS) + "1e999,none,200,well\n")
-    assert "line 42: column 'age' holds numbers, but '1e999' here" in learn(capsys, "inf.csv")
+    assert "line 42: column 'age' is numeric, but contains '1e999'" in learn(capsys, "inf.csv")
 
 
 @pytest.mark.usefixtures("folder")
 def test_files_without_cases(capsys):
-    assert learn(capsys, write("empty.csv", "")) == "empty.csv: the file is empty; its first line must name the columns"
+    assert (
+        learn(capsys, write("empty.csv", ""))
+        == "empty.csv: the file is empty; its first line must contain the column names"
+    )
     assert learn(capsys, write("blank.csv", "\n \n")).startswith("blank.csv: the file is empty")
-    assert learn(capsys, write("head.csv", HEAD)) == "head.csv: names 4 columns, but there is no case below them"
-    assert learn(capsys, "nowhere.csv") == "nowhere.csv: there is no such file"
+    assert learn(capsys, write("head.csv", HEAD)) == "head.csv: has 4 columns, but no cases"
+    assert learn(capsys, "nowhere.csv") == "nowhere.csv: no such file"
     assert learn(capsys, ".").startswith(".: ")
     assert learn(capsys, write("good.xlsx", "PK")).startswith(
         "good.xlsx: unknown suffix '.xlsx' of a table; valid: .csv"
@@ -126,12 +128,12 @@ def test_files_without_cases(capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_a_first_line_that_names_no_columns(capsys):
-    assert learn(capsys, write("a.csv", "63,1,200,sick\n" * 3)).startswith("a.csv: there is no column 'class'")
+    assert learn(capsys, write("a.csv", "63,1,200,sick\n" * 3)).startswith("a.csv: no target column 'class'")
     assert learn(capsys, write("a.csv", "63,1\n64,2\n"), target="1").startswith(
-        "a.csv, line 1: holds numbers ('63', '1')"
+        "a.csv, line 1: contains numbers ('63', '1')"
     )
     assert learn(capsys, write("a.csv", "age,age,class\n1,2,x\n")) == (
-        "a.csv, line 1: two columns are named 'age'; every column needs its own name"
+        "a.csv, line 1: two columns are named 'age'; every column needs a unique name"
     )
     assert learn(capsys, write("a.csv", "age,,class\n1,2,x\n")) == "a.csv, line 1: column 2 of 3 has no name"
     assert learn(capsys, write("a.csv", "class\nx\ny\n"), costs=None) == (
@@ -142,15 +144,15 @@ def test_a_first_line_that_names_no_columns(capsys):
 @pytest.mark.usefixtures("folder")
 def test_one_class_only_and_classes_that_are_none(capsys):
     write("one.csv", HEAD + "".join(row for row in ROWS if "sick" in row))
-    assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; there is nothing to decide"
+    assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; a target needs at least two"
     assert learn(capsys, "good.csv", target="age", costs=None).startswith(
-        "good.csv: column 'age' has a class of its own for every case ('40', '41', '42' and 37 more)"
+        "good.csv: column 'age' has a different class for every case ('40', '41', '42' and 37 more)"
     )
     write("real.csv", "x,y\n" + "".join(f"{i},{i % 20 + 0.5}\n" for i in range(40)))
     assert learn(capsys, "real.csv", target="y", costs=None).endswith("must be a class, not a measured value")
     write("gap.csv", HEAD + "".join(ROWS) + "1,none,2,\n3,none,4,?\n")
     assert learn(capsys, "gap.csv") == (
-        "gap.csv, line 42: has no class in column 'class' (2 cases lack it); leave such cases out"
+        "gap.csv, line 42: has no class in column 'class' (2 cases have none); remove such cases"
     )
 
 
@@ -170,11 +172,11 @@ def test_a_file_that_is_not_utf_8(capsys):
 @pytest.mark.usefixtures("folder")
 def test_broken_files(capsys):
     write("short.csv", HEAD + "".join(ROWS) + "50,none\n")
-    assert learn(capsys, "short.csv") == "short.csv, line 42: has 2 cells, but the first line names 4 columns"
+    assert learn(capsys, "short.csv") == "short.csv, line 42: has 2 cells, but the first line has 4 columns"
     write("long.csv", HEAD + ROWS[0] + "\n" + "50,none,200,well,extra\n")
-    assert learn(capsys, "long.csv") == "long.csv, line 4: has 5 cells, but the first line names 4 columns"
+    assert learn(capsys, "long.csv") == "long.csv, line 4: has 5 cells, but the first line has 4 columns"
     write("quote.csv", HEAD + ROWS[0] + '50,"none,200,well\n' + "".join(ROWS))
-    assert learn(capsys, "quote.csv") == "quote.csv, line 3: broken CSV: unexpected end of data"
+    assert learn(capsys, "quote.csv") == "quote.csv, line 3: invalid CSV: unexpected end of data"
     write("quoted.csv", HEAD + '50,"two\nlines",200,well\n' + "50,none\n")
     assert learn(capsys, "quoted.csv").startswith("quoted.csv, line 4: has 2 cells")
     content = gzip.compress((HEAD + "".join(random.Random(0).sample(ROWS * 99, 3000))).encode())
@@ -187,38 +189,39 @@ def test_broken_files(capsys):
     assert learn(capsys, "not.parquet").startswith("not.parquet: is not a readable Parquet file")
     write("comma.csv", "x;class\n" + "".join(f"{i},5;{'ab'[i % 2]}\n" for i in range(9)))
     assert learn(capsys, "comma.csv", costs=None).startswith(
-        "comma.csv: column 'x' holds '0,5': numbers need a decimal point; write '0.5'"
+        "comma.csv: column 'x' contains '0,5': numbers need a decimal point; write '0.5'"
     )
 
 
 @pytest.mark.usefixtures("folder")
 def test_first_lines_that_cannot_be_cut_into_names(capsys):
     write("quote.csv", '\n"age,class\n' + "1,a\n2,b\n")
-    assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: broken CSV: unexpected end of data"
+    assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: invalid CSV: unexpected end of data"
     write("long.csv", "x" * 200_000 + "\n1\n")
     assert learn(capsys, "long.csv", costs=None).startswith(
-        "long.csv, line 1: broken CSV: field larger than field limit"
+        "long.csv, line 1: invalid CSV: field larger than field limit"
     )
 
 
-def test_parquet_without_a_library(capsys, folder, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+def test_parquet_without_pyarrow(capsys, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert learn(capsys, write("a.parquet", "")) == (
-        "Parquet files need pyarrow or polars: pip install 'worthwhile[parquet]', or save the table as CSV"
+        "a.parquet: Parquet files need pyarrow, which is not installed: pip install 'worthwhile[parquet]', "
+        "or save the table as CSV"
     )
 
 
 @pytest.mark.parametrize(
     ("last", "words"),
     [
-        ("1,2\n", "line 1000002: has 2 cells, but the first line names 3 columns"),
-        ("1,x,a\n", "line 1000002: column 'v' holds numbers, but 'x' here"),
-        ('1,2,"a\n', "line 1000002: broken CSV: unexpected end of data"),
+        ("1,2\n", "line 40002: has 2 cells, but the first line has 3 columns"),
+        ("1,x,a\n", "line 40002: column 'v' is numeric, but contains 'x'"),
+        ('1,2,"a\n', "line 40002: invalid CSV: unexpected end of data"),
     ],
 )
 def test_a_large_file_with_a_bad_last_line(capsys, folder, last, words):
     with open("large.csv", "wb") as file:
-        file.write(b"u,v,class\n" + b"1,2,a\n3,4,b\n" * 500_000 + last.encode())
+        file.write(b"u,v,class\n" + b"1,2,a\n3,4,b\n" * 20_000 + last.encode())
     assert learn(capsys, "large.csv", costs=None).startswith(f"large.csv, {words}")
 
 
@@ -239,8 +242,8 @@ def test_costs_that_lack_a_class(capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_price_lists_that_are_none(capsys):
-    assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: there is no such file"
-    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: broken TOML")
+    assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: no such file"
+    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: invalid TOML")
     assert learn(capsys, "good.csv", costs=write("c.toml", "[tests]\nage = 'x'\n")).startswith(
         "c.toml: price of test 'age'"
     )
@@ -272,14 +275,14 @@ def test_price_lists_that_are_none(capsys):
         (["--test-share", "1"], "--test-share 1: must be at least 0 and less than 1"),
         (["--test-share", "0.001"], "--test-share 0.001: no case is held out with 40 cases"),
         (["--jobs", "0"], "n_jobs=0 of DTMCClassifier is not valid"),
-        (["--nominal", "ag"], "good.csv: there is no column 'ag', which --nominal names; did you mean 'age'?"),
-        (["--drop", "id"], "good.csv: there is no column 'id', which --drop names; valid: "),
+        (["--nominal", "ag"], "good.csv: no column 'ag', given by --nominal; did you mean 'age'?"),
+        (["--drop", "id"], "good.csv: no column 'id', given by --drop; valid: "),
         (["--drop", "class"], "--drop names the target 'class'"),
         (
             ["--cluster", "tcp://nowhere:1"],
             "--cluster: dtmc works on one machine; a cluster is for icet and budget-forest",
         ),
-        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is no address of a cluster"),
+        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is not a cluster address"),
     ],
 )
 def test_wrong_options_of_learn(capsys, options, words):
@@ -324,7 +327,7 @@ def test_outputs_that_cannot_be_written(capsys):
 def test_a_file_that_has_answers_already(capsys):
     assert cli.run(["predict", "model.json", "good.csv", "-q", "-o", "a.csv"]) == 0
     assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
-        "a.csv: has a column 'answer' already; rename it, or take the file without it"
+        "a.csv: already has a column 'answer'; rename or remove it"
     )
 
 
@@ -350,7 +353,7 @@ def test_models_that_are_none(capsys, command):
     assert fails(capsys, command, write("m.json", "{"), *rest).startswith("m.json: ")
     assert fails(capsys, command, write("m.json", "[]"), *rest).startswith("m.json: ")
     assert fails(capsys, command, "good.csv", *rest).startswith("good.csv: ")
-    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: there is no such file"
+    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: no such file"
 
 
 @pytest.mark.usefixtures("folder")

@@ -602,13 +602,9 @@ def test_costs_check(capsys, folder, tmp_path):
 # ---- Parquet
 
 
-@pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_the_whole_way_on_parquet(capsys, folder, tmp_path, monkeypatch, library):
+def test_the_whole_way_on_parquet(capsys, folder, tmp_path):
     polars = pytest.importorskip("polars")
-    pytest.importorskip(library)
-    from worthwhile.table import parquet_reader
-
-    monkeypatch.setattr(parquet_reader, "_library", lambda: library)
+    pytest.importorskip("pyarrow")
     frame = polars.read_csv(folder / "heart.csv", infer_schema_length=None)
     frame.write_parquet(tmp_path / "heart.parquet")
     options = ["--target", "class", "--costs", folder / "heart.toml", "--learner", "dtmc", "-q"]

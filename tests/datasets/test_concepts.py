@@ -7,7 +7,7 @@ import pytest
 
 import worthwhile as ww
 from worthwhile.datasets.loading import CONCEPTS, make, random_costs
-from worthwhile.datasets.random_prices import gains
+from worthwhile.datasets.random_prices import information_gains
 from worthwhile.table.columns import read_columns
 from worthwhile.table.schema import Schema
 
@@ -135,7 +135,7 @@ def test_informative_tests_cost_more():
     assert mean[0] > 75
     assert mean[-1] < 30
     table = read_columns(X)
-    told = gains(table, Schema.learn(table), y.astype(np.int32), 2)
+    told = information_gains(table, Schema.learn(table), y.astype(np.int32), 2)
     assert np.corrcoef(told, mean)[0, 1] > 0.95
     exact = random_costs(X, y, spread=0.0, groups=0.0, random_state=0)
     assert [exact.price(name) for name in exact.tests] == pytest.approx(1 + 99 * told / told.max(), abs=0.006)
@@ -173,7 +173,7 @@ def test_delays_errors_and_seeds():
 def test_gains_by_hand():
     X = [["a", 1.0, 7, 1], ["a", 2.0, 7, 2], ["b", np.nan, 7, 1], ["c", 4.0, 7, 2]]
     table = read_columns(np.array(X, dtype=object))
-    told = gains(table, Schema.learn(table, nominal=["x3"]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    told = information_gains(table, Schema.learn(table, nominal=["x3"]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
     # Missing in one of four: two of one class against one of the other are told apart by the best cut.
     third = math.log2(3) - 2 / 3
     assert told == pytest.approx([1.0, 0.75 * third, 0.0, 0.0])

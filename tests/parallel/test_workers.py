@@ -1,13 +1,9 @@
-"""Coarse work on other workers: a Dask cluster of two processes, workers that die, data that are sent once."""
+"""Pieces of work on other workers: the same results, data sent once, workers that die."""
 
-import logging
+import functools
 import os
 import pickle
 import signal
-import socket
-import subprocess
-import sys
-import threading
 import time
 from contextlib import contextmanager
 
@@ -21,11 +17,11 @@ from sklearn.model_selection import cross_val_score
 import worthwhile as ww
 from all_learners import COSTS, learned
 from small_experiments import FAMILY, experiment
+from worthwhile import _core
 from worthwhile.experiments import Cell, turney_cells
 from worthwhile.experiments.engine import Experiment, Store, run, text_of
 from worthwhile.parallel import workers
-from worthwhile.parallel.dask_cluster import cluster
-from worthwhile.parallel.workers import Shared, cut, slots, spread, threads_here
+from worthwhile.parallel.workers import SharedData, local_threads, n_workers, run_pieces, split_range
 from worthwhile.table.columns import read_columns
 
 distributed = pytest.importorskip("distributed")
@@ -36,41 +32,14 @@ MANY_Y = (MANY[:, 0] + MANY[:, 1] + 0.7 * MANY[:, 2] * MANY[:, 3] + 0.3 * RNG.no
 X, Y = MANY[:1000], MANY_Y[:1000]
 FRESH = RNG.normal(size=(300, 4)).round(3)
 PRICES = ww.Costs(tests={"x0": 2.625, "x1": 2.5, "x2": 2.375, "x3": 2.5}, errors=50)
-PATIENCE = 30  # seconds for whatever takes a second
-
-
-@pytest.fixture(scope="module")
-def local_cluster():
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    ) as found:
-        yield found
-
-
-@pytest.fixture
-def client(local_cluster):
-    """A client of two workers, also where a test before has killed one."""
-    with distributed.Client(local_cluster, set_as_default=False) as found:
-        found.wait_for_workers(2, timeout=PATIENCE)
-        yield found
-
-
-@pytest.fixture
-def on_cluster(client):
-    with joblib.parallel_config("dask", client=client):
-        assert slots() == 2
-        yield client
+TIMEOUT = 30  # seconds, for what takes about one
 
 
 @contextmanager
-def here():
-    """What is learned inside is learned without the cluster."""
-    with joblib.parallel_config("threading", n_jobs=1):
-        assert slots() == 1
+def locally():
+    """Whatever is learned inside is learned without the cluster."""
+    with workers.without_workers():
+        assert n_workers() == 1
         yield
 
 
@@ -84,7 +53,7 @@ def icet(**parameters):
 
 
 def everything(clf):
-    """All that was learned and what it says, to the last bit."""
+    """Everything that was learned and what it predicts, exactly."""
     shown = [
         learned(clf),
         clf.predict(FRESH).tolist(),
@@ -106,7 +75,7 @@ def everything(clf):
 )
 def test_forests_are_the_same(on_cluster, parameters):
     remote = forest(**parameters).fit(X, Y)
-    with here():
+    with locally():
         assert everything(remote) == everything(forest(**parameters).fit(X, Y))
 
 
@@ -114,18 +83,18 @@ def test_forests_are_the_same(on_cluster, parameters):
 def test_searches_are_the_same(on_cluster, parameters):
     cases = slice(0, 250)
     remote = icet(**parameters).fit(X[cases], Y[cases])
-    with here():
+    with locally():
         assert everything(remote) == everything(icet(**parameters).fit(X[cases], Y[cases]))
 
 
-def test_groups_delays_weights_texts_and_missing_values(on_cluster):
+def test_groups_delays_weights_strings_and_missing_values(on_cluster):
     mixed = np.array(X[:200], dtype=object)
     mixed[:, 2] = np.where(X[:200, 2] > 0, "high", "low")
     mixed[::7, 1] = np.nan
     weights = np.arange(200) % 4 / 2
     for clf in (forest(costs=COSTS, weighting="instance"), icet(costs=COSTS, variant="paper"), icet(costs=COSTS)):
         remote = learned(clf.fit(mixed, Y[:200], weights))
-        with here():
+        with locally():
             assert learned(clf.fit(mixed, Y[:200], weights)) == remote
 
 
@@ -135,12 +104,12 @@ def test_the_work_is_done_by_the_workers(on_cluster, monkeypatch):
 
     monkeypatch.setattr("worthwhile._core.grow_forest", refused)
     assert len(forest().fit(X, Y).trees_) == 10
-    with here(), pytest.raises(AssertionError, match="in this process"):
+    with locally(), pytest.raises(AssertionError, match="in this process"):
         forest().fit(X, Y)
 
 
 def test_a_time_limit_holds(on_cluster):
-    clf = icet(time_limit=1.0, trials=100_000, variant="paper").fit(MANY, MANY_Y)
+    clf = icet(time_limit=0.5, trials=100_000, variant="paper").fit(X, Y)
     assert clf.stopped_ == "time limit"
     assert 0 < len(clf.history_) < 100_000
 
@@ -148,7 +117,7 @@ def test_a_time_limit_holds(on_cluster):
 def test_cells_of_experiments_are_the_same(on_cluster, tmp_path):
     grid = [experiment("a", "x", "slow")]
     remote = run(grid, Store(tmp_path / "1.csv", FAMILY))
-    with here():
+    with locally():
         assert run(grid, Store(tmp_path / "2.csv", FAMILY)) == remote
     assert set((tmp_path / "1.csv").read_text().splitlines()) == set((tmp_path / "2.csv").read_text().splitlines())
 
@@ -164,16 +133,16 @@ def test_cells_that_learn_are_the_same(on_cluster, tmp_path):
 
     remote = measured(1)
     assert len(remote) == 2
-    with here():
+    with locally():
         assert measured(2) == remote
 
 
-def test_fits_that_are_pieces_already_stay_where_they_are(on_cluster):
+def test_a_fit_that_is_itself_a_piece_sends_nothing_on(on_cluster):
     def scores():
         return cross_val_score(forest(max_trees=3, n_jobs=2), X[:300], Y[:300], cv=3).tolist()
 
     remote = scores()
-    with here():
+    with locally():
         assert scores() == remote
 
 
@@ -182,7 +151,7 @@ def test_fits_that_are_pieces_already_stay_where_they_are(on_cluster):
 
 @pytest.fixture
 def sent(on_cluster, monkeypatch):
-    """How many bytes were scattered, in each call, and how many went with each task."""
+    """The number of bytes scattered in each call, and sent with each task."""
     scattered, with_tasks = [], []
     scatter, submit = on_cluster.scatter, on_cluster.submit
 
@@ -216,21 +185,21 @@ def test_a_search_sends_its_cases_once(sent):
     clf = icet(variant="refined").fit(X[:250], Y[:250])
     assert len(clf.history_) > 3
     assert len(with_tasks) > len(clf.history_)
-    ((size, broadcast),) = scattered  # those of the search, of which the final is a part
+    ((size, broadcast),) = scattered  # one table for the search and the final
     assert broadcast
     assert size > 250 * 4 * 8
-    assert max(with_tasks) < 20_000  # individuals: prices, and which trials they are
+    assert max(with_tasks) < 20_000  # individuals: prices and trial numbers
 
 
 def test_workers_forget_what_is_no_longer_needed(on_cluster):
     forest(max_trees=2).fit(X, Y)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while any(on_cluster.has_what().values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(on_cluster.has_what().values())
 
 
-def test_columns_of_one_matrix_are_sent_once():
+def test_columns_of_one_matrix_are_pickled_once():
     columns = read_columns(X)
     content = pickle.dumps(columns)
     assert len(content) < 1.1 * X.nbytes
@@ -244,69 +213,68 @@ def test_columns_of_one_matrix_are_sent_once():
 # -- workers die ------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def killing(client, how_many):
-    """Kill workers, one of them while it is at work, as soon as one is."""
-    pids = client.run(os.getpid)
-    killed = []
-
-    def watch():
-        deadline = time.monotonic() + PATIENCE
-        while not killed and time.monotonic() < deadline:
-            busy = [worker for worker, tasks in client.processing().items() if tasks and worker in pids]
-            for worker in [*busy, *(set(pids) - set(busy))][: how_many if busy else 0]:
-                os.kill(pids[worker], signal.SIGKILL)
-                killed.append(pids[worker])
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield killed
-    finally:
-        thread.join(PATIENCE)
-
-
-def slowly(data, piece, n_threads):
-    time.sleep(0.1)
-    return data[piece].tolist()
-
-
 def doubled(data):
     return 2 * data
 
 
-@pytest.mark.parametrize("how_many", [1, 2])
-def test_what_dies_with_workers_is_done_again(on_cluster, how_many, sent):
-    data = np.arange(40.0)
-    shared = Shared(2 * data, doubled, [data])
-    with killing(on_cluster, how_many) as killed:
-        found = spread(slowly, shared, lambda n: cut(40, n), 1)
-    assert len(killed) == how_many
-    assert [number for piece in found for number in piece] == (2 * data).tolist()
-    if how_many == 1:  # the other one still has what was sent
+def kill_once(marker, pids, *arguments, **options):
+    """Kill the given processes, this one last; the marker makes it happen only once."""
+    try:
+        open(marker, "x").close()
+    except FileExistsError:
+        return
+    for pid in sorted(pids, key=os.getpid().__eq__):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_then_take(data, piece, n_threads):
+    values, marker, pids = data
+    kill_once(marker, pids if len(pids) > 1 else [os.getpid()])
+    return values[piece].tolist()
+
+
+def doubled_data(values, marker, pids):
+    return 2 * values, marker, pids
+
+
+@pytest.mark.parametrize("n_killed", [1, 2])
+def test_pieces_of_killed_workers_run_again(on_cluster, n_killed, sent, tmp_path):
+    pids = list(on_cluster.run(os.getpid).values())[:n_killed]
+    marker = tmp_path / "killed"
+    parts = np.arange(40.0), marker, pids
+    found = run_pieces(
+        kill_then_take, SharedData(doubled_data(*parts), doubled_data, parts), lambda n: split_range(40, n), 1
+    )
+    assert [number for piece in found for number in piece] == (2 * parts[0]).tolist()
+    assert marker.exists()
+    if n_killed == 1:  # the other worker still has the data
         assert len(sent[0]) == 1
 
 
-def test_a_forest_survives_a_worker(on_cluster):
-    with here():
-        alone = everything(forest(max_trees=40, alpha=0).fit(MANY, MANY_Y))
-    with killing(on_cluster, 1) as killed:
-        assert everything(forest(max_trees=40, alpha=0).fit(MANY, MANY_Y)) == alone
-        assert killed  # in the middle, not after the end
+def replace_in_core(name, function):
+    setattr(_core, name, function)
 
 
-def test_a_search_survives_a_worker(on_cluster):
-    with here():
-        alone = everything(icet(trials=300, variant="paper").fit(MANY, MANY_Y))
-    with killing(on_cluster, 1) as killed:
-        assert everything(icet(trials=300, variant="paper").fit(MANY, MANY_Y)) == alone
-        assert killed
+FITS = {
+    "grow_forest": lambda: forest(max_trees=20, alpha=0).fit(X, Y),
+    "try_biases": lambda: icet(variant="paper").fit(X[:250], Y[:250]),
+}
+
+
+@pytest.mark.parametrize("function", FITS)
+def test_a_fit_survives_a_killed_worker(on_cluster, function, tmp_path):
+    with locally():
+        alone = everything(FITS[function]())
+    (worker, pid), *_ = on_cluster.run(os.getpid).items()
+    marker = tmp_path / "killed"
+    on_cluster.run(replace_in_core, function, functools.partial(kill_once, marker, [pid]), workers=[worker])
+    assert everything(FITS[function]()) == alone
+    assert marker.exists()
 
 
 def test_errors_of_the_work_are_passed_on(on_cluster):
     with pytest.raises(ZeroDivisionError):
-        spread(divided, Shared(1, int, ["1"]), lambda n: [1, 0], 1)
+        run_pieces(divided, SharedData(1, int, ["1"]), lambda n: [1, 0], 1)
 
 
 def divided(value, piece, n_threads):
@@ -319,135 +287,44 @@ def divided(value, piece, n_threads):
 def test_processes_of_this_machine():
     alone = everything(forest(max_trees=4, alpha=0).fit(X, Y))
     with joblib.parallel_config("loky", n_jobs=2):
-        assert slots() == 2
+        assert n_workers() == 2
         assert everything(forest(max_trees=4, alpha=0).fit(X, Y)) == alone
     joblib.externals.loky.get_reusable_executor().shutdown()
 
 
-def test_threads_are_those_of_the_core():
-    assert slots() == 1
-    assert threads_here(None) == 1
-    assert threads_here(3) == 3
-    assert threads_here(-1) == joblib.cpu_count()
+def test_without_a_backend_the_core_uses_threads():
+    assert n_workers() == 1
+    assert local_threads(None) == 1
+    assert local_threads(3) == 3
+    assert local_threads(-1) == joblib.cpu_count()
     for n_jobs in (1, 4):
         with joblib.parallel_config("threading", n_jobs=n_jobs):
-            assert slots() == 1
+            assert n_workers() == 1
     with joblib.parallel_config("loky", n_jobs=1):
-        assert slots() == 1
+        assert n_workers() == 1
 
 
-def test_threads_of_a_learner_are_those_of_its_own_machine(on_cluster, monkeypatch):
+def test_n_jobs_counts_the_cores_of_this_machine_not_of_the_cluster(on_cluster, monkeypatch):
     monkeypatch.setattr(on_cluster, "ncores", lambda: {"a": 100, "b": 28})
-    assert slots() == 128
-    assert threads_here(-1) == joblib.cpu_count()
-    assert threads_here(None) == 1
-    assert on_cluster.submit(threads_of_a_piece).result(PATIENCE) == (1, 1)
+    assert n_workers() == 128
+    assert local_threads(-1) == joblib.cpu_count()
+    assert local_threads(None) == 1
+    assert on_cluster.submit(threads_of_a_piece).result(TIMEOUT) == (1, 1)
 
 
 def threads_of_a_piece():
     with joblib.parallel_config("dask"):
-        return slots(), threads_here(-1)
+        return n_workers(), local_threads(-1)
 
 
 @given(n_items=st.integers(0, 50), n_pieces=st.integers(1, 60))
-def test_pieces_are_all_of_it_and_of_the_same_size(n_items, n_pieces):
-    pieces = [range(n_items)[piece] for piece in cut(n_items, n_pieces)]
+def test_slices_cover_the_range_and_differ_by_one_at_most(n_items, n_pieces):
+    pieces = [range(n_items)[piece] for piece in split_range(n_items, n_pieces)]
     assert [i for piece in pieces for i in piece] == list(range(n_items))
     assert len(pieces) == max(1, min(n_items, n_pieces))
     assert max(map(len, pieces)) - min(map(len, pieces)) <= 1
 
 
-# -- by an address ----------------------------------------------------------------------------------------------------
-
-
-def test_a_cluster_by_its_address(local_cluster, client):
-    alone = everything(forest(max_trees=4).fit(X, Y))
-    with cluster(local_cluster.scheduler_address):
-        assert slots() == 2
-        assert everything(forest(max_trees=4).fit(X, Y)) == alone
-    assert slots() == 1
-    with cluster(None):
-        assert slots() == 1
-
-
-def test_workers_of_another_release_are_refused(local_cluster, client, monkeypatch):
-    monkeypatch.setattr(cluster, "__version__", "99.0")
-    words = r"the worker tcp.* has worthwhile .*, but this is 99.0"
-    with pytest.raises(ValueError, match=words), cluster(local_cluster.scheduler_address):
-        pass
-
-
-def test_workers_without_worthwhile_are_refused(local_cluster, client, monkeypatch):
-    monkeypatch.setattr(cluster, "RELEASE", "worthwhile_is_not_here:__version__")
-    words = r"cannot load worthwhile \(No module named 'worthwhile_is_not_here'\)"
-    with pytest.raises(ValueError, match=words), cluster(local_cluster.scheduler_address):
-        pass
-
-
-def test_a_cluster_without_workers_is_refused(monkeypatch):
-    monkeypatch.setattr(cluster, "WORKERS", 0.3)
-    with (
-        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL) as empty,
-        pytest.raises(ValueError, match=r"has no worker after 0.3 s; start one with: dask worker tcp:"),
-        cluster(empty.scheduler_address),
-    ):
-        pass
-
-
-@pytest.fixture
-def silent():
-    """The address of somebody who listens and says nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield f"tcp://127.0.0.1:{listener.getsockname()[1]}"
-
-
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
-        ("tcp://127.0.0.1:1", "the cluster tcp://127.0.0.1:1 cannot be reached: no scheduler answers within 0.5 s"),
-        ("silent", "cannot be reached: no scheduler answers within 0.5 s; start a scheduler with: dask scheduler"),
-        ("here", "'here' is no address of a cluster; write it like tcp://"),
-        ("tcp://localhost", "'tcp://localhost' is no address"),
-        ("ftp://127.0.0.1:8786", "cannot be reached: unknown address scheme 'ftp'"),
-    ],
-)
-def test_wrong_addresses_are_refused_at_once(address, words, silent, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT", 0.5)
-    asked = []  # clients wait for ever where somebody listens and says nothing
-
-    class Client(distributed.Client):
-        def __init__(self, address, timeout, **options):
-            asked.append((address, timeout))
-            super().__init__(address, timeout=timeout, **options)
-
-    monkeypatch.setattr("distributed.Client", Client)
-    with pytest.raises(ValueError, match=words), cluster(silent if address == "silent" else address):
-        pass
-    assert asked == ([(address, 0.5)] if address.startswith("ftp") else [])
-
-
-def test_without_dask_the_error_names_what_to_install():
-    program = """
-import sys
-sys.modules["dask"] = sys.modules["distributed"] = None  # as if they were not installed
-import worthwhile as ww
-from worthwhile.parallel.dask_cluster import cluster
-X, y = [[i % 7, i % 5] for i in range(70)], [int(i % 7 > 3) for i in range(70)]
-ww.BudgetForestClassifier(max_trees=2, n_jobs=2).fit(X, y)
-ww.ICETClassifier(trials=20, population=10, n_jobs=2, variant="paper").fit(X, y)
-try:
-    with cluster("tcp://127.0.0.1:8786"):
-        pass
-except ValueError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().endswith("needs dask, which is not installed: pip install 'worthwhile[dask]'")
-
-
-def test_what_is_sent_is_made_again_from_its_parts():
-    parcel = pickle.loads(pickle.dumps(workers._Parcel("unused", doubled, [np.arange(3)])))
+def test_shared_data_is_rebuilt_from_its_parts():
+    parcel = pickle.loads(pickle.dumps(workers._Rebuildable("unused", doubled, [np.arange(3)])))
     assert parcel.value.tolist() == [0, 2, 4]

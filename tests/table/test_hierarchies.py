@@ -1,4 +1,4 @@
-"""EG2's hierarchies of nominal values become levels of generalisation."""
+"""Hierarchies of nominal values become levels of generalisation."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def test_levels_that_group_nothing_or_everything_are_left_out():
     assert levels_for(PETS, {"pet": {"beagle": "hound", "pug": "small"}}) == {"pet": []}  # other names, same groups
 
 
-def test_lineages_of_different_length():
+def test_values_at_different_depths():
     isa = {"beagle": "dog", "dog": "mammal", "siamese": "mammal"}
     assert levels_for(PETS, {"pet": isa}) == {"pet": [[0, 1, 0, 2]]}
 
@@ -36,24 +36,24 @@ def test_an_empty_column_has_no_levels():
 @pytest.mark.parametrize(
     ("hierarchies", "message"),
     [
-        ({"age": {}}, "hierarchies names 'age', which is not a nominal column; nominal are pet"),
-        ({"dog": {}}, "hierarchies names 'dog', which is not a nominal column"),
-        ({"pet": ["dog"]}, r"the hierarchy of 'pet' must be a mapping of value to more general value, got \['dog'\]"),
-        ({"pet": {"pug": "dog", "dog": "pug"}}, "the hierarchy of 'pet' goes round in a circle: pug → dog → pug"),
-        ({"pet": {"pug": "pug"}}, "goes round in a circle: pug → pug"),
+        ({"age": {}}, "hierarchies contains 'age', which is not a nominal column; nominal: pet"),
+        ({"dog": {}}, "hierarchies contains 'dog', which is not a nominal column"),
+        ({"pet": ["dog"]}, r"the hierarchy of 'pet' must map values to more general values, got \['dog'\]"),
+        ({"pet": {"pug": "dog", "dog": "pug"}}, "the hierarchy of 'pet' has a cycle: pug → dog → pug"),
+        ({"pet": {"pug": "pug"}}, "has a cycle: pug → pug"),
     ],
 )
-def test_mistakes_are_refused_by_name(hierarchies, message):
+def test_mistakes_are_reported_by_name(hierarchies, message):
     with pytest.raises(ValueError, match=message):
         levels_for(PETS, hierarchies)
 
 
 def test_no_nominal_column_at_all():
-    with pytest.raises(ValueError, match="nominal are none"):
+    with pytest.raises(ValueError, match="nominal: none"):
         ww.EG2Classifier(hierarchies={"x0": {}}).fit([[1.0], [2.0]], [0, 1])
 
 
-def test_values_of_any_type_and_values_never_seen():
+def test_values_of_any_type_and_unseen_values():
     data = pd.DataFrame({"code": [1, 2, 3, 4] * 10})
     y = np.array([0, 0, 1, 1] * 10)
     isa = {1: "low", 2.0: "low", "3": "high", np.int64(4): "high", 99: "high"}
@@ -63,5 +63,5 @@ def test_values_of_any_type_and_values_never_seen():
 
 
 def test_a_hierarchy_of_other_values_is_refused():
-    with pytest.raises(ValueError, match="hierarchy of 'pet' names none of its values: dog, cat"):
+    with pytest.raises(ValueError, match="hierarchy of 'pet' contains none of its values: dog, cat"):
         levels_for(Schema(("pet",), (("dog", "cat"),)), {"pet": {"zzz": "q"}})

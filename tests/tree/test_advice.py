@@ -152,7 +152,7 @@ def test_what_is_no_case_is_refused():
     with pytest.raises(ValueError, match="there is no test 'z'; the tests are x, y"):
         known.next_test({"z": 1})
     for value in ("high", [1], 10**400, 1j):
-        with pytest.raises(ValueError, match="the test 'x' wants a number, got"):
+        with pytest.raises(ValueError, match="the test 'x' needs a number, got"):
             known.explain({"x": value})
     with pytest.raises(TypeError, match=r"a case must be a mapping of test to value, e.g. \{'x': ...\}, got \[1, 2\]"):
         known.next_test([1, 2])

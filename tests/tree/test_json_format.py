@@ -177,7 +177,7 @@ BROKEN = {
     "column value twice": (small(columns=[{"name": "x", "kind": "nominal", "values": ["a", "a"]}]), "column 'x' has a value twice"),
     "column without name": (small(columns=[{"kind": "numeric"}]), "column 0 lacks 'name'"),
     "numeric column with values": (small(columns=[{"name": "x", "kind": "numeric", "values": []}]), "column 0 has the unknown field"),
-    "price of no column": (small(costs={"tests": {"z": 1}}), "the costs name tests that are no columns: 'z'"),
+    "price of no column": (small(costs={"tests": {"z": 1}}), "the costs contain tests that are not columns: 'z'"),
     "negative price": (small(costs={"tests": {"x": -1}}), "price of test 'x' must be at least 0"),
     "costs a list": (small(costs=[]), "'costs' of the tree must be an object, got []"),
     "unknown field of costs": (small(costs={"prices": {}}), "costs has the unknown field 'prices'"),
@@ -265,7 +265,7 @@ def test_broken_models_are_refused_by_name(model, change, message, tmp_path):
 
 
 def test_files_that_are_no_models(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none.json: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"none.json: no such file"):
         ww.load(tmp_path / "none.json")
     with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path))}: is not a file$"):
         ww.load(tmp_path)

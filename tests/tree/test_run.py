@@ -99,7 +99,7 @@ def test_other_errors_are_passed_on_with_the_name_of_the_test():
     with pytest.raises(ConnectionError, match="no route") as caught:
         tree(small()).run({}, {"x": broken, "y": broken})
     assert caught.value.__notes__ == ["while the value of the test 'x' was fetched"]
-    with pytest.raises(ValueError, match="the test 'x' wants a number, got 'high'"):
+    with pytest.raises(ValueError, match="the test 'x' needs a number, got 'high'"):
         tree(small()).run({}, {"x": lambda: "high", "y": broken})
 
 

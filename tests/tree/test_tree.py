@@ -153,7 +153,7 @@ def test_negative_costs_are_benefits():
 
 def test_truths_that_the_tree_never_saw():
     known = tree(small())
-    with pytest.raises(ValueError, match="errors has no row for class 'perhaps'; it knows 'no', 'yes'"):
+    with pytest.raises(ValueError, match="errors has no row for class 'perhaps'; its classes are 'no', 'yes'"):
         known.total_costs([[0, 0]], ["perhaps"])
     with pytest.raises(ValueError, match="y holds the class 1, which the tree does not know; it knows 'no', 'yes'"):
         known.total_costs([[0, 0]], [1])

@@ -34,7 +34,7 @@ def demo(
     """
     from worthwhile import datasets
     from worthwhile.files import make_folder, write_file
-    from worthwhile.learners.ensemble_labels import remembering
+    from worthwhile.learners.soft_labels import remember_ensembles
     from worthwhile.report import tree_picture
 
     heart = datasets.load("heart")
@@ -42,7 +42,7 @@ def demo(
         f"Cleveland heart disease data: {len(heart.y)} patients, 13 tests at the prices of the Ontario health insurance"
         " (Turney 1995, Canadian dollars), a wrong answer costs 500. ICET learned from two thirds of the patients."
     )
-    with remembering():  # for its break-even prices the report learns from the same patients again
+    with remember_ensembles():  # for its break-even prices the report learns from the same patients again
         with search_bar(quiet, trials=TRIALS) as tell:
             learned = _learn(heart, seed, tell)
         if learned.icet.stopped_ == "interrupted":

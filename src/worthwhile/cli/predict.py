@@ -69,7 +69,7 @@ def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
     sets, place = np.unique(charged_tests(clf, X), axis=0, return_inverse=True)
     used = np.array([";".join(np.array(tree.columns)[chosen]) for chosen in sets], dtype=object)
     return {
-        "answer": tree._answer_labels[answers].tolist(),
+        "answer": tree.answer_labels[answers].tolist(),
         "price_paid": np.round(prices, 6).tolist(),
         "tests_used": used[place.ravel()].tolist(),
         "confidence": [None if np.isnan(share) else round(float(share), 4) for share in own],

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.table.columns import value_text
-from worthwhile.table.files import Factor, Table, check_target, column_names, read_table
-from worthwhile.tree.tree import Tree, label_array
+from worthwhile.table.files import DataTable, Factor, check_target, column_names, read_table
+from worthwhile.tree.context import ProblemContext, label_array
+from worthwhile.tree.tree import Tree
 
 __all__ = [
     "Problem",
@@ -39,7 +40,7 @@ class Problem:
     names: list[str]
     nominal: list[str]
     costs: Costs | None
-    table: Table
+    table: DataTable
 
 
 def read_problem(
@@ -95,8 +96,8 @@ def check_costs(
 def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
     """Say which columns were taken for what, one line each."""
     guessed = [name for name in problem.nominal if name not in declared]
-    codes = [name for name in problem.table.like_codes() if name in problem.names]
-    ids = [name for name in problem.table.like_names() if name in problem.names]
+    codes = [name for name in problem.table.possible_codes() if name in problem.names]
+    ids = [name for name in problem.table.possible_ids() if name in problem.names]
     numeric = len(problem.names) - len(problem.nominal)
     nominal = ", ".join([*guessed, *(f"{name} (declared)" for name in declared)]) or "none"
     kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
@@ -108,14 +109,17 @@ def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
     return lines
 
 
-def frame_of(model: Any) -> Tree:
-    """Return a tree that has the model's columns, classes and costs."""
-    return model if isinstance(model, Tree) else model._frame()
+def frame_of(model: Any) -> ProblemContext:
+    """Return the model's columns, classes and costs."""
+    context: ProblemContext = model.context if isinstance(model, Tree) else model.problem_
+    return context
 
 
 def trees_of(model: Any) -> list[Tree]:
-    """Return the trees of a model: one, or those of a forest; of an empty forest, a single leaf."""
-    return [model] if isinstance(model, Tree) else getattr(model, "trees_", None) or [frame_of(model)]
+    """Return the trees of a model: one, or those of a forest, which may have none."""
+    if isinstance(model, Tree):
+        return [model]
+    return model.trees_ if hasattr(model, "trees_") else [model.tree_]
 
 
 def tests_of(model: Any) -> list[str]:
@@ -124,7 +128,7 @@ def tests_of(model: Any) -> list[str]:
     return [name for name in frame_of(model).columns if name in used]
 
 
-def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> Table:
+def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> DataTable:
     """Read the columns of a model; those that it never asks for may be lacking."""
     tree, names = frame_of(model), column_names(data)
     lacking = [name for name in tests_of(model) if name not in names]
@@ -141,7 +145,7 @@ def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Coll
     )
 
 
-def unknown_values(model: Any, table: Table) -> list[str]:
+def unknown_values(model: Any, table: DataTable) -> list[str]:
     """Say of which columns that a model asks for it does not know values: these count as tests that cannot be had."""
     tree, lines = frame_of(model), []
     kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
@@ -149,16 +153,18 @@ def unknown_values(model: Any, table: Table) -> list[str]:
         column, known = table.columns.get(name), kinds[name]
         if known is None or not isinstance(column, Factor):
             continue
-        strange = [code for code, text in enumerate(column.texts) if text not in known]
+        strange = [code for code, text in enumerate(column.categories) if text not in known]
         n = int(np.isin(column.codes, strange).sum())
         if n:
-            example = show(column.texts[strange[0]])
+            example = show(column.categories[strange[0]])
             words = f"the model knows {listing(known)}; these count as unavailable"
             lines.append(f"Column {show(name)}: {n} of {table.n_cases} values are unknown, e.g. {example}; {words}.")
     return lines
 
 
-def true_classes(model: Any, data: Path, target: str | None, missing: Collection[str] = ()) -> tuple[Table, str, Any]:
+def true_classes(
+    model: Any, data: Path, target: str | None, missing: Collection[str] = ()
+) -> tuple[DataTable, str, Any]:
     """Read the cases of a model with their classes, as it knows these; find their column if need be.
 
     Returns the table, the name of that column, and the classes.
@@ -171,17 +177,17 @@ def true_classes(model: Any, data: Path, target: str | None, missing: Collection
         others = [target]
     table = read_cases(model, data, missing, also=others)
     if target is None:
-        fitting = [name for name in others if table.class_texts(name) <= known.keys()]
+        fitting = [name for name in others if table.class_names(name) <= known.keys()]
         if len(fitting) != 1:
             found = f"{listing(fitting)} could be" if fitting else "no column is"
             raise ValueError(f"{data}: {found} the one of the classes {listing(tree.classes)}; name it with --target")
         target = fitting[0]
-    labels = table.classes(target, decide=False)
+    labels = table.classes(target, check=False)
     distinct, place = np.unique(labels, return_inverse=True)
     texts = [value_text(label) for label in distinct.tolist()]
     for code, text in enumerate(texts):
         if text not in known:
             row = int(np.flatnonzero(place == code)[0])
             knows = f"which the model does not know; it knows {listing(tree.classes)}"
-            raise ValueError(f"{table.place(row)}: column {show(target)} has the class {show(text)}, {knows}")
+            raise ValueError(f"{table.location(row)}: column {show(target)} has the class {show(text)}, {knows}")
     return table, target, label_array([known[text] for text in texts])[place]

@@ -1,4 +1,4 @@
-"""Prices of tests and costs of errors: `Costs`, `Test`, what a set of tests costs, and price lists in files."""
+"""Prices of tests and costs of errors: `Costs`, `Test`, pricing of test sets, and price lists in files."""
 
 from worthwhile.costs.costs import Costs, Prices
 from worthwhile.costs.price_list import Test

@@ -1,4 +1,4 @@
-"""Costs worked out for one table: prices by column and error costs by class, as the core wants them."""
+"""Costs bound to the columns and classes of one table: prices by column and error costs by class, for the core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BoundCosts"]
 
 @dataclass(frozen=True, eq=False)
 class BoundCosts:
-    """The prices of the columns and the costs of the errors; made once and shared by a learner and its tree."""
+    """Prices of the columns and costs of the errors, computed once and shared by a learner and its tree."""
 
     costs: Costs
     prices: Prices
@@ -29,7 +29,7 @@ class BoundCosts:
 
     @classmethod
     def of(cls, costs: Costs | None, columns: Sequence[str], classes: Sequence[Any]) -> BoundCosts:
-        """Work out costs for these columns and classes, refusing what does not fit them."""
+        """Bind costs to these columns and classes; raise an error if they do not fit."""
         priced = _priced(costs, columns) if costs is not None else _free(tuple(columns))
         costs, prices, core_pricing = priced
         answers, matrix = costs.error_matrix(classes)
@@ -37,14 +37,14 @@ class BoundCosts:
         matrix.flags.writeable = False
         return cls(costs, prices, tuple(answers), matrix, core_pricing, _core.Errors(matrix))
 
-    def errors_are_alike(self) -> bool:
-        """Say whether all errors are equally dear, and all right answers."""
+    def has_uniform_errors(self) -> bool:
+        """Return whether all errors cost the same, and all correct answers cost the same."""
         right = np.eye(*self.error_costs.shape, dtype=np.bool_)
         kinds = self.error_costs[right], self.error_costs[~right]
         return all(bool(np.ptp(costs) == 0) for costs in kinds if costs.size)
 
     def free_pricing(self) -> Any:
-        """Return the core's prices of as many tests that cost nothing."""
+        """Return prices for the core in which every test is free."""
         return _free(tuple(map(str, range(len(self.prices.marginal)))))[2]
 
 
@@ -53,7 +53,7 @@ def _priced(costs: Costs, columns: Sequence[str]) -> tuple[Costs, Prices, Any]:
     return costs, prices, _core.Pricing(*vars(prices).values())
 
 
-# Without costs there is nothing to work out twice; it would be a twentieth of a fit on 500 × 8.
+# Cached: without costs the same prices come up again and again, at a twentieth of a fit on 500 × 8.
 @functools.lru_cache(maxsize=16)
 def _free(columns: tuple[str, ...]) -> tuple[Costs, Prices, Any]:
     return _priced(Costs(), columns)

@@ -1,8 +1,7 @@
-"""Prices and error costs: what a test costs in context, and what a wrong answer costs.
+"""`Costs`: prices of tests and costs of errors.
 
-`Costs` is the one description of money that every learner, tree and metric reads. It is immutable, so it can be shared
-between estimators, copied and pickled without a thought. docs/costs.md explains it to users, docs/design.md ("What a
-test costs") says exactly how a test is priced.
+Every learner, tree and metric uses the same `Costs`. They are immutable, so estimators can share them. docs/costs.md
+is the user guide; docs/design.md ("What a test costs") defines exactly how a test is priced.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Prices:
     Attributes
     ----------
     marginal : float64 (d,)
-        Price of each column beyond its group's common price.
+        Price of each column, without its group's common price.
     group : int32 (d,)
         Index of its group, -1 for none.
     common : float64 (g,)
@@ -39,7 +38,7 @@ class Prices:
         1 for delayed tests.
     closure_start : int32 (d + 1,)
     closure_tests : int32
-        ``closure_tests[closure_start[t]:closure_start[t + 1]]`` is t itself, then everything it requires, transitively.
+        ``closure_tests[closure_start[t]:closure_start[t + 1]]`` is t, then all tests it requires, directly or not.
     """
 
     marginal: np.ndarray
@@ -61,14 +60,14 @@ class Costs:
     groups : mapping, optional
         Common price of each group of tests, charged once per case.
     errors : number, mapping, DataFrame or matrix, default 1.0
-        Cost of a wrong answer: one number for all, ``{truth: {answer: cost}}`` (the diagonal may be left out: 0), a
+        Cost of a wrong answer: one number for all, ``{truth: {answer: cost}}`` (a missing diagonal is 0), a
         DataFrame with truth as index and answers as columns, or a matrix ``errors[truth][answer]`` together with
-        `classes`. Costs may be negative (a benefit), right answers may cost too, and an answer that is no truth is a
-        reject answer ("unknown").
+        `classes`. Costs may be negative (a benefit), correct answers may have a cost, and an answer that is not a
+        true class, such as "unknown", is a reject answer.
     classes : sequence, optional
-        Names of the columns of a bare matrix; the first ones name its rows.
+        Names of the columns of a matrix; the first ones also name its rows.
     about : mapping of str to str, optional
-        Title, source, currency, licence ...: kept and written, ignored by learning.
+        Title, source, currency, licence ...: kept and written to files, ignored by learners.
 
     Examples
     --------
@@ -103,14 +102,15 @@ class Costs:
         for name in checked_groups:
             if name in unused:
                 raise CostsError(
-                    f"group {show(name)} has no test; give a test group={show(name)} or drop the group", ("group", name)
+                    f"group {show(name)} has no test; give a test group={show(name)} or remove the group",
+                    ("group", name),
                 )
         self._set(checked, checked_groups, ErrorTable.parse(errors, classes), check_about(about))
 
     def _set(self, tests: dict[str, Test], groups: dict[str, float], errors: ErrorTable, about: dict[str, str]) -> None:
         closures = find_closures(tests)
         state = {"_tests": tests, "_groups": groups, "_errors": errors, "_about": about, "_closures": closures}
-        self.__dict__.update(state)  # __setattr__ refuses: costs are immutable
+        self.__dict__.update(state)  # not by assignment: costs are immutable
 
     def _copy(
         self,
@@ -118,7 +118,7 @@ class Costs:
         groups: dict[str, float] | None = None,
         errors: ErrorTable | None = None,
     ) -> Costs:
-        """Return a copy with some parts replaced by parts that are checked already."""
+        """Return a copy with some parts replaced; the new parts must be checked already."""
         copy = object.__new__(type(self))
         copy._set(
             self._tests if tests is None else tests,
@@ -129,10 +129,10 @@ class Costs:
         return copy
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Costs are immutable, so {name!r} cannot be set; make new ones, e.g. with_errors(...)")
+        raise AttributeError(f"Costs are immutable: cannot set {name!r}; create new costs, e.g. with with_errors(...)")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Costs are immutable, so {name!r} cannot be deleted")
+        raise AttributeError(f"Costs are immutable: cannot delete {name!r}")
 
     def __copy__(self) -> Costs:
         return self
@@ -143,8 +143,8 @@ class Costs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Costs):
             return NotImplemented
-        mine = (self._tests, self._groups, self._errors.texts(), self._about)
-        return mine == (other._tests, other._groups, other._errors.texts(), other._about)
+        mine = (self._tests, self._groups, self._errors.with_string_labels(), self._about)
+        return mine == (other._tests, other._groups, other._errors.with_string_labels(), other._about)
 
     def __hash__(self) -> int:
         return hash((frozenset(self._tests.items()), frozenset(self._groups.items())))
@@ -201,7 +201,7 @@ class Costs:
 
     @property
     def about(self) -> dict[str, str]:
-        """Title, source, currency, licence: whatever the describer wrote about these costs.
+        """Title, source, currency, licence: whatever was written about these costs.
 
         Examples
         --------
@@ -211,14 +211,14 @@ class Costs:
         return dict(self._about)
 
     def price(self, test: str, paid: Collection[str] = ()) -> float:
-        """Return what a test costs now, with what it requires, given the tests paid already.
+        """Return what a test and the tests it requires cost, given the tests already paid for.
 
         Parameters
         ----------
         test : str
             Name of the test.
         paid : collection of str
-            Names of the tests that are paid: they cost nothing more, and neither does the common price of their groups.
+            Names of the tests already paid for. They and the common prices of their groups are not charged again.
 
         Examples
         --------
@@ -232,11 +232,11 @@ class Costs:
         done = set(paid)
         for name in (test, *done):
             if name not in self._closures:
-                raise CostsError(f"there is no price for test {show(name)}; {suggest(str(name), self._closures)}")
+                raise CostsError(f"no price for test {show(name)}; {suggest(str(name), self._closures)}")
         return self._bill(self._closures[test], done)
 
     def _bill(self, names: Iterable[str], paid: Collection[str] = ()) -> float:
-        """Price of a set of tests: marginals of what is not paid, commons of the groups that are new."""
+        """Return the price of a set of tests: their own prices and the common prices of groups not yet paid for."""
         tests = [self._tests[name] for name in names if name not in paid and name in self._tests]
         settled = {self._tests[name].group for name in paid if name in self._tests}
         due = {test.group for test in tests if test.group is not None} - settled
@@ -261,8 +261,8 @@ class Costs:
         Parameters
         ----------
         y : array-like
-            The classes of all cases of the data set. f_i is the frequency of class i, T the price of all tests
-            together, and C ranges over the classes in y; reject answers play no part.
+            The classes of all cases of the data set. f_i is the relative frequency of class i, T the price of all
+            tests together, and C the error costs of the classes in y, without reject answers.
 
         Examples
         --------
@@ -271,7 +271,7 @@ class Costs:
         """
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.size == 0:
-            raise CostsError(f"y must be a non-empty list of classes; its shape is {labels.shape}")
+            raise CostsError(f"y must be a non-empty 1-d list of classes; its shape is {labels.shape}")
         for row, label in enumerate(labels.tolist()):
             if is_missing(label):
                 raise CostsError(f"y has no class in row {row}: {show(label)}")
@@ -282,7 +282,7 @@ class Costs:
         return float(self.total_price() + least_wrong * matrix.max())
 
     def with_errors(self, errors: Any, classes: Sequence[Any] | None = None) -> Costs:
-        """Return a copy with other error costs; `errors` and `classes` as for `Costs`.
+        """Return a copy with other error costs; `errors` and `classes` are as in `Costs`.
 
         Examples
         --------
@@ -292,7 +292,7 @@ class Costs:
         return self._copy(errors=ErrorTable.parse(errors, classes))
 
     def without_delays(self) -> Costs:
-        """Return a copy in which every result comes at once.
+        """Return a copy without delays: every result is available at once.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class Costs:
         return self._copy(tests={name: replace(test, delayed=False) for name, test in self._tests.items()})
 
     def without_groups(self) -> Costs:
-        """Return a copy in which every test has its full (first) price and nothing is shared.
+        """Return a copy without groups: every test has its full (first) price.
 
         Examples
         --------
@@ -325,8 +325,7 @@ class Costs:
         Raises
         ------
         ValueError
-            If a test of the price list, or one that it requires, is not among the columns, or if two columns have the
-            same name.
+            If a test of the price list, or one that it requires, is not a column, or if two columns have the same name.
 
         Examples
         --------
@@ -342,7 +341,7 @@ class Costs:
         position = {name: place for place, name in enumerate(names)}
         if len(position) != len(names):
             twice = [name for name, count in Counter(names).items() if count > 1]
-            raise CostsError(f"two columns have the same name, so tests cannot be told apart: {listing(twice)}")
+            raise CostsError(f"every column needs a unique name; two columns have the same name: {listing(twice)}")
         self._check_columns(position)
         free = Test(0.0)
         tests = [self._tests.get(name, free) for name in names]
@@ -366,16 +365,19 @@ class Costs:
         parts = []
         for name in missing[:3]:
             role = "priced" if name in self._tests else f"required by {show(needs[name])}"
-            hint = "in TOML, errors = … stands above [tests]" if name == "errors" else suggest(name, known)
+            hint = "in TOML, errors = … must be above [tests]" if name == "errors" else suggest(name, known)
             parts.append(f"{show(name)} ({role}; {hint})")
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        raise CostsError(f"the costs name tests that are no columns: {', '.join(parts)}{more}", ("test", missing[0]))
+        raise CostsError(
+            f"the costs contain tests that are not columns: {', '.join(parts)}{more}", ("test", missing[0])
+        )
 
     def error_matrix(self, classes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
         """Return the answers and the matrix M[truth][answer] for a table with the given classes.
 
-        The answers are the classes, in the given order, then the reject answers. Labels are matched by equality, else
-        by their text (1.0 matches "1"). Classes that only the errors know are left out: a fold may lack one.
+        The answers are the classes, in the given order, then the reject answers. Labels match if they are equal or have
+        the same text (1.0 matches "1"). Classes of the error costs that are not given are left out: a fold may lack
+        one.
 
         Examples
         --------
@@ -400,18 +402,19 @@ class Costs:
         Costs(no tests, errors 500)
         >>> folder.cleanup()
         """
-        from worthwhile.costs import files as cost_files  # only those who use files pay for the parsers
+        from worthwhile.costs import files as cost_files  # imported here: only needed for files
 
         description = cost_files.read(path)
         try:
             return cls(**description.arguments)
-        except CostsError as mistake:
-            raise ValueError(f"{description.place(mistake.culprit)}: {mistake}") from None
+        except CostsError as error:
+            raise ValueError(f"{description.place(error.entry)}: {error}") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write costs to a file, TOML or CSV by its suffix; the file is replaced as a whole or not at all.
+        """Write costs to a file, TOML or CSV by its suffix.
 
-        Class labels that are no strings are written as text. `Costs.read` gives back equal costs.
+        Class labels that are not strings are written as text. `Costs.read` returns equal costs. If writing fails, an
+        existing file stays as it was.
 
         Examples
         --------

@@ -1,7 +1,7 @@
-"""What errors cost: from the forms a user may write to one checked table.
+"""Error costs: turns every form that `Costs` accepts into one checked table.
 
-A table is either uniform (one number for every wrong answer) or a matrix ``cells[truth][answer]`` whose answers are the
-truths followed by the *reject answers*, which are answers and never truths ("unknown").
+A table is either uniform (one number for every wrong answer) or a matrix ``cells[truth][answer]``. Its answers are the
+true classes followed by the *reject answers*, such as "unknown", which are never a true class.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-Culprit = tuple[str, ...]
+EntryKey = tuple[str, ...]
 
 FORMS = (
     "a number, a mapping {truth: {answer: cost}}, a DataFrame (index: truth, columns: answer) or a matrix with classes="
@@ -24,20 +24,20 @@ FORMS = (
 
 
 class CostsError(ValueError):
-    """A mistake in a description of costs; `culprit` says where it is: readers of files add file and line."""
+    """An error in a description of costs; `entry` names the entry, so that file readers can add file and line."""
 
-    def __init__(self, message: str, culprit: Culprit = ()) -> None:
+    def __init__(self, message: str, entry: EntryKey = ()) -> None:
         super().__init__(message)
-        self.culprit = culprit
+        self.entry = entry
 
 
 def show(value: Any) -> str:
-    """Show a value in a message, shortened, and without numpy's wrapping of scalars."""
+    """Return a value as text for a message: shortened, numpy scalars as plain numbers."""
     return reprlib.repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def listing(names: Iterable[Any], most: int = 8) -> str:
-    """List names for a message; long lists are cut."""
+    """Return names as text for a message; long lists are shortened."""
     shown = [show(name) for name in names]
     return (
         ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "") if shown else "none"
@@ -45,7 +45,7 @@ def listing(names: Iterable[Any], most: int = 8) -> str:
 
 
 def suggest(name: str, valid: Iterable[str]) -> str:
-    """Say which valid names are closest to a wrong one, or else which ones there are."""
+    """Suggest the valid names closest to a wrong one, or list the valid names."""
     by_lower = {text.lower(): text for text in valid}
     if not by_lower:
         return "there are none"
@@ -58,7 +58,7 @@ def suggest(name: str, valid: Iterable[str]) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a single value stands for "not there": None, NaN or pandas.NA.
+    """Return whether a single value is missing: None, NaN or pandas.NA.
 
     Examples
     --------
@@ -69,44 +69,44 @@ def is_missing(value: Any) -> bool:
         return True
     if isinstance(value, (float, np.floating)):
         return math.isnan(value)
-    # pandas' markers are known by their names, since pandas is no dependency
+    # by name, since pandas is not a dependency
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def number(value: Any, what: str, culprit: Culprit) -> float:
+def number(value: Any, what: str, entry: EntryKey) -> float:
     """Check that `value` is a finite number and return it as a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise CostsError(f"{what} must be a number, not {show(value)}", culprit)
+        raise CostsError(f"{what} must be a number, not {show(value)}", entry)
     try:
         result = float(value)
     except OverflowError:
         result = math.inf
     if not math.isfinite(result):
-        raise CostsError(f"{what} must be finite, not {show(value)}", culprit)
-    return result + 0.0  # -0.0 becomes 0.0, so that equal costs are also written alike
+        raise CostsError(f"{what} must be finite, not {show(value)}", entry)
+    return result + 0.0  # -0.0 becomes 0.0, so that equal costs are written the same
 
 
 def plain_label(label: Any) -> Hashable:
-    """Return a class label as a plain Python value; refuse what cannot be a label."""
+    """Return a class label as a plain Python value; raise an error if it cannot be a label."""
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str) and value:
         return str(value)
     if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
     raise CostsError(
-        f"{show(label)} is no class label: valid are non-empty strings, finite numbers, True and False", ("error",)
+        f"{show(label)} is not a class label; valid: non-empty strings, finite numbers, True and False", ("error",)
     )
 
 
 def label_key(label: Hashable) -> str:
-    """Return the text that stands for a label in files: integer-like floats are written as integers."""
+    """Return a label as written in files: whole floats are written as integers."""
     if isinstance(label, float) and label.is_integer():
         return str(int(label))
     return str(label)
 
 
 class LabelIndex:
-    """Finds labels by equality first, else by their text: files know only strings.
+    """Finds labels by equality, or else by their text: files only hold strings.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class LabelIndex:
             self.add(label)
 
     def find(self, label: Any) -> Hashable | None:
-        """Return the known label that `label` stands for, or None."""
+        """Return the label in the index that matches `label`, or None."""
         plain = plain_label(label)
         if plain in self._labels:
             return self._labels[plain]
@@ -132,16 +132,16 @@ class LabelIndex:
         return None
 
     def add(self, label: Any) -> Hashable:
-        """Enter a new label; one that cannot be told from a known one is refused."""
+        """Add a new label; raise an error if it matches one in the index."""
         plain = plain_label(label)
         known = self.find(plain)
         if known is not None:
             twice = (
-                f"class {show(plain)} is there twice"
+                f"class {show(plain)} appears twice"
                 if known == plain
                 else f"classes {show(known)} and {show(plain)} clash"
             )
-            raise CostsError(f"errors: {twice}; every class needs one label of its own", ("error", label_key(plain)))
+            raise CostsError(f"errors: {twice}; every class needs a unique label", ("error", label_key(plain)))
         self._labels[plain] = plain
         for text in (str(plain), label_key(plain)):
             self._texts[text] = plain
@@ -150,7 +150,7 @@ class LabelIndex:
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """The checked table: `uniform`, or truths, answers and cells."""
+    """Checked error costs: `uniform`, or true classes, answers and cells."""
 
     uniform: float | None
     truths: tuple[Hashable, ...] = ()
@@ -159,13 +159,13 @@ class ErrorTable:
 
     @classmethod
     def parse(cls, errors: Any, classes: Sequence[Any] | None) -> ErrorTable:
-        """Read any of the forms of `errors` that a user may give."""
+        """Read any form of `errors` that `Costs` accepts."""
         is_frame = hasattr(errors, "index") and hasattr(errors, "columns") and hasattr(errors, "to_numpy")
         is_matrix = isinstance(errors, (list, tuple, np.ndarray)) and not is_frame
         if is_matrix:
             return cls._from_matrix(errors, classes)
         if classes is not None:
-            raise CostsError(f"classes= belongs to a bare matrix of errors; errors is {show(errors)}", ("error",))
+            raise CostsError(f"classes= is only valid with errors as a matrix; errors is {show(errors)}", ("error",))
         if is_frame:
             return cls._from_rows(
                 list(errors.index), [list(zip(errors.columns, row, strict=True)) for row in errors.to_numpy()]
@@ -192,13 +192,11 @@ class ErrorTable:
         if not rows or None in rows or len(widths) != 1 or (width := widths.pop()) < len(rows):
             raise CostsError(
                 "errors as a matrix needs one row per class, all of the same length, and a column for every class "
-                f"(further columns are reject answers); this one is {show(errors)}",
+                f"(additional columns are reject answers), not {show(errors)}",
                 ("error",),
             )
         if classes is None:
-            raise CostsError(
-                f"errors as a matrix needs classes=, the names of its {width} columns in order", ("error",)
-            )
+            raise CostsError(f"errors as a matrix needs classes=, the names of its {width} columns", ("error",))
         labels = list(classes) if not isinstance(classes, str) else [classes]
         if len(labels) != width:
             raise CostsError(
@@ -208,7 +206,7 @@ class ErrorTable:
 
     @classmethod
     def _from_rows(cls, truths: list[Any], rows: list[list[tuple[Any, Any]]]) -> ErrorTable:
-        """Build the table from (answer, cost) pairs per truth; a missing diagonal is 0, other gaps raise."""
+        """Build the table from (answer, cost) pairs per true class; a missing diagonal is 0, other gaps raise."""
         if not truths:
             raise CostsError(f"errors is empty; it must be {FORMS}", ("error",))
         index = LabelIndex()
@@ -231,8 +229,8 @@ class ErrorTable:
             for answer in answers:
                 if answer not in entries:
                     raise CostsError(
-                        f"errors[{show(truth)}] says nothing about answer {show(answer)}; "
-                        f"every truth needs a cost for each of the answers {listing(a for a in answers if a != truth)}",
+                        f"errors[{show(truth)}] has no cost for answer {show(answer)}; "
+                        f"every class needs a cost for each of the answers {listing(a for a in answers if a != truth)}",
                         ("error", label_key(truth), label_key(answer)),
                     )
         cells = tuple(tuple(entries[answer] for answer in answers) for entries in filled)
@@ -246,8 +244,8 @@ class ErrorTable:
             truth: dict(zip(self.answers, row, strict=True)) for truth, row in zip(self.truths, self.cells, strict=True)
         }
 
-    def texts(self) -> float | dict[str, dict[str, float]]:
-        """Return the same with the labels as files write them; two tables are equal if this is."""
+    def with_string_labels(self) -> float | dict[str, dict[str, float]]:
+        """Return the same with labels as written in files; two tables are equal if these are."""
         nested = self.nested()
         if isinstance(nested, float):
             return nested
@@ -257,20 +255,20 @@ class ErrorTable:
         """Return answers and M[truth][answer] for the given classes; see `Costs.error_matrix`."""
         labels = list(classes)
         if not labels:
-            raise CostsError("classes is empty; at least one class is needed", ("error",))
+            raise CostsError("classes is empty; give at least one class", ("error",))
         if self.uniform is not None:
             if len(set(labels)) != len(labels):
-                raise CostsError(f"classes names a class twice: {listing(labels)}", ("error",))
+                raise CostsError(f"classes contains a class twice: {listing(labels)}", ("error",))
             return labels, self.uniform * (1.0 - np.eye(len(labels)))
         index = LabelIndex(self.truths)
         found = [index.find(label) for label in labels]
         for position, (label, truth) in enumerate(zip(labels, found, strict=True)):
             if truth is None:
                 raise CostsError(
-                    f"errors has no row for class {show(label)}; it knows {listing(self.truths)}", ("error",)
+                    f"errors has no row for class {show(label)}; its classes are {listing(self.truths)}", ("error",)
                 )
             if truth in found[:position]:
-                raise CostsError(f"classes names class {show(truth)} twice: {listing(labels)}", ("error",))
+                raise CostsError(f"classes contains {show(truth)} twice: {listing(labels)}", ("error",))
         rejects = self.answers[len(self.truths) :]
         columns = [self.answers.index(answer) for answer in (*found, *rejects)]
         rows = [self.truths.index(truth) for truth in found if truth is not None]

@@ -1,7 +1,6 @@
 """Costs in files: TOML and CSV (read and written) and Turney's four-file format (read). docs/costs.md describes them.
 
-Readers only turn a file into the arguments of `Costs` and remember where each thing stood; `Costs` itself checks what
-they say.
+Readers turn a file into the arguments of `Costs` and record the place of each entry; `Costs` checks the values.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from worthwhile.costs.error_costs import Culprit, listing, show, suggest
+from worthwhile.costs.error_costs import EntryKey, listing, show, suggest
 from worthwhile.files import read_text, write_file
 
 if TYPE_CHECKING:
@@ -26,35 +25,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says: arguments for `Costs`, and the place of each test, group and error for messages."""
+    """The content of a file: arguments for `Costs`, and the place of each test, group and error for messages."""
 
     path: Path
     arguments: dict[str, Any]
-    places: dict[Culprit, str] = field(default_factory=dict)
+    places: dict[EntryKey, str] = field(default_factory=dict)
 
-    def place(self, culprit: Culprit) -> str:
-        """Return where the culprit stands, as exactly as the file's format lets us know."""
-        while culprit and culprit not in self.places:
-            culprit = culprit[:-1]
-        return self.places.get(culprit, str(self.path))
+    def place(self, entry: EntryKey) -> str:
+        """Return file and line of an entry, or the file if the line is unknown."""
+        while entry and entry not in self.places:
+            entry = entry[:-1]
+        return self.places.get(entry, str(self.path))
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how it is read, and how it is written if it can be."""
+    """A file format: its reader, and its writer if it can be written."""
 
     read: Callable[[Path], Description]
     write: Callable[[Costs], str] | None = None
 
 
 def read(path: str | os.PathLike[str]) -> Description:
-    """Read the description of costs in a file, in the format its suffix names."""
+    """Read the description of costs in a file; its suffix names the format."""
     place = Path(path)
     return _format_of(place).read(place)
 
 
 def write(costs: Costs, path: str | os.PathLike[str]) -> None:
-    """Write costs in the format that the suffix names; through a temporary file: nothing half-written stays behind."""
+    """Write costs to a file; its suffix names the format."""
     place = Path(path)
     known = FORMATS.get(place.suffix.lower())
     writer = None if known is None else known.write
@@ -87,12 +86,12 @@ def _read_toml(path: Path) -> Description:
     try:
         content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: broken TOML: {error}") from None
+        raise ValueError(f"{path}: invalid TOML: {error}") from None
     for key, value in content.items():
         if key not in _TOML_KEYS:
             raise ValueError(f"{path}: unknown key {show(key)}; {suggest(key, _TOML_KEYS)}")
         if key != "errors" and not isinstance(value, dict):
-            raise ValueError(f"{path}: {key} must be a table, [{key}], not {show(value)}")
+            raise ValueError(f"{path}: {key} must be a table [{key}], not {show(value)}")
         if key == "errors" and isinstance(value, list):
             raise ValueError(f"{path}: errors must be a number or tables [errors.truth], not a list")
     return Description(path, content)
@@ -118,8 +117,10 @@ def _toml_test(test: Any) -> str:
 
 
 def _write_toml(costs: Costs) -> str:
-    errors = costs._errors.texts()
-    blocks = [[f"errors = {errors!r}"]] if isinstance(errors, float) else []  # a bare key must come before all tables
+    errors = costs._errors.with_string_labels()
+    blocks = (
+        [[f"errors = {errors!r}"]] if isinstance(errors, float) else []
+    )  # in TOML a key must come before all tables
     tables: list[tuple[str, dict[str, str]]] = [
         ("about", {name: _toml_string(text) for name, text in costs.about.items()}),
         ("tests", {name: _toml_test(test) for name, test in costs.tests.items()}),
@@ -140,7 +141,7 @@ def _toml_table(header: str, content: Mapping[str, str]) -> list[str]:
 # --- CSV ------------------------------------------------------------------------------------------------------------
 
 _CSV_COLUMNS = ("kind", "name", "price", "group", "delayed", "requires", "answer")
-# Cells each kind of row may fill, beyond kind and name. The text of an `about` row stands under answer.
+# Columns that each kind of row may fill, besides kind and name. The text of an `about` row is in column answer.
 _CSV_KINDS = {
     "test": ("price", "group", "delayed", "requires"),
     "group": ("price",),
@@ -153,14 +154,14 @@ _YES_NO = {"yes": True, "no": False, "": False}
 def _read_csv(path: Path) -> Description:
     arguments: dict[str, Any] = {"tests": {}, "groups": {}, "about": {}}
     errors: dict[str, dict[str, float]] = {}
-    places: dict[Culprit, str] = {}
+    places: dict[EntryKey, str] = {}
     for line, row in _csv_rows(path):
         where = f"{path}, line {line}"
         key = (row["kind"], row["name"], row["answer"]) if row["kind"] == "error" else (row["kind"], row["name"])
         if key in places:
-            raise ValueError(f"{where}: {' '.join([key[0], *map(show, key[1:])])} is already at {places[key]}")
+            raise ValueError(f"{where}: {' '.join([key[0], *map(show, key[1:])])} is already given at {places[key]}")
         places[key] = where
-        places.setdefault(key[:2], where)  # the first row of a truth stands for entries that are missing
+        places.setdefault(key[:2], where)  # the place of missing answers is the first row of their class
         places.setdefault(key[:1], where)
         if row["kind"] == "test":
             arguments["tests"][row["name"]] = _csv_test(row, where)
@@ -176,7 +177,7 @@ def _read_csv(path: Path) -> Description:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the number of the first line and the cells of every row that is not blank, its kind and name checked."""
+    """Yield the first line number and the cells of every row that is not blank; kind and name are checked."""
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     columns: list[str] | None = None
     start = 1
@@ -184,7 +185,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise ValueError(f"{path}, line {start}: broken CSV: {error}") from None
+            raise ValueError(f"{path}, line {start}: invalid CSV: {error}") from None
         if cells is None:
             break
         line, start = start, reader.line_num + 1
@@ -202,20 +203,20 @@ def _csv_header(cells: list[str], where: str) -> list[str]:
     columns = [cell.strip().lower() for cell in cells]
     for position, column in enumerate(columns):
         if ";" in column:
-            raise ValueError(f"{where}: the columns are separated by semicolons; separate them by commas")
+            raise ValueError(f"{where}: the columns are separated by semicolons; use commas")
         if column not in _CSV_COLUMNS:
             raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_COLUMNS)}")
         if column in columns[:position]:
-            raise ValueError(f"{where}: column {show(column)} is there twice")
+            raise ValueError(f"{where}: column {show(column)} appears twice")
     for column in _CSV_COLUMNS[:3]:
         if column not in columns:
-            raise ValueError(f"{where}: column {show(column)} is missing; needed: {', '.join(_CSV_COLUMNS[:3])}")
+            raise ValueError(f"{where}: column {show(column)} is missing; required: {', '.join(_CSV_COLUMNS[:3])}")
     return columns
 
 
 def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]:
     if len(cells) > len(columns):
-        raise ValueError(f"{where}: {len(cells)} cells for the {len(columns)} columns of the first line")
+        raise ValueError(f"{where}: {len(cells)} cells, but the first line has {len(columns)} columns")
     raw = dict.fromkeys(_CSV_COLUMNS, "") | dict(zip(columns, cells, strict=False))
     row = {column: cell.strip() for column, cell in raw.items()}
     kind = row["kind"] = row["kind"].lower()
@@ -225,7 +226,7 @@ def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]
         raise ValueError(f"{where}: a row of kind {kind} needs a name")
     for column in _CSV_COLUMNS[2:]:
         if row[column] and column not in _CSV_KINDS[kind]:
-            raise ValueError(f"{where}: a row of kind {kind} has no {column}; leave {show(row[column])} out")
+            raise ValueError(f"{where}: a row of kind {kind} has no {column}; remove {show(row[column])}")
     if kind == "about":
         row["answer"] = raw["answer"]
     elif kind == "error" and not row["answer"]:
@@ -250,7 +251,9 @@ def _csv_test(row: dict[str, str], where: str) -> dict[str, Any]:
     return {"price": _csv_price(row, where), "group": group, "delayed": _YES_NO[delayed], "requires": requires}
 
 
-def _csv_errors(errors: dict[str, dict[str, float]], places: dict[Culprit, str]) -> float | dict[str, dict[str, float]]:
+def _csv_errors(
+    errors: dict[str, dict[str, float]], places: dict[EntryKey, str]
+) -> float | dict[str, dict[str, float]]:
     """Return the uniform cost, the row `*`,`*`, or the table."""
     starred = [(truth, answer) for truth, row in errors.items() for answer in row if "*" in (truth, answer)]
     if not starred:
@@ -258,7 +261,7 @@ def _csv_errors(errors: dict[str, dict[str, float]], places: dict[Culprit, str])
     if errors != {"*": {"*": errors.get("*", {}).get("*")}}:
         place = places[("error", *starred[0])]
         raise ValueError(
-            f"{place}: '*' stands for all classes: either one error row with name '*' and answer '*', or no '*' at all"
+            f"{place}: '*' means all classes: use one error row with name '*' and answer '*', or no '*' at all"
         )
     return errors["*"]["*"]
 
@@ -269,10 +272,10 @@ def _csv_line(cells: Iterable[str]) -> str:
 
 
 def _csv_name(name: str, forbidden: str = "") -> str:
-    """Return a name unless CSV would not give it back: readers strip white space around cells."""
+    """Return the name, or raise an error if reading the CSV file would not return the same name."""
     if name != name.strip() or name == "*" or any(c in name for c in forbidden):
         raise ValueError(
-            f"CSV cannot hold the name {show(name)} (white space around it, '*' or ';'); write a .toml file"
+            f"CSV cannot contain the name {show(name)} (surrounding white space, '*' or ';'); write a .toml file"
         )
     return name
 
@@ -286,7 +289,7 @@ def _write_csv(costs: Costs) -> str:
         delayed = "yes" if test.delayed else "no"
         lines.append(("test", _csv_name(name), repr(test.price), group, delayed, requires, ""))
     lines += [("group", _csv_name(name), repr(common), "", "", "", "") for name, common in costs.groups.items()]
-    errors = costs._errors.texts()
+    errors = costs._errors.with_string_labels()
     if isinstance(errors, float):
         lines.append(("error", "*", repr(errors), "", "", "", "*"))
     else:
@@ -308,7 +311,7 @@ def _read_turney(path: Path) -> Description:
     missing = [place.name for place in parts.values() if not place.exists()]
     if missing:
         raise FileNotFoundError(
-            f"{path}: the four files {listing(_TURNEY_SUFFIXES)} belong together; missing beside it: {listing(missing)}"
+            f"{path}: the four files {listing(_TURNEY_SUFFIXES)} belong together; missing: {listing(missing)}"
         )
     expense = _turney_entries(parts[".expense"])
     full = _same_tests(_turney_entries(parts[".cost"]), expense)
@@ -325,13 +328,13 @@ def _read_turney(path: Path) -> Description:
     unused = [group for group in declared if group not in groups]
     if unused:
         raise ValueError(f"{declared[unused[0]]}: group {show(unused[0])} has no test")
-    places: dict[Culprit, str] = {("test", name): place for name, (_, place) in expense.items()}
+    places: dict[EntryKey, str] = {("test", name): place for name, (_, place) in expense.items()}
     arguments = {"tests": tests, "groups": {group: float(groups[group][0]) for group in declared}}
     return Description(path, arguments, places)
 
 
 def _turney_lines(path: Path) -> list[tuple[str, str]]:
-    """Return (place, text) of the lines with content; the dot that may end a line is no part of it."""
+    """Return (place, text) of the lines that are not blank, without a final dot."""
     numbered = ((f"{path}, line {n}", line.strip()) for n, line in enumerate(read_text(path).splitlines(), 1))
     return [(place, line.removesuffix(".").rstrip()) for place, line in numbered if line]
 
@@ -345,19 +348,19 @@ def _turney_entries(path: Path, skip: int = 0) -> _Entries:
         if not colon or not name:
             raise ValueError(f"{place}: expected 'test: value', found {show(line)}")
         if name in entries:
-            raise ValueError(f"{place}: test {show(name)} is already at {entries[name][1]}")
+            raise ValueError(f"{place}: test {show(name)} is already given at {entries[name][1]}")
         entries[name] = (value.strip(), place)
     return entries
 
 
 def _same_tests(entries: _Entries, expense: _Entries) -> _Entries:
-    """Check that a file speaks of the tests of the `.expense` file, all of them and no others."""
+    """Check that a file has exactly the tests of the `.expense` file."""
     for name, (_, place) in entries.items():
         if name not in expense:
             raise ValueError(f"{place}: unknown test {show(name)}; {suggest(name, expense)}")
     for name, (_, place) in expense.items():
         if name not in entries:
-            raise ValueError(f"{place}: test {show(name)} is missing in the other files, which know {listing(entries)}")
+            raise ValueError(f"{place}: test {show(name)} is missing in the other files, which have {listing(entries)}")
     return entries
 
 
@@ -381,7 +384,7 @@ def _turney_groups(path: Path, expense: _Entries) -> tuple[dict[str, str], dict[
 
 
 def _turney_decimal(name: str, text: str, place: str) -> Decimal:
-    """Read a price exactly, so that 7.27 - 5.17 is 2.10 and commons can be compared."""
+    """Read a price exactly, so that 7.27 - 5.17 is 2.10 and common prices can be compared."""
     try:
         price = Decimal(text.strip())
     except InvalidOperation:
@@ -397,7 +400,7 @@ def _turney_prices(name: str, text: str, place: str) -> tuple[Decimal, Decimal]:
         raise ValueError(f"{place}: test {show(name)} needs 'full price, discount price', found {show(text)}")
     first, later = (_turney_decimal(name, cell, place) for cell in cells)
     if later > first:
-        raise ValueError(f"{place}: discount price {later} of test {show(name)} exceeds its full price {first}")
+        raise ValueError(f"{place}: discount price {later} of test {show(name)} is above its full price {first}")
     return first, later
 
 
@@ -416,17 +419,17 @@ def _turney_delay(name: str, when: str, place: str) -> bool:
 def _check_common(
     name: str, group: str | None, common: Decimal, groups: dict[str, tuple[Decimal, str]], place: str
 ) -> None:
-    """Enter or compare the common price of a group, which is full price less discount price of each member."""
+    """Set or compare the common price of a group: full price minus discount price of each member."""
     if group is None:
         if common:
             raise ValueError(
-                f"{place}: test {show(name)} has a discount of {common} but is in no group of the .group file"
+                f"{place}: test {show(name)} has a discount of {common} but is not in a group of the .group file"
             )
         return
     known, first = groups.setdefault(group, (common, name))
     if known != common:
         raise ValueError(
-            f"{place}: group {show(group)} has no one common price: full less discount price is {known} for test "
+            f"{place}: group {show(group)} has no single common price: full minus discount price is {known} for test "
             f"{show(first)} but {common} for test {show(name)}"
         )
 

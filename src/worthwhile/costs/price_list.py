@@ -1,4 +1,4 @@
-"""The price list: tests and groups as a user may write them, checked name by name."""
+"""The price list: `Test`, and checks of tests and groups that name what is wrong."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from worthwhile.costs.error_costs import CostsError, number, show, suggest
 
 @dataclass(frozen=True)
 class Test:
-    """One test: something that can be done to a case for a price and reveals one column.
+    """One test: an examination or question that has a price and reveals one column of a case.
 
     Parameters
     ----------
     price : float
-        What the test costs on its own; in a group, what it costs beyond the group's common price. At least 0.
+        What the test costs on its own; in a group, what it costs on top of the group's common price. At least 0.
     group : str, optional
-        The group whose common price the first of its tests has to pay.
+        The group of the test. The common price of a group is charged once per case, with its first test.
     delayed : bool
         Whether the result comes later, so that ordering the test commits to every test in the subtree below it.
     requires : sequence of str
-        The tests from which this one is computed; whoever pays for it pays for them too, unless they are paid already.
+        The tests from which this one is computed. Its price includes theirs, unless they are already paid for.
 
     Examples
     --------
@@ -54,14 +54,14 @@ def name_items(mapping: Any, argument: str, kind: str) -> list[tuple[str, Any]]:
         raise CostsError(f"{argument} must be a mapping from names, not {show(mapping)}", (kind,))
     for name in mapping:
         if not isinstance(name, str) or not name:
-            raise CostsError(f"{show(name)} is no name for a {kind}: valid are non-empty strings", (kind,))
+            raise CostsError(f"{show(name)} is not a name for a {kind}; use a non-empty string", (kind,))
     return [(str(name), value) for name, value in mapping.items()]
 
 
-def _price(value: Any, what: str, culprit: tuple[str, ...]) -> float:
-    price = number(value, what, culprit)
+def _price(value: Any, what: str, entry: tuple[str, ...]) -> float:
+    price = number(value, what, entry)
     if price < 0:
-        raise CostsError(f"{what} must be at least 0, not {show(value)}", culprit)
+        raise CostsError(f"{what} must be at least 0, not {show(value)}", entry)
     return price
 
 
@@ -80,7 +80,7 @@ def check_about(about: Any) -> dict[str, str]:
 
 
 def check_test(name: str, given: Any, groups: Mapping[str, float]) -> Test:
-    """Return the test in its one canonical form, with every field checked."""
+    """Return the test in its canonical form, with every field checked."""
     where = ("test", name)
     if isinstance(given, Mapping):
         valid = [field.name for field in fields(Test)]
@@ -88,12 +88,12 @@ def check_test(name: str, given: Any, groups: Mapping[str, float]) -> Test:
             if key not in valid:
                 raise CostsError(f"test {show(name)} has an unknown key {show(key)}; {suggest(str(key), valid)}", where)
         if "price" not in given:
-            raise CostsError(f"test {show(name)} has no price; write price = 0.0 if it is free", where)
+            raise CostsError(f"test {show(name)} has no price; use price = 0.0 if it is free", where)
         given = Test(**given)
     test = given if isinstance(given, Test) else Test(given)
     price = _price(test.price, f"price of test {show(name)}", where)
     if test.group is not None and not isinstance(test.group, str):
-        raise CostsError(f"group of test {show(name)} must be the name of a group, not {show(test.group)}", where)
+        raise CostsError(f"group of test {show(name)} must be a group name, not {show(test.group)}", where)
     if test.group is not None and test.group not in groups:
         raise CostsError(
             f"test {show(name)} is in unknown group {show(test.group)}; {suggest(test.group, groups)}", where
@@ -104,13 +104,13 @@ def check_test(name: str, given: Any, groups: Mapping[str, float]) -> Test:
 
 
 def _check_requires(name: str, requires: Any) -> tuple[str, ...]:
-    """Check the names a test requires; whether they are columns only `prices_for` can say: columns may be free."""
+    """Check the names a test requires; `Costs.prices_for` checks that they are columns, which may be free."""
     where = ("test", name)
     if not isinstance(requires, (list, tuple)):
         raise CostsError(f"requires of test {show(name)} must be a list of names, not {show(requires)}", where)
     for position, other in enumerate(requires):
         if not isinstance(other, str) or not other:
-            raise CostsError(f"test {show(name)} requires {show(other)}, which is no name of a test", where)
+            raise CostsError(f"test {show(name)} requires {show(other)}, which is not a test name", where)
         if other == name:
             raise CostsError(f"test {show(name)} requires itself; name only other tests", where)
         if other in requires[:position]:
@@ -119,14 +119,14 @@ def _check_requires(name: str, requires: Any) -> tuple[str, ...]:
 
 
 def find_closures(tests: Mapping[str, Test]) -> dict[str, tuple[str, ...]]:
-    """Return for every test it and what it requires, transitively, itself first; refuse cycles."""
+    """Return for every test itself and all tests it requires, directly or not; raise an error for cycles."""
     try:
         graphlib.TopologicalSorter({name: test.requires for name, test in tests.items()}).prepare()
     except graphlib.CycleError as error:
-        cycle = [str(name) for name in reversed(error.args[1])]  # graphlib lists it from the required to the requiring
+        cycle = [str(name) for name in reversed(error.args[1])]  # graphlib lists required tests first
         path = " -> ".join(show(name) for name in cycle)
         raise CostsError(
-            f"tests require each other in a cycle: {path}; drop one of these", ("test", cycle[0])
+            f"tests require each other in a cycle: {path}; remove one of these", ("test", cycle[0])
         ) from None
     names = dict.fromkeys([*tests, *(other for test in tests.values() for other in test.requires)])
     return {name: _closure(name, tests) for name in names}

@@ -1,4 +1,4 @@
-"""Pricing sets of tests in Python, for texts and advice about single cases.
+"""Prices sets of tests in Python, for advice and explanations about single cases.
 
 The core prices whole tables by the same rules.
 """
@@ -30,11 +30,11 @@ class Pricing:
         return frozenset().union(*(self._closure[t] for t in tests))
 
     def price(self, charged: Set[int], paid: Set[int] = frozenset()) -> float:
-        """Return the price of `charged` for somebody who has paid for `paid`."""
+        """Return the price of `charged` if the tests in `paid` are already paid for."""
         new = charged - paid
         groups = {self._group[t] for t in new} - {self._group[t] for t in paid} - {-1}
         return math.fsum([*(self._marginal[t] for t in new), *(self._common[g] for g in groups)])
 
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:
-        """Say whether ordering `test` now means waiting for a result."""
+        """Return whether ordering `test` now means waiting for a result."""
         return any(self._delayed[t] for t in self._closure[test] - paid)

@@ -18,10 +18,10 @@ __all__ = ["TURNEY", "Column", "Preparation", "complete_rows", "fill_from_neares
 
 Column = npt.NDArray[np.float64] | list[str | None]
 Labels = npt.NDArray[np.str_]
-Table = tuple[dict[str, Column], Labels]
+ColumnsAndLabels = tuple[dict[str, Column], Labels]
 
 
-def complete_rows(columns: Mapping[str, Column], y: Labels) -> Table:
+def complete_rows(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
     """Leave out the cases that lack a value.
 
     Examples
@@ -33,7 +33,7 @@ def complete_rows(columns: Mapping[str, Column], y: Labels) -> Table:
     return {name: _take(column, kept) for name, column in columns.items()}, y[kept]
 
 
-def fill_from_nearest(columns: Mapping[str, Column], y: Labels) -> Table:
+def fill_from_nearest(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
     """Fill each missing value with that of the nearest other case that has one.
 
     Turney (1995), Appendix A.3: numbers are scaled so that a column runs from 0 to 1, the distance is the sum of the
@@ -72,7 +72,7 @@ def fill_from_nearest(columns: Mapping[str, Column], y: Labels) -> Table:
     return filled, y
 
 
-def as_they_are(columns: Mapping[str, Column], y: Labels) -> Table:
+def unchanged(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
     """Change nothing."""
     return dict(columns), y
 
@@ -112,7 +112,7 @@ class Preparation:
     """
 
     source: str
-    step: Callable[[Mapping[str, Column], Labels], Table]
+    step: Callable[[Mapping[str, Column], Labels], ColumnsAndLabels]
     note: str
 
 
@@ -120,7 +120,7 @@ _PAPER = "Prepared as in Turney (1995), Appendix A"
 TURNEY: dict[str, Preparation] = {
     "turney-bupa": Preparation(
         "bupa",
-        as_they_are,
+        unchanged,
         f"{_PAPER}.1: the class is made from the number of drinks, no value is missing, nothing else was changed.",
     ),
     "turney-heart": Preparation(
@@ -136,13 +136,13 @@ TURNEY: dict[str, Preparation] = {
     ),
     "turney-pima": Preparation(
         "pima",
-        as_they_are,
+        unchanged,
         f"{_PAPER}.4: nothing was changed. Zeros that probably mean a missing value are kept: to the paper there are"
         " none missing.",
     ),
     "turney-thyroid": Preparation(
         "thyroid_ann_train",
-        as_they_are,
+        unchanged,
         f"{_PAPER}.5: without FTI, no value is missing, nothing else was changed.",
     ),
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from worthwhile.table.columns import Columns
     from worthwhile.table.schema import Schema
 
-__all__ = ["gains", "random_costs"]
+__all__ = ["information_gains", "random_costs"]
 
 Floats = npt.NDArray[np.float64]
 Classes = npt.NDArray[np.int32]
@@ -105,9 +105,9 @@ def random_costs(
     group_of = rng.integers(round(groups * n) + 1, size=n)  # 0: in none
     late = rng.permutation(n)[: round(delayed * n)]
     if informative:
-        best = gains(table, schema, classes, len(labels))
+        best = information_gains(table, schema, classes, len(labels))
         share = best / best.max() if best.max() > 0 else best
-        prices = _cut_normal(low + (high - low) * share, spread * (high - low), low, high, rng)
+        prices = _truncated_normal(low + (high - low) * share, spread * (high - low), low, high, rng)
     else:
         prices = rng.uniform(low, high, n)
     prices = np.clip(np.round(prices, 2), low, high)
@@ -125,7 +125,7 @@ def random_costs(
     return Costs(tests=tests, groups={f"group {group}": price for group, price in commons.items()}, errors=errors)
 
 
-def gains(table: Columns, schema: Schema, classes: Classes, n_classes: int) -> Floats:
+def information_gains(table: Columns, schema: Schema, classes: Classes, n_classes: int) -> Floats:
     """Return the information gain of each column in bits, over the cases where it is known and in proportion to them.
 
     A nominal column has one branch per value, a numeric one its best cut in two.
@@ -135,7 +135,7 @@ def gains(table: Columns, schema: Schema, classes: Classes, n_classes: int) -> F
     >>> from worthwhile.table.columns import read_columns
     >>> from worthwhile.table.schema import Schema
     >>> table = read_columns([[1.0, 0], [2.0, 1], [3.0, 0], [4.0, 1]])
-    >>> gains(table, Schema.learn(table, nominal=["x1"]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    >>> information_gains(table, Schema.learn(table, nominal=["x1"]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
     array([1., 0.])
     """
     from worthwhile.table.columns import Factor, value_codes
@@ -183,7 +183,7 @@ def _bits(counts: npt.NDArray[np.int64]) -> Any:
     return (xlogy(whole, whole) - xlogy(counts, counts).sum(axis=-1)) / math.log(2)
 
 
-def _cut_normal(mean: Floats, deviation: float, low: float, high: float, rng: np.random.Generator) -> Floats:
+def _truncated_normal(mean: Floats, deviation: float, low: float, high: float, rng: np.random.Generator) -> Floats:
     """Draw from a normal distribution that is cut off at both ends, by the inverse of its distribution function."""
     from scipy.special import ndtr, ndtri
 

@@ -23,7 +23,7 @@ from worthwhile.displays.common import (
     named,
     style,
 )
-from worthwhile.tree.tree import distinct_labels
+from worthwhile.tree.context import distinct_labels
 
 __all__ = ["CostCurveDisplay"]
 

@@ -53,7 +53,7 @@ def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any]) -> Outcome:
     tree = tree_of(est)
     answers, prices, _ = est._route(X, answers=True, prices=True)
     rejected = answers >= len(tree.classes)
-    wrong = ~rejected & (tree._answer_labels[answers] != y)
+    wrong = ~rejected & (tree.answer_labels[answers] != y)
     return Outcome(name, prices, tree.errors_of(answers, y), wrong, rejected)
 
 

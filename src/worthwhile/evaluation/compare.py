@@ -25,7 +25,7 @@ from worthwhile.evaluation.intervals import (
 )
 from worthwhile.evaluation.metrics import Comparison, compare
 from worthwhile.learners.folds import stratified_folds
-from worthwhile.parallel.workers import stream
+from worthwhile.parallel.workers import run_unordered
 from worthwhile.table.targets import read_classes
 from worthwhile.wording import amount
 
@@ -189,7 +189,7 @@ def cross_compare(
     tell(Done(0, len(due)))
     fits = (((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(deals[r] == f)) for n, r, f in due)
     found: dict[tuple[str, int, int], tuple[Outcome, float]] = {}
-    for key, outcome, seconds in stream(_fit_and_measure, fits, n_jobs):
+    for key, outcome, seconds in run_unordered(_fit_and_measure, fits, n_jobs):
         found[key] = outcome, seconds
         tell(Done(len(found), len(due)))
     standard = costs.standard_cost(truth)

@@ -217,7 +217,7 @@ def _matrix(columns: Columns) -> npt.NDArray[Any]:
     found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
     for j, column in enumerate(columns.arrays):
         if isinstance(column, Factor):
-            found[:, j] = np.array([*column.texts, None], dtype=object)[column.codes]
+            found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
         else:
             found[:, j] = column
     return found

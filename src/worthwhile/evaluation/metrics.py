@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.tree import Tree
 
 __all__ = [
@@ -126,7 +127,7 @@ def tree_size(est: Any) -> int:
     est, _ = innermost(est, None)
     if hasattr(est, "trees_"):
         return sum(tree.n_nodes for tree in est.trees_)
-    return (est if isinstance(est, Tree) else est._whole_tree()).n_nodes
+    return (est if isinstance(est, Tree) else est._tree()).n_nodes
 
 
 def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relevant: Any = 1) -> float:
@@ -173,16 +174,18 @@ def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relev
     return total / len(starts)
 
 
-def tree_of(est: Any) -> Tree:
-    tree: Tree = est if isinstance(est, Tree) else est._frame()
-    return tree
+def tree_of(est: Any) -> ProblemContext:
+    context: ProblemContext = est.context if isinstance(est, Tree) else est.problem_
+    return context
 
 
-def _wrong_and_rejected(est: Any, tree: Tree, X: Any, y: Any) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _wrong_and_rejected(
+    est: Any, tree: ProblemContext, X: Any, y: Any
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Say for each case whether the answer is a wrong class, and whether it is no class at all."""
     answers = est._route(X, answers=True)[0]
     rejected = answers >= len(tree.classes)
-    return ~rejected & (tree._answer_labels[answers] != np.asarray(y)), rejected
+    return ~rejected & (tree.answer_labels[answers] != np.asarray(y)), rejected
 
 
 def innermost(est: Any, X: Any) -> tuple[Any, Any]:
@@ -259,7 +262,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     """
     est, X = innermost(est, X)
     tests, totals = est.test_costs(X), est.total_costs(X, y)
-    wrong, rejected = _wrong_and_rejected(est, est if isinstance(est, Tree) else est._frame(), X, y)
+    wrong, rejected = _wrong_and_rejected(est, tree_of(est), X, y)
     normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
     return CostReport(
         len(tests),

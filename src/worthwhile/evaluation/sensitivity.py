@@ -13,7 +13,7 @@ from sklearn.base import clone
 from worthwhile.costs.costs import Costs, Test
 from worthwhile.evaluation.evaluate import Done
 from worthwhile.evaluation.metrics import innermost
-from worthwhile.learners.ensemble_labels import remembering
+from worthwhile.learners.soft_labels import remember_ensembles
 from worthwhile.tree.tree import Tree
 
 __all__ = ["STEP", "BreakEven", "break_even", "faster", "with_price"]
@@ -180,7 +180,7 @@ def break_even(
     if seconds is not None and not seconds > 0:
         raise ValueError(f"seconds must be above 0, got {seconds!r}")
     end = float("inf") if seconds is None else time.monotonic() + seconds
-    with remembering():
+    with remember_ensembles():
         tree = _tree_from(clone(clf), X, y)  # a generator must be as it was for the next one
         costs, used = tree.costs, set(tree.tests_used())
         names = _checked_tests(tests, tree.columns)
@@ -198,7 +198,7 @@ def break_even(
 
 
 def _tree_from(clf: Any, X: Any, y: Any) -> Tree:
-    tree: Tree = clf.fit(X, y)._whole_tree()
+    tree: Tree = clf.fit(X, y)._tree()
     # A search takes Ctrl-C for its own end, but here it is meant for all of them.
     if getattr(clf, "stopped_", None) == "interrupted":
         raise KeyboardInterrupt
@@ -249,7 +249,7 @@ def faster(clf: Any, X: Any = None, y: Any = None) -> tuple[Any, dict[str, Any]]
     changed = {name: value for name, value in wanted.items() if value != getattr(clf, name)}
     if changed and y is not None:
         quick = _tree_from(_prepared(clone(clf).set_params(**changed)), X, y)
-        if set(quick.tests_used()) != set(clf._whole_tree().tests_used()):
+        if set(quick.tests_used()) != set(clf._tree().tests_used()):
             changed = {}
     return clone(clf).set_params(**changed), changed
 

@@ -117,7 +117,7 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     est, X = innermost(est, X)
     tree = tree_of(est)
     charged = charged_tests(est, X)
-    prices = tree._money.prices
+    prices = tree.bound_costs.prices
     checked = tree.checked_case_prices(case_prices, len(charged))
     marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
     items = [
@@ -144,6 +144,6 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     [[True], [False]]
     """
     est, X = innermost(est, X)
-    words = est.charged(X).astype("<u8", copy=False)
+    words = est._charged(X).astype("<u8", copy=False)
     bits = np.unpackbits(words.view(np.uint8), axis=1, count=len(tree_of(est).columns), bitorder="little")
     return bits.view(np.bool_)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile import __version__, datasets
 from worthwhile.files import make_folder
-from worthwhile.parallel.workers import stream
+from worthwhile.parallel.workers import run_unordered
 
 if TYPE_CHECKING:
     from worthwhile.experiments.page import Table
@@ -255,7 +255,9 @@ def run(
     done, done_weight, weight = 0, 0.0, sum(weights.values())
     tell = tell or (lambda _: None)
     tell(Progress(next(iter(missing.values()), experiments[-1].name), 0, len(missing), 0.0, weight))
-    for cell, numbers in stream(functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs):
+    for cell, numbers in run_unordered(
+        functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs
+    ):
         store.add(cell, numbers)
         done, done_weight = done + 1, done_weight + weights[cell]
         tell(Progress(missing[cell], done, len(missing), done_weight, weight))

@@ -19,9 +19,11 @@ from worthwhile.costs.costs import Costs
 from worthwhile.experiments.engine import Cell, Family, Numbers, parameters_of, seed_of
 from worthwhile.experiments.nan_data import DATA, LARGE, UNIT, Cases, cases_of, costs_of, parts
 from worthwhile.experiments.rivals import BoostedTrees, PlainForest, Step
-from worthwhile.learners.base import Training, TreeClassifier
 from worthwhile.learners.forest.classifier import BudgetForestClassifier
-from worthwhile.tree.json_format import DEEPEST
+from worthwhile.learners.training import Training
+from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.tree.json_format import MAX_DEPTH
+from worthwhile.tree.tree import Tree
 
 __all__ = ["BY_BUDGET", "FAMILY", "LEARNERS", "POINTS", "SHARES", "GreedyTreeClassifier", "measure"]
 
@@ -210,19 +212,19 @@ class GreedyTreeClassifier(TreeClassifier):
         [core] = _core.grow_forest(
             training.table,
             training.classes,
-            len(training.labels),
+            training.n_classes,
             np.ones((1, len(training.classes))),
-            training.money.core_pricing,
+            training.bound_costs.core_pricing,
             impurity=self.impurity,
             parameter=self.alpha if self.impurity == "pairs" else self.power,
             expected=False,
             cuts="exact",
             context=False,
-            max_depth=DEEPEST if self.max_depth is None else self.max_depth,
+            max_depth=MAX_DEPTH if self.max_depth is None else self.max_depth,
             seeds=[0],
             n_threads=1,
         )
-        self.tree_ = training.tree(core, "majority")
+        self.tree_ = Tree.from_core(core, training.context)
 
 
 def _tree_by_depth(problem: Problem, **parameters: Any) -> list[Setting]:

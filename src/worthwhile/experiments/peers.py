@@ -27,8 +27,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from worthwhile.costs.costs import Costs
-from worthwhile.learners.base import Training, TreeClassifier
 from worthwhile.learners.folds import stratified_folds
+from worthwhile.learners.training import Training
+from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.table.columns import Columns, read_columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.nodes import Nodes
@@ -223,7 +224,7 @@ class Lesson:
         ]
         n = training.columns.n_cases
         weights = np.ones(n) if training.weights is None else training.weights
-        return cls(arrays, schema.values, training.classes, weights, training.money.error_costs, seed)
+        return cls(arrays, schema.values, training.classes, weights, training.context.error_costs, seed)
 
     def take(self, rows: Rows) -> Lesson:
         """Return a lesson of the given cases only."""
@@ -455,4 +456,4 @@ def _tree(fork: Fork | None, lesson: Lesson, training: Training) -> Tree:
         answer=whole(node.answer for node in order),
         weights=np.array([node.weights for node in order]),
     )
-    return Tree(nodes, training.schema, training.labels.tolist(), answer="least-cost", money=training.money)
+    return Tree(nodes, training.context, answer="least-cost")

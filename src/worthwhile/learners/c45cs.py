@@ -6,6 +6,7 @@ docs/design.md, "Error costs", says precisely what is computed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,12 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
-from worthwhile.learners.base import Training
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier, learner
-from worthwhile.learners.icet.biases import SOFT_LABEL_WEIGHTS
-from worthwhile.learners.icet.genesis import Floats
-from worthwhile.learners.soft_labels import SoftLabels, has_values
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, Floats, SoftLabels, has_values
+from worthwhile.learners.training import Training, route_core
 from worthwhile.learners.weighting import class_costs
+from worthwhile.tree.tree import Tree
 
 __all__ = ["C45CSClassifier"]
 
@@ -96,70 +96,67 @@ class C45CSClassifier(C45Classifier):
     soft_label_weight: float | str = 0.0
     preset: str = "given"
 
-    def _class_costs(self, money: BoundCosts, labels: npt.NDArray[Any]) -> Floats:
-        return class_costs(money, labels.tolist(), self.vector)
+    def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> Floats:
+        return class_costs(bound_costs, classes, self.vector)
 
     def _learn(self, training: Training) -> None:
         if self.priors is not None:
             self._learn_altered(training)
             return
         rng = self._generator()
-        trusts = SOFT_LABEL_WEIGHTS if self.soft_label_weight == CHOSEN else (float(self.soft_label_weight),)
+        weights = SOFT_LABEL_WEIGHTS if self.soft_label_weight == CHOSEN else (float(self.soft_label_weight),)
         if not has_values(training):
-            trusts = (0.0,)
-        soft = any(trusts)
-        lesson = SoftLabels(training, soft, int(rng.integers(2**31)) if soft else 0, self._n_threads())
-        ways = [
-            GrowthOption(soft_label_weight, preset)
-            for preset in PRESETS[: None if self.preset == CHOSEN else 1]
-            for soft_label_weight in trusts
-        ]
-        way = self._cheapest(lesson, ways, rng)
-        self.soft_label_weight_, self.preset_ = way.soft_label_weight, dict(way.preset)
-        self.tree_ = training.tree(self._grow(lesson, way), self.answer)
+            weights = (0.0,)
+        labels = SoftLabels.own(training)
+        if any(weights):
+            labels = SoftLabels.by_ensemble(training, int(rng.integers(2**31)), self._n_threads())
+        presets = PRESETS if self.preset == CHOSEN else PRESETS[:1]
+        option = self._cheapest(labels, [GrowthOption(w, preset) for preset in presets for w in weights], rng)
+        self.soft_label_weight_, self.preset_ = option.soft_label_weight, dict(option.preset)
+        self.tree_ = Tree.from_core(self._grow_option(labels, option), training.context, self.answer)
 
     def _learn_altered(self, training: Training) -> None:
         """Grow by the weights, then prune and answer without."""
         if self.weighting is None or self.soft_label_weight != 0 or self.preset == CHOSEN:
-            got = f"got weighting={self.weighting!r}, soft_label_weight={self.soft_label_weight!r}, preset={self.preset!r}"
+            given = ", ".join(
+                f"{name}={getattr(self, name)!r}" for name in ("weighting", "soft_label_weight", "preset")
+            )
             needs = "weighting='instance', soft_label_weight=0 and preset='given'"
-            raise ValueError(f"priors='altered' of C45CSClassifier needs {needs}, {got}")
+            raise ValueError(f"C45CSClassifier: priors='altered' needs {needs}, got {given}")
         self.soft_label_weight_, self.preset_ = 0.0, {}
-        counts = np.ones(len(training.classes)) if training.sample_weights is None else training.sample_weights
-        money = training.money
+        counts = np.ones(training.n_cases) if training.sample_weights is None else training.sample_weights
+        costs = training.bound_costs
         core = _core.grow(
             training.table,
             training.classes,
             training.weights,
-            money.core_pricing,
-            money.core_errors,
-            self._policy(),
+            costs.core_pricing,
+            costs.core_errors,
+            self._policy().core(),
             pruning_weights=counts,
         )
-        self.tree_ = training.tree(core, self.answer)
+        self.tree_ = Tree.from_core(core, training.context, self.answer)
 
-    def _cheapest(self, lesson: SoftLabels, ways: Sequence[GrowthOption], rng: np.random.Generator) -> GrowthOption:
-        """Return the way to grow a tree that leads to the cheapest answers to cases that were left out."""
-        if len(ways) == 1:
-            return ways[0]
-        training = lesson.training
-        folds = stratified_folds(training.classes, max(2, min(N_FOLDS, len(training.classes))), rng)
-        costs = np.zeros(len(ways))
+    def _cheapest(self, labels: SoftLabels, options: Sequence[GrowthOption], rng: np.random.Generator) -> GrowthOption:
+        """Return the option whose trees answer the cases that were left out at the lowest cost."""
+        if len(options) == 1:
+            return options[0]
+        training = labels.training
+        folds = stratified_folds(training.classes, max(2, min(N_FOLDS, training.n_cases)), rng)
+        costs = np.zeros(len(options))
         for fold in range(folds.max() + 1):
-            judges = training.take(np.flatnonzero(folds == fold))
-            for i, way in enumerate(ways):
-                costs[i] += self._cost(self._grow(lesson, way, folds != fold), judges)
-        return ways[int(costs.argmin())]
+            held_out = training.take(np.flatnonzero(folds == fold))
+            for i, option in enumerate(options):
+                costs[i] += self._error_cost(self._grow_option(labels, option, folds != fold), held_out)
+        return options[int(costs.argmin())]
 
-    def _grow(self, lesson: SoftLabels, way: GrowthOption, kept: npt.NDArray[np.bool_] | None = None) -> Any:
-        money, policy = lesson.training.money, self._policy(**way.preset)
-        return _core.grow(*lesson.rows(way.soft_label_weight, kept), money.core_pricing, money.core_errors, policy)
+    def _grow_option(self, labels: SoftLabels, option: GrowthOption, kept: npt.NDArray[np.bool_] | None = None) -> Any:
+        costs, policy = labels.training.bound_costs, replace(self._policy(), **option.preset)
+        rows = labels.rows(option.soft_label_weight, kept)
+        return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
 
-    def _cost(self, core: Any, cases: Training) -> float:
-        """What the answers to some cases cost, all together."""
-        money, least_cost = cases.money, self.answer == "least-cost"
-        answers, _, _, _ = _core.route(
-            core, cases.table, money.core_pricing, money.core_errors, least_cost=least_cost, answers=True
-        )
-        costs = money.error_costs[cases.classes, answers]
+    def _error_cost(self, core: Any, cases: Training) -> float:
+        """Return the cost of the answers for some cases, all together."""
+        answers, _ = route_core(core, cases, self.answer == "least-cost")
+        costs = cases.bound_costs.error_costs[cases.classes, answers]
         return float(costs.sum() if cases.sample_weights is None else costs @ cases.sample_weights)

@@ -7,20 +7,19 @@ They share C4.5's frame and differ in how they score a candidate split. The form
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.learners.base import Training, TreeClassifier
-from worthwhile.tree.nodes import Nodes
+from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
+from worthwhile.learners.training import Training
+from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.tree import Tree
 
 __all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier", "learner"]
-
-NO_LIMIT = 2**30
 
 _PARAMETERS = """costs : Costs, optional
         Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
@@ -98,30 +97,36 @@ class _GreedyClassifier(TreeClassifier):
     _criterion: ClassVar[str]
 
     def _learn(self, training: Training) -> None:
-        money = training.money
-        core = _core.grow(
-            training.table, training.classes, training.weights, money.core_pricing, money.core_errors, self._policy()
-        )
-        self.tree_ = training.tree(core, self.answer)
+        self.tree_ = Tree.from_core(self._grow(training), training.context, self.answer)
 
-    def _policy(self, **other: Any) -> Any:
-        """How trees are grown and pruned; `other` settings take the place of the parameters."""
-        settings: dict[str, Any] = {
-            "criterion": self._criterion,
-            "omega": float(getattr(self, "omega", 1.0)),
-            "min_cases": float(self.min_cases),
-            "min_share": float(self.min_share),
-            "max_depth": NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
-            "mdl_correction": bool(getattr(self, "mdl_correction", False)),
-            "context": bool(getattr(self, "context", False)),
-            "idx_depth": min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
-            "least_cost": self.answer == "least-cost",
-            "prune": self.prune,
-            "confidence": float(self.confidence),
-            "raise_subtrees": bool(self.raise_subtrees),
-            "n_threads": self._n_threads(),
-        }
-        return _core.Policy(**settings | other)
+    def _grow(self, training: Training) -> Any:
+        costs = training.bound_costs
+        return _core.grow(
+            training.table,
+            training.classes,
+            training.weights,
+            costs.core_pricing,
+            costs.core_errors,
+            self._policy().core(),
+        )
+
+    def _policy(self) -> GrowthPolicy:
+        """How trees are grown and pruned, by the parameters."""
+        return GrowthPolicy(
+            criterion=self._criterion,
+            omega=float(getattr(self, "omega", 1.0)),
+            min_cases=float(self.min_cases),
+            min_share=float(self.min_share),
+            max_depth=NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
+            mdl_correction=bool(getattr(self, "mdl_correction", False)),
+            context=bool(getattr(self, "context", False)),
+            idx_depth=min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
+            least_cost=self.answer == "least-cost",
+            prune=self.prune,
+            confidence=float(self.confidence),
+            raise_subtrees=bool(self.raise_subtrees),
+            n_threads=self._n_threads(),
+        )
 
 
 @learner
@@ -251,59 +256,57 @@ class CSID3Classifier(_GreedyClassifier):
 
     _criterion = "gain-squared-per-price"
 
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("_kept", None)
+
     def _learn(self, training: Training) -> None:
-        for name in ("_root", "_kept", "tree_"):
-            self.__dict__.pop(name, None)
         if not self.lazy:
             super()._learn(training)
             return
         if self.prune != "none":
             needs = f"it needs prune='none', got prune={self.prune!r}"
-            raise ValueError(f"lazy=True of CSID3Classifier grows no whole tree that could be pruned: {needs}")
-        weights = np.bincount(training.classes, training.weights, minlength=len(training.labels)).astype(np.float64)
-        self._root = Tree(
-            Nodes.leaf(weights), training.schema, training.labels.tolist(), answer=self.answer, money=training.money
-        )
-        kept_weights = None if training.weights is None else training.weights.copy()
-        self._kept = training.columns.copy(), training.classes, kept_weights
+            raise ValueError(f"CSID3Classifier: lazy=True grows no whole tree that could be pruned; {needs}")
+        weights = None if training.weights is None else training.weights.copy()
+        columns = training.columns.copy()
+        # What is kept must not change with the arrays of the user.
+        table = training.schema.encode(columns, complete=True)
+        self._kept = replace(training, columns=columns, table=table, weights=weights)
 
     def _is_lazy(self) -> bool:
-        """Whether it was fitted so; the parameter may have been set since."""
-        return "_root" in self.__dict__
+        """Whether it was fitted lazily; the parameter may have been set since."""
+        return "_kept" in self.__dict__
 
-    def _frame(self) -> Tree:
-        return self._root if self._is_lazy() else super()._frame()
-
-    def _whole_tree(self) -> Tree:
-        if self._is_lazy():
-            raise ValueError("a lazy CSID3Classifier has no whole tree; fit one with lazy=False")
-        return super()._whole_tree()
+    def _tree(self) -> Tree:
+        if self._is_lazy() and "tree_" not in self.__dict__:
+            super()._learn(self._kept)
+        return super()._tree()
 
     def _route(
         self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
     ) -> tuple[Any, Any, Any]:
-        if not self._is_lazy():
+        if not self._is_lazy() or case_prices is not None:
             return super()._route(X, answers, prices, shares, case_prices)
-        if case_prices is not None:
-            raise ValueError("a lazy CSID3Classifier does not take case_prices; fit one with lazy=False")
         answers_, prices_, shares_, _ = self._route_lazily(X)
         return answers_, prices_, shares_
 
-    def charged(self, X: Any) -> npt.NDArray[np.uint64]:
-        words: npt.NDArray[np.uint64] = self._route_lazily(X)[3] if self._is_lazy() else super().charged(X)
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        if not self._is_lazy():
+            return super()._charged(X)
+        words: npt.NDArray[np.uint64] = self._route_lazily(X)[3]
         return words
 
     def _route_lazily(self, X: Any) -> tuple[Any, Any, Any, Any]:
-        root, cases = self._frame(), self._read(X)
-        columns, classes, weights = self._kept
+        kept, cases = self._kept, self._read(X)
+        costs = kept.bound_costs
         return _core.route_lazily(
-            root.schema.encode(columns, complete=True),
-            classes,
-            weights,
-            root._money.core_pricing,
-            root._money.core_errors,
-            self._policy(),
-            root.schema.encode(cases),
+            kept.table,
+            kept.classes,
+            kept.weights,
+            costs.core_pricing,
+            costs.core_errors,
+            self._policy().core(),
+            kept.schema.encode(cases),
         )
 
 

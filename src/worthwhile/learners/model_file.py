@@ -1,4 +1,4 @@
-"""Reading learners from files: the other half of `TreeClassifier.save`. Files are data: nothing in them is executed."""
+"""Reading learners from files: the other half of `CostSensitiveClassifier.save`. Files are data: nothing in them is executed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from worthwhile.files import read_text
 from worthwhile.learners import c45cs, greedy
 from worthwhile.learners.act import classifier as act_classifier
-from worthwhile.learners.base import MODEL_FORMAT, MODEL_VERSION, TreeClassifier
+from worthwhile.learners.base import MODEL_FORMAT, MODEL_VERSION, CostSensitiveClassifier
 from worthwhile.learners.forest import classifier as forest_classifier
 from worthwhile.learners.icet import classifier as icet_classifier
+from worthwhile.tree.context import label_array
 from worthwhile.tree.json_format import FORMAT as TREE_FORMAT
 from worthwhile.tree.json_format import Reader, costs_from_json, read_json
-from worthwhile.tree.tree import label_array
 
 __all__ = ["load"]
 
 # Only what stands here can be named in a file.
-LEARNERS: Mapping[str, type[TreeClassifier]] = {
+LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
     **{name: getattr(greedy, name) for name in greedy.__all__ if name.endswith("Classifier")},
     "C45CSClassifier": c45cs.C45CSClassifier,
     "ICETClassifier": icet_classifier.ICETClassifier,
@@ -31,11 +31,12 @@ LEARNERS: Mapping[str, type[TreeClassifier]] = {
     "BudgetForestClassifier": forest_classifier.BudgetForestClassifier,
 }
 
-# Parameters of older files that only learning again would use.
-REMOVED = ("set_aside",)
+# Parameters of files of version 1 that have other names now, or none: names, or names with a value.
+RENAMED = {"release8": "mdl_correction", "trust": "soft_label_weight", "temper": "preset"}
+REMOVED = ("set_aside", ("samples", "stopped"), ("cuts", "values"), ("impurity", "products"))
 
 
-def load(path: str | os.PathLike[str]) -> TreeClassifier:
+def load(path: str | os.PathLike[str]) -> CostSensitiveClassifier:
     """Read a learner that `save` wrote. Everything is checked, nothing is executed.
 
     Parameters
@@ -45,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> TreeClassifier:
 
     Returns
     -------
-    TreeClassifier
+    CostSensitiveClassifier
         A fitted learner of the class that was saved.
 
     Raises
@@ -71,30 +72,36 @@ def load(path: str | os.PathLike[str]) -> TreeClassifier:
         raise ValueError(f"{place}: {error}") from None
 
 
-def _from_model(content: Any) -> TreeClassifier:
+def _from_model(content: Any) -> CostSensitiveClassifier:
     reader = Reader(content, "the model")
     if reader.take("format", str) != MODEL_FORMAT:
         hint = "; a tree is read by Tree.from_json" if content["format"] == TREE_FORMAT else ""
         raise ValueError(f"is not a saved learner: 'format' must be {MODEL_FORMAT!r}, got {content['format']!r}{hint}")
-    if reader.take("version", int) != MODEL_VERSION:
-        known = f"this release reads version {MODEL_VERSION}"
-        raise ValueError(f"version {content['version']} of the model format is unknown; {known}")
-    clf = _make_learner(reader.take("learner", str), reader.take("params", dict))
-    clf._restore(reader)
-    frame = clf._frame()
-    clf.classes_ = label_array(frame.classes)
-    clf.n_features_in_ = len(frame.columns)
+    version = reader.take("version", int)
+    if not 1 <= version <= MODEL_VERSION:
+        known = f"this release reads versions 1 to {MODEL_VERSION}"
+        raise ValueError(f"version {version} of the model format is unknown; {known}")
+    name, params = reader.take("learner", str), reader.take("params", dict)
+    clf = _make_learner(name, _renamed(params) if version == 1 else params)
+    clf._context = clf._restore(reader, version)
+    clf.classes_ = label_array(clf._context.classes)
+    clf.n_features_in_ = len(clf._context.columns)
     if reader.take("named_columns", bool, False):
-        clf.feature_names_in_ = np.array(frame.columns, dtype=object)
+        clf.feature_names_in_ = np.array(clf._context.columns, dtype=object)
     reader.finish()
     return clf
 
 
-def _make_learner(name: str, params: Mapping[str, Any]) -> TreeClassifier:
+def _renamed(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of version 1 by their present names; what no longer exists has done its work in `fit`."""
+    kept = {name: value for name, value in params.items() if name not in REMOVED and (name, value) not in REMOVED}
+    return {RENAMED.get(name, name): value for name, value in kept.items()}
+
+
+def _make_learner(name: str, params: Mapping[str, Any]) -> CostSensitiveClassifier:
     learner = LEARNERS.get(name)
     if learner is None:
         raise ValueError(f"names the unknown learner {name!r}; known are {', '.join(LEARNERS)}")
-    params = {key: value for key, value in params.items() if key not in REMOVED}
     valid = learner._parameter_names()
     for key in params:
         if key not in valid:

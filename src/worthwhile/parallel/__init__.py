@@ -1,1 +1,1 @@
-"""Coarse work on threads, processes or a cluster."""
+"""Independent pieces of work on threads, processes or a cluster."""

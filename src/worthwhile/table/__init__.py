@@ -1,1 +1,1 @@
-"""What users hand in becomes the core's table: columns, schema, hierarchies, targets; CSV and Parquet files."""
+"""User input to the core's table: columns, schema, hierarchies, targets; CSV and Parquet files."""

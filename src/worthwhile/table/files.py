@@ -1,4 +1,4 @@
-"""Tables in files: CSV, also compressed, and Parquet. Reading needs no pandas; writing is all or nothing."""
+"""Data tables in files: reads CSV (also gzipped) and Parquet, and writes them with added columns."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from worthwhile.files import write_file
 from worthwhile.table import csv_reader
 from worthwhile.table.columns import Column, Factor
 
-__all__ = ["Table", "check_target", "column_names", "extend_table", "read_table", "suffix_of"]
+__all__ = ["DataTable", "check_target", "column_names", "extend_table", "read_table", "suffix_of"]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-FEW, MANY = 10, 50  # different values: of numbers that may be codes; of texts that may be names
-_WHOLE = re.compile(r"[-+]?(0|[1-9]\d*)(\.0*)?")
-_LONGEST = 20  # digits and sign of a number with 64 bits
+FEW, MANY = 10, 50  # numbers of distinct values: numeric columns that may be codes, nominal ones that may be ids
+_WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.0*)?")
+_MAX_LENGTH = 20  # digits and sign of a 64-bit integer
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """The columns of a file: numbers (NaN: missing) or factors of texts; see `read_table`.
+class DataTable:
+    """The columns of a file: numeric ones as arrays (NaN: missing), nominal ones as factors; see `read_table`.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class Table:
     n_cases: int
 
     def nominal(self) -> list[str]:
-        """Return the names of the columns of texts."""
+        """Return the names of the nominal columns."""
         return [name for name, column in self.columns.items() if isinstance(column, Factor)]
 
-    def like_codes(self) -> list[str]:
-        """Return the columns of whole numbers with 3 to `FEW` different values: these may be codes of categories."""
+    def possible_codes(self) -> list[str]:
+        """Return the columns of integers with 3 to `FEW` distinct values: they may be codes of categories."""
         return [
             name
             for name, column in self.columns.items()
@@ -57,97 +57,97 @@ class Table:
             and (known == np.rint(known)).all()
         ]
 
-    def like_names(self) -> list[str]:
-        """Return the columns of texts that mostly differ: these may be names of the cases, which tell nothing."""
+    def possible_ids(self) -> list[str]:
+        """Return the nominal columns with mostly distinct values: they may be ids of the cases, useless as tests."""
         return [
             name
             for name, column in self.columns.items()
-            if isinstance(column, Factor) and len(column.texts) > max(MANY, self.n_cases // 2)
+            if isinstance(column, Factor) and len(column.categories) > max(MANY, self.n_cases // 2)
         ]
 
     def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
-        """Return columns side by side, as learners take them: floats, or objects if there are texts.
+        """Return the named columns as one array for learners: floats, or objects if a column is nominal.
 
-        A name that the table does not have is a column of missing values.
+        A name that is not in the table gives a column of missing values.
         """
         columns = [self.columns.get(name) for name in names]
         mixed = any(isinstance(column, Factor) for column in columns)
         found = np.full((self.n_cases, len(names)), np.nan, dtype=object if mixed else np.float64)
         for j, column in enumerate(columns):
             if isinstance(column, Factor):
-                found[:, j] = np.array([*column.texts, None], dtype=object)[column.codes]
+                found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
             elif column is not None:
                 found[:, j] = column
         return found
 
-    def classes(self, target: str, decide: bool = True) -> npt.NDArray[Any]:
-        """Return the class of every case: whole numbers, if all of them are, otherwise texts.
+    def classes(self, target: str, check: bool = True) -> npt.NDArray[Any]:
+        """Return the class of every case: integers if all of them are, otherwise strings.
 
         Parameters
         ----------
         target : str
-        decide : bool
-            There must be something to decide: more than one class, and fewer classes than cases.
+        check : bool
+            Raise an error if the column is not suitable as a target: one class only, or one for every case.
         """
         column = self.columns[target]
         if not isinstance(column, Factor):
             column = Factor.of(*np.unique(column, return_inverse=True))
-        codes, texts = column.codes, column.texts
+        codes, texts = column.codes, column.categories
         missing = np.flatnonzero(codes < 0)
         if len(missing):
-            more = f" ({len(missing)} cases lack it)" if len(missing) > 1 else ""
-            lacks = f"has no class in column {show(target)}{more}; leave such cases out"
-            raise ValueError(f"{self.place(int(missing[0]))}: {lacks}")
+            more = f" ({len(missing)} cases have none)" if len(missing) > 1 else ""
+            lacks = f"has no class in column {show(target)}{more}; remove such cases"
+            raise ValueError(f"{self.location(int(missing[0]))}: {lacks}")
         used = np.unique(codes)
-        if decide:
+        if check:
             self._check_classes(target, [texts[code] for code in used])
         numbers = [_whole_number(text) for text in texts]
         if all(numbers[code] is not None for code in used):
             return np.array([number or 0 for number in numbers], dtype=np.int64)[codes]
         return np.array(texts)[codes]
 
-    def class_texts(self, name: str) -> set[str]:
-        """Return the different values of a column as the texts by which classes are known: 1.0 is "1"."""
+    def class_names(self, name: str) -> set[str]:
+        """Return the distinct values of a column as class names: 1.0 is "1"."""
         column = self.columns[name]
         if not isinstance(column, Factor):
             column = Factor.of(np.unique(column))
-        return {_class_text(text) for text in column.texts}
+        return {_class_text(text) for text in column.categories}
 
     def _check_classes(self, target: str, labels: Sequence[str]) -> None:
         where = f"{self.path}: column {show(target)}"
         if len(labels) == 1:
-            raise ValueError(f"{where} has only one class, {show(labels[0])}; there is nothing to decide")
+            raise ValueError(f"{where} has only one class, {show(labels[0])}; a target needs at least two")
         if len(labels) == self.n_cases > 2:
-            raise ValueError(f"{where} has a class of its own for every case ({listing(labels, 3)}); is it the target?")
+            raise ValueError(f"{where} has a different class for every case ({listing(labels, 3)}); is it the target?")
         odd = next((text for text in labels if _is_fraction(text)), None)
         if odd is not None and len(labels) > FEW:
-            measured = f"holds {len(labels)} different numbers such as {odd}"
-            raise ValueError(f"{where} {measured}; the target must be a class, not a measured value")
+            found = f"contains {len(labels)} different numbers such as {odd}"
+            raise ValueError(f"{where} {found}; the target must be a class, not a measured value")
 
-    def place(self, row: int) -> str:
-        """Say where a case stands."""
+    def location(self, row: int) -> str:
+        """Return file and line of a case; for Parquet, file and row."""
         if suffix_of(self.path) in CSV_SUFFIXES:
-            return f"{self.path}, line {csv_reader.line_of(self.path, row)}"
+            return f"{self.path}, line {csv_reader.line_number(self.path, row)}"
         return f"{self.path}, row {row + 1}"
 
 
 def _class_text(text: str) -> str:
-    """Return a class as it is known: 1.0 and +1 are 1. No float is made of it, which would merge large numbers."""
-    if not _WHOLE.fullmatch(text):
+    """Return the name of a class: 1.0 and +1 are "1". Done on strings, since floats would merge large numbers."""
+    if not _WHOLE_NUMBER.fullmatch(text):
         return text
     digits = text.partition(".")[0].removeprefix("+")
     return "0" if digits == "-0" else digits
 
 
 def _whole_number(text: str) -> int | None:
-    """Return a class that is a whole number, exactly; None for a text, and for a number that needs more than 64 bits.
+    """Return a class that is a 64-bit integer, or None.
 
     Examples
     --------
     >>> _whole_number("9007199254740993.0"), _whole_number("1e3"), _whole_number("9" * 30)
     (9007199254740993, None, None)
     """
-    if not _WHOLE.fullmatch(text) or len(digits := _class_text(text)) > _LONGEST:
+    if not _WHOLE_NUMBER.fullmatch(text) or len(digits := _class_text(text)) > _MAX_LENGTH:
         return None
     number, machine = int(digits), np.iinfo(np.int64)
     return number if machine.min <= number <= machine.max else None
@@ -161,7 +161,7 @@ def _is_fraction(text: str) -> bool:
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix that names the format, ".csv.gz" as a whole.
+    """Return the suffix that names the format, such as ".csv.gz".
 
     Examples
     --------
@@ -200,9 +200,9 @@ def column_names(path: Path) -> list[str]:
 
 
 def check_target(path: Path, names: Sequence[str], target: str) -> None:
-    """Refuse the name of a class column that is none."""
+    """Raise an error if the target is not a column."""
     if target not in names:
-        raise ValueError(f"{path}: there is no column {show(target)} for the target; {suggest(target, names)}")
+        raise ValueError(f"{path}: no target column {show(target)}; {suggest(target, names)}")
 
 
 def read_table(
@@ -213,27 +213,27 @@ def read_table(
     numeric: Collection[str] = (),
     nominal: Collection[str] = (),
     missing: Collection[str] = (),
-) -> Table:
+) -> DataTable:
     """Read a table from a CSV (or compressed CSV) or a Parquet file.
 
     Parameters
     ----------
     path : Path
-        Its suffix names the format. Columns of a CSV file may be separated by commas, semicolons, tabs or bars.
+        The suffix names the format. CSV columns may be separated by commas, semicolons, tabs or vertical bars.
     only : collection of str, optional
         The columns to read; None: all.
     drop : collection of str
         Columns to leave out.
     numeric, nominal : collections of str
-        Columns known to be numbers, or categories. Others are numbers where more than half of the cells are: a text
-        among them is refused then.
+        Columns known to be numeric, or nominal. Any other CSV column is numeric if more than half of its cells are
+        numbers; another string in it is an error then.
     missing : collection of str
-        Texts that mean a missing value, besides those of `worthwhile.table.csv_reader.MISSING`.
+        Strings that mean a missing value, in addition to `worthwhile.table.csv_reader.MISSING`.
 
     Raises
     ------
     ValueError, FileNotFoundError
-        Naming the file, the line and the column.
+        With file, line and column.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def read_table(
     for what, asked in (("--drop", drop), ("--nominal", nominal)):
         for name in asked:
             if name not in names:
-                raise ValueError(f"{path}: there is no column {show(name)}, which {what} names; {suggest(name, names)}")
+                raise ValueError(f"{path}: no column {show(name)}, given by {what}; {suggest(name, names)}")
     wanted = [name for name in names if (only is None or name in only) and name not in drop]
     if _is_parquet(path):
         from worthwhile.table.parquet_reader import read_parquet
@@ -257,25 +257,25 @@ def read_table(
         columns, n_cases = read_parquet(path, wanted, numeric, nominal)
     else:
         columns, n_cases = csv_reader.read_csv(path, wanted, numeric, nominal, missing)
-    return Table(path, {name: columns[name] for name in wanted}, n_cases)
+    return DataTable(path, {name: columns[name] for name in wanted}, n_cases)
 
 
 def extend_table(source: Path, target: Path | None, columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """Write a table with further columns; the other cells stay as they are.
+    """Write a table with added columns; the other cells stay unchanged.
 
     Parameters
     ----------
     source : Path
         The table.
     target : Path or None
-        The file to write, its format by its suffix; None: return the table as CSV.
+        The file to write; its suffix names the format. None: return the table as CSV text.
     columns : mapping of str to sequence
-        The values of the further columns, one per case.
+        The added columns, one value per case.
     """
     names = column_names(source)
     for name in columns:
         if name in names:
-            raise ValueError(f"{source}: has a column {show(name)} already; rename it, or take the file without it")
+            raise ValueError(f"{source}: already has a column {show(name)}; rename or remove it")
     if target is not None and _is_parquet(target):
         from worthwhile.table import parquet_reader
 
@@ -306,6 +306,6 @@ def _extended_text(source: Path, columns: Mapping[str, Sequence[Any]], delimiter
     names, own = csv_reader.read_header(source)
     writer.writerow([*names, *columns])
     with csv_reader.open_text(source) as file:
-        for piece in csv_reader.pieces(csv.reader(file, delimiter=own, strict=True), len(names)):
+        for piece in csv_reader.row_chunks(csv.reader(file, delimiter=own, strict=True), len(names)):
             writer.writerows((*row, *more) for row, more in zip(piece, added, strict=False))
     return buffer.getvalue()

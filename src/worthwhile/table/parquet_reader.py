@@ -1,4 +1,4 @@
-"""Reading and writing Parquet by pyarrow or polars, whichever is installed; neither is required."""
+"""Reads and writes Parquet tables with pyarrow, an optional dependency."""
 
 from __future__ import annotations
 
@@ -17,172 +17,124 @@ from worthwhile.table.columns import Column, Factor
 __all__ = ["extend_csv", "extend_parquet", "parquet_names", "parquet_rows", "read_parquet"]
 
 UNREADABLE = "is not a readable Parquet file"
-LARGEST_BLOCK = 2**31 - 1  # bytes that pyarrow reads at a time, at most
-
-
-def _library() -> str:
-    from importlib.util import find_spec
-
-    for name in ("pyarrow", "polars"):
-        if find_spec(name) is not None:
-            return name
-    raise ValueError(
-        "Parquet files need pyarrow or polars: pip install 'worthwhile[parquet]', or save the table as CSV"
-    )
+MAX_BLOCK = 2**31 - 1  # bytes that pyarrow can read at once
 
 
 @contextmanager
-def _reading(path: Path, problem: str) -> Iterator[str]:
-    """Give the name of the library to read a file with, and name the file where it fails."""
-    library = _library()
+def _pyarrow(path: Path, problem: str) -> Iterator[Any]:
+    """Give pyarrow to read a file; what fails is reported with the file and the problem."""
+    try:
+        import pyarrow.csv
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            f"{path}: Parquet files need pyarrow, which is not installed: pip install 'worthwhile[parquet]', "
+            "or save the table as CSV"
+        ) from None
     if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        raise FileNotFoundError(f"{path}: no such file")
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
     try:
-        yield library
-    except Exception as error:  # both libraries have many kinds of errors for a broken file
+        yield pyarrow
+    except Exception as error:  # pyarrow raises many kinds of errors for a broken file
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
 
 
 def _load(path: Path, wanted: Collection[str] | None = None) -> Any:
-    """Return the file as a table of pyarrow or a frame of polars."""
-    columns = None if wanted is None else list(wanted)
-    with _reading(path, UNREADABLE) as library:
-        if library == "pyarrow":
-            import pyarrow.parquet
-
-            return pyarrow.parquet.ParquetFile(path).read(columns=columns)
-        import polars
-
-        return polars.read_parquet(path, columns=columns)
-
-
-def _outline(path: Path) -> tuple[list[str], int]:
-    """Return the names of the columns and the number of cases, which stand at the end of a file: no case is read."""
-    with _reading(path, UNREADABLE) as library:
-        if library == "pyarrow":
-            import pyarrow.parquet
-
-            with pyarrow.parquet.ParquetFile(path) as file:
-                return list(file.schema_arrow.names), int(file.metadata.num_rows)
-        import polars
-
-        return list(polars.read_parquet_schema(path)), int(
-            polars.scan_parquet(path).select(polars.len()).collect().item()
-        )
+    """Return the file as a pyarrow table."""
+    with _pyarrow(path, UNREADABLE) as arrow:
+        return arrow.parquet.ParquetFile(path).read(columns=None if wanted is None else list(wanted))
 
 
 def parquet_names(path: Path) -> list[str]:
-    """Return the names of the columns, checked."""
-    names, n_cases = _outline(path)
+    """Return the checked column names; reads the metadata only."""
+    with _pyarrow(path, UNREADABLE) as arrow, arrow.parquet.ParquetFile(path) as file:
+        names, n_cases = list(file.schema_arrow.names), int(file.metadata.num_rows)
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"{path}: two columns are named {show(name)}; every column needs its own name")
+            raise ValueError(f"{path}: two columns are named {show(name)}; every column needs a unique name")
         seen.add(name)
     if not names or not n_cases:
-        raise ValueError(f"{path}: there is no case in the file")
+        raise ValueError(f"{path}: the file has no cases")
     return names
 
 
 def read_parquet(
     path: Path, wanted: Collection[str], numeric: Collection[str] = (), nominal: Collection[str] = ()
 ) -> tuple[dict[str, Column], int]:
-    """Return the wanted columns and the number of cases; kinds are those of the file, unless they are said here."""
-    frame = _load(path, wanted)
+    """Return the wanted columns and the number of cases; the file's types decide unless a column is declared here."""
+    table = _load(path, wanted)
     columns = {}
     for name in wanted:
-        read = _read_arrow if hasattr(frame, "column_names") else _read_polars
-        column = read(path, name, frame[name], name in nominal)
+        column = _read_column(path, name, table[name], name in nominal)
         if name in numeric and isinstance(column, Factor):
             column = _as_numbers(path, name, column)
         elif name in nominal and not isinstance(column, Factor):
-            column = Factor.of(np.unique(column), np.unique(column, return_inverse=True)[1])
+            column = Factor.of(*np.unique(column, return_inverse=True))
         columns[name] = column
-    return columns, int(frame.shape[0])
+    return columns, int(table.num_rows)
 
 
-def _read_arrow(path: Path, name: str, column: Any, nominal: bool) -> Column:
+def _read_column(path: Path, name: str, column: Any, nominal: bool) -> Column:
     import pyarrow.types as kinds
 
     kind = column.type
     if kinds.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
-    if kinds.is_integer(kind) and nominal:  # codes are kept as they are; as floats, large ones would be merged
+    if kinds.is_integer(kind) and nominal:  # not by way of floats, which would merge large codes
         encoded = column.combine_chunks().dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return Factor.of(encoded.dictionary.to_pylist(), codes)
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        # Not safely: that would refuse whole numbers above 2^53, such as ids, which need not be exact as numbers.
+        # A safe cast would refuse integers above 2^53, such as ids, which need not be exact as numbers.
         return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_boolean(kind) or kinds.is_null(kind):
         return Factor.of(column.to_pylist())
-    raise ValueError(f"{path}: column {show(name)} is of the kind {kind}, neither numbers nor texts; --drop {name}")
-
-
-def _read_polars(path: Path, name: str, series: Any, nominal: bool) -> Column:
-    from worthwhile.table.columns import read_columns
-
-    if nominal and series.dtype.is_integer():
-        return Factor.of(series.to_list())
-    return read_columns(series.to_frame()).arrays[0]
+    raise ValueError(
+        f"{path}: column {show(name)} has the type {kind}, which is neither numeric nor nominal; use --drop {name}"
+    )
 
 
 def _as_numbers(path: Path, name: str, column: Factor) -> Column:
-    found = np.full(len(column.texts) + 1, np.nan)
-    for code, text in enumerate(column.texts):
+    found = np.full(len(column.categories) + 1, np.nan)  # the last one is for code -1
+    for code, text in enumerate(column.categories):
         try:
             found[code] = float(text)
         except ValueError:
             row = int(np.flatnonzero(column.codes == code)[0]) + 1
-            raise ValueError(
-                f"{path}, row {row}: column {show(name)} is one of numbers, but holds {show(text)}"
-            ) from None
+            raise ValueError(f"{path}, row {row}: column {show(name)} is numeric, but contains {show(text)}") from None
     return found[column.codes]
 
 
 def parquet_rows(path: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the names of the columns and all rows."""
-    frame = _load(path)
-    if hasattr(frame, "column_names"):
-        return list(frame.column_names), list(zip(*(column.to_pylist() for column in frame.columns), strict=True))
-    return list(frame.columns), frame.rows()
+    """Return the column names and all rows."""
+    table = _load(path)
+    return list(table.column_names), list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def extend_parquet(path: Path, columns: Mapping[str, Any]) -> bytes:
-    """Return a Parquet file with further columns, as bytes."""
+    """Return the content of a Parquet file with added columns, as Parquet."""
     return _extended(_load(path), columns)
 
 
 def extend_csv(path: Path, delimiter: str, columns: Mapping[str, Any]) -> bytes:
-    """Return a CSV file with further columns as a Parquet file, as bytes; the library guesses the kinds of the rest."""
-    with _reading(path, "cannot be written as Parquet") as library:
-        if library == "pyarrow":
-            import pyarrow.csv
-
-            content = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
-            # In one block: kinds of columns are guessed from the first one, which more may not hold to.
-            whole = pyarrow.csv.ReadOptions(block_size=min(max(len(content), 1), LARGEST_BLOCK))
-            parse = pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-            frame = pyarrow.csv.read_csv(pyarrow.BufferReader(content), read_options=whole, parse_options=parse)
-            return _extended(frame, columns)
-        import polars
-
-        return _extended(polars.read_csv(path, separator=delimiter, infer_schema_length=None), columns)
+    """Return the content of a CSV file with added columns, as Parquet; pyarrow infers the types of its columns."""
+    with _pyarrow(path, "cannot be written as Parquet") as arrow:
+        content = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+        # In one block: pyarrow infers types from the first block, and later ones may not fit them.
+        whole = arrow.csv.ReadOptions(block_size=min(max(len(content), 1), MAX_BLOCK))
+        parse = arrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        table = arrow.csv.read_csv(arrow.BufferReader(content), read_options=whole, parse_options=parse)
+        return _extended(table, columns)
 
 
-def _extended(frame: Any, columns: Mapping[str, Any]) -> bytes:
+def _extended(table: Any, columns: Mapping[str, Any]) -> bytes:
+    import pyarrow.parquet
+
+    for name, values in columns.items():
+        table = table.append_column(name, pyarrow.array(values))
     buffer = io.BytesIO()
-    if hasattr(frame, "column_names"):
-        import pyarrow
-        import pyarrow.parquet
-
-        for name, values in columns.items():
-            frame = frame.append_column(name, pyarrow.array(values))
-        pyarrow.parquet.write_table(frame, buffer)
-        return buffer.getvalue()
-    import polars
-
-    frame.with_columns([polars.Series(name, values) for name, values in columns.items()]).write_parquet(buffer)
+    pyarrow.parquet.write_table(table, buffer)
     return buffer.getvalue()

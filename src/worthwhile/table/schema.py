@@ -1,4 +1,4 @@
-"""What the columns of the training data were, and how cases become the core"s table."""
+"""The columns of the training data and their values; encodes cases as the core's table."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from worthwhile import _core
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import Column, Columns, Factor, value_codes, value_text
 
-__all__ = ["Schema"]
+__all__ = ["Schema", "nominal_positions", "sorted_values"]
 
 
 @dataclass(frozen=True)
 class Schema:
-    """What the columns of the training data were.
+    """The columns of the training data.
 
     Attributes
     ----------
     names : tuple of str
     values : tuple
-        Per column: None for a numeric one, otherwise the tuple of its values as text.
+        For each column None if it is numeric, otherwise the tuple of its values as strings.
     """
 
     names: tuple[str, ...]
@@ -34,19 +34,19 @@ class Schema:
 
     @classmethod
     def learn(cls, columns: Columns, nominal: Sequence[str | int] | None = None) -> Schema:
-        """Find out which columns are nominal and what values they have."""
-        forced = _nominal_positions(columns.names, nominal)
+        """Find the nominal columns and their values."""
+        forced = nominal_positions(columns.names, nominal)
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
             if isinstance(array, Factor):
-                values.append(_sorted_values({array.texts[code] for code in np.unique(array.codes) if code >= 0}))
+                values.append(sorted_values({array.categories[code] for code in np.unique(array.codes) if code >= 0}))
             elif j in forced:
-                values.append(_sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
+                values.append(sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
             else:
                 values.append(None)
                 if not columns.all_finite and np.isinf(array).any():
                     raise ValueError(
-                        f"column {name!r} contains infinity; use NaN for a missing value or a large number instead"
+                        f"column {name!r} contains infinity; use NaN for a missing value, or a large finite number"
                     )
         return cls(columns.names, tuple(values))
 
@@ -60,17 +60,14 @@ class Schema:
         columns : Columns
             Cases with the columns of this schema, in its order.
         levels : mapping, optional
-            Per nominal column, further levels of generalisation: value code -> branch.
+            For nominal columns, additional levels of generalisation: value code -> branch.
         complete : bool
-            The cases are to be learned from: find out whether any value is missing at all.
+            Check whether any value is missing, for training cases; otherwise missing values are assumed.
         """
         has_missing = True
-        arrays: list[npt.NDArray[Any]] = [
-            self._numbers(j, a) if values is None else self._codes(values, a)
-            for j, (values, a) in enumerate(zip(self.values, columns.arrays, strict=True))
-        ]
+        arrays = self.arrays(columns)
         if complete:
-            # Where all is finite only a nominal code can be missing, and learned values have none that is not.
+            # A training case has a code for every nominal value, so finite columns have no missing value.
             has_missing = not columns.all_finite and any(
                 np.isnan(a).any() if v is None else (a < 0).any() for v, a in zip(self.values, arrays, strict=True)
             )
@@ -82,18 +79,25 @@ class Schema:
                 table.add_nominal(array, len(values), [list(range(len(values))), *((levels or {}).get(name) or [])])
         return table
 
+    def arrays(self, columns: Columns) -> list[npt.NDArray[Any]]:
+        """Return the columns as the core has them: numbers (NaN: missing) and codes of values (-1: missing)."""
+        return [
+            self._numbers(j, a) if values is None else self._codes(values, a)
+            for j, (values, a) in enumerate(zip(self.values, columns.arrays, strict=True))
+        ]
+
     def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
         if not isinstance(array, Factor):
             return array
-        found = [np.nan] * (len(array.texts) + 1)  # the last one is for the code -1
+        found = [np.nan] * (len(array.categories) + 1)  # the last one is for the code -1
         for code in np.unique(array.codes[array.codes >= 0]):
             try:
-                found[code] = float(array.texts[code])
+                found[code] = float(array.categories[code])
             except ValueError:
                 row = int(np.flatnonzero(array.codes == code)[0])
                 raise ValueError(
-                    f"column {self.names[j]!r} was numeric when the tree was learned,"
-                    f" but row {row} holds {array.texts[code]!r}"
+                    f"column {self.names[j]!r} was numeric in training,"
+                    f" but row {row} contains {array.categories[code]!r}"
                 ) from None
         return np.array(found)[array.codes]
 
@@ -104,7 +108,7 @@ class Schema:
         return array.translated(value_codes(values))
 
     def read_case(self, known: Mapping[str, Any]) -> dict[int, float]:
-        """Return what a mapping says of one case: column -> number or value code, NaN or -1 where it cannot be had."""
+        """Read one case from a mapping: column -> number or value code, NaN or -1 if unavailable."""
         if not (hasattr(known, "keys") and hasattr(known, "__getitem__")):
             raise TypeError(
                 f"a case must be a mapping of test to value, e.g. {{{self.names[0]!r}: ...}}, got {known!r}"
@@ -122,10 +126,10 @@ class Schema:
         try:
             return math.nan if is_missing(value) else float(value)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"the test {name!r} wants a number, got {value!r}") from None
+            raise ValueError(f"the test {name!r} needs a number, got {value!r}") from None
 
     def encode_case(self, case: Mapping[int, float]) -> Any:
-        """Return the table of one case as `read_case` gives it; tests that are not in it are missing."""
+        """Return the core's table of one case as read by `read_case`; other tests are missing."""
         table = _core.Table(1, True)
         for j, values in enumerate(self.values):
             if values is None:
@@ -139,7 +143,8 @@ def _read_code(values: tuple[str, ...], value: Any) -> int:
     return -1 if is_missing(value) else value_codes(values).get(value_text(value), -1)
 
 
-def _nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
+def nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
+    """Return the indices of the columns that `nominal` names."""
     positions = set()
     for item in [] if nominal is None else nominal:
         if isinstance(item, str) and item in names:
@@ -148,13 +153,13 @@ def _nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | No
             positions.add(int(item))
         else:
             raise ValueError(
-                f"nominal names the column {item!r}, but X has the columns {', '.join(names)} (0 to {len(names) - 1})"
+                f"nominal contains {item!r}, but the columns of X are {', '.join(names)} (0 to {len(names) - 1})"
             )
     return positions
 
 
-def _sorted_values(values: set[str]) -> tuple[str, ...]:
-    """Numbers by size, then texts: the same order whatever the order of the rows."""
+def sorted_values(values: set[str]) -> tuple[str, ...]:
+    """Sort numbers by size, then strings; the order of the rows does not matter."""
 
     def key(text: str) -> tuple[int, float, str]:
         try:

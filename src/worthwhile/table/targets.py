@@ -1,4 +1,4 @@
-"""Classes and weights of the cases, checked."""
+"""Checks the classes and weights of the cases."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["read_classes", "read_weights"]
 
 
 def read_classes(y: Any, n_cases: int, estimator: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Return the classes in their order and the class index of every case."""
+    """Return the sorted classes and the class index of every case."""
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub"):
         y = _checked_classes(column_or_1d(_plain_classes(y), warn=True))
     if len(y) != n_cases:
-        raise ValueError(f"X has {n_cases} cases, but y has {len(y)} classes; found inconsistent numbers of samples")
+        raise ValueError(f"X has {n_cases} cases, but y has {len(y)}: inconsistent numbers of samples")
     if y.dtype.kind in "iu" and int(y.max()) - int(y.min()) < len(y):
         # Counting is linear, sorting is not: a twelfth of the time for 1,000,000 cases.
         low = y.min()
@@ -35,7 +35,7 @@ def read_classes(y: Any, n_cases: int, estimator: str) -> tuple[npt.NDArray[Any]
 
 
 def _plain_classes(y: Any) -> Any:
-    """Unpack lists and pandas' own types: texts would swallow a NaN, whole numbers and truth values become floats."""
+    """Unpack lists and pandas types: numpy would make strings of NaN, and floats of nullable integers and booleans."""
     if isinstance(y, (list, tuple)) and not any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
         labels = list(y)
     elif getattr(y, "ndim", 0) == 1 and hasattr(y, "tolist") and not isinstance(getattr(y, "dtype", None), np.dtype):
@@ -54,14 +54,14 @@ def _checked_classes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
             if is_missing(label):
                 raise ValueError(f"Input y contains NaN or None in row {row}; every case needs a class.")
             if isinstance(label, str) != isinstance(y[0], str):
-                raise ValueError(f"y mixes texts and numbers: {y[0]!r} in row 0, {label!r} in row {row}")
+                raise ValueError(f"y mixes strings and numbers: {y[0]!r} in row 0, {label!r} in row {row}")
         y = np.array(y.tolist())  # numbers that came as objects
     check_classification_targets(y)
     return y
 
 
 def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | None:
-    """Return the weights, or None where every case counts once."""
+    """Return the weights, or None if all of them are 1."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):
@@ -76,7 +76,7 @@ def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | 
         raise ValueError(f"{shape}: Sample weights must be 1D array or scalar")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
-        raise ValueError(f"sample_weight of row {bad[0]} is {weights[bad[0]]}; weights are finite and not negative")
+        raise ValueError(f"sample_weight of row {bad[0]} is {weights[bad[0]]}; weights must be finite and not negative")
     with np.errstate(over="ignore"):
         if not np.isfinite(weights.sum()):
             raise ValueError("sample_weight adds up to infinity; divide all weights by a large number")

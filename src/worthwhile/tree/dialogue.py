@@ -253,7 +253,7 @@ def _note(entry: Entry) -> str:
 
 
 def _schema(model: Any) -> Schema:
-    found: Schema = model.schema if isinstance(model, Tree) else model._frame().schema
+    found: Schema = model.schema if isinstance(model, Tree) else model.problem_.schema
     return found
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.table.schema import Schema
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.nodes import Nodes
 
 if TYPE_CHECKING:
@@ -25,17 +26,19 @@ __all__ = [
     "Reader",
     "costs_from_json",
     "costs_to_json",
+    "parse_context",
     "parse_nodes",
     "parse_tree",
     "plain",
     "read_json",
+    "write_context",
     "write_nodes",
     "write_tree",
 ]
 
 FORMAT, VERSION = "worthwhile-tree", 1
-DEEPEST = 4096  # the core walks cases without a value recursively
-HEAVIEST = 1e200  # weights are added up
+MAX_DEPTH = 4096  # the core walks cases without a value recursively
+MAX_WEIGHT = 1e200  # weights are added up
 
 
 def plain(value: Any) -> Any:
@@ -61,22 +64,26 @@ def costs_to_json(costs: Costs) -> dict[str, Any]:
 
 def write_tree(tree: Tree) -> dict[str, Any]:
     """Return the JSON object of a tree."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        **write_context(tree.context),
+        "answer": tree.answer,
+        "nodes": write_nodes(tree),
+    }
+
+
+def write_context(context: ProblemContext) -> dict[str, Any]:
+    """Return what the trees of a problem share, as JSON objects."""
     columns: list[dict[str, Any]] = []
-    for name, values in zip(tree.schema.names, tree.schema.values, strict=True):
+    for name, values in zip(context.schema.names, context.schema.values, strict=True):
         columns.append(
             {"name": name, "kind": "numeric"}
             if values is None
             else {"name": name, "kind": "nominal", "values": list(values)}
         )
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "classes": [plain(c) for c in tree.classes],
-        "answer": tree.answer,
-        "columns": columns,
-        "costs": costs_to_json(tree.costs),
-        "nodes": write_nodes(tree),
-    }
+    classes = [plain(label) for label in context.classes]
+    return {"classes": classes, "columns": columns, "costs": costs_to_json(context.costs)}
 
 
 def write_nodes(tree: Tree) -> list[dict[str, Any]]:
@@ -126,7 +133,7 @@ def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
     """Say whether a JSON value is a number that a float can hold."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
@@ -172,7 +179,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
+def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str]:
     """Check the JSON object of a tree and return what `Tree` wants."""
     reader = Reader(content, "the tree")
     if reader.take("format", str) != FORMAT:
@@ -181,29 +188,34 @@ def parse_tree(content: Any) -> tuple[Nodes, Schema, list[Any], Costs, str]:
         raise ValueError(
             f"version {content['version']} of the tree format is unknown; this release reads version {VERSION}"
         )
-    classes = _parse_classes(reader.take("classes", list))
     answer = reader.take("answer", str, "majority")
     if answer not in ("majority", "least-cost"):
         raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
+    context = parse_context(reader)
+    nodes = parse_nodes(context, reader.take("nodes", list))
+    reader.finish()
+    return nodes, context, answer
+
+
+def parse_context(reader: Reader) -> ProblemContext:
+    """Check and return the columns, classes and costs of a tree or a forest."""
+    classes = _parse_classes(reader.take("classes", list))
     schema = _parse_columns(reader.take("columns", list))
     costs = costs_from_json(reader.take("costs", dict, {}))
-    costs.prices_for(schema.names)  # refuses prices of tests that are no columns
-    answers, _ = costs.error_matrix(classes)
-    nodes = _NodeParser(schema, classes, answers).parse(reader.take("nodes", list))
-    reader.finish()
-    return nodes, schema, classes, costs, answer
+    return ProblemContext.of(schema, classes, costs)  # refuses prices of tests that are not columns
 
 
-def parse_nodes(frame: Tree, contents: list[Any]) -> Nodes:
-    """Check the nodes of a tree of a forest, which has the columns of `frame` and answers with a class."""
-    return _NodeParser(frame.schema, list(frame.classes), list(frame.classes)).parse(contents)
+def parse_nodes(context: ProblemContext, contents: list[Any], may_reject: bool = True) -> Nodes:
+    """Check and return the nodes of a tree; the trees of a forest answer with a class, never with a reject answer."""
+    answers = context.answers if may_reject else context.classes
+    return _NodeParser(context.schema, list(context.classes), list(answers)).parse(contents)
 
 
 def _parse_classes(classes: list[Any]) -> list[Any]:
     if not classes:
         raise ValueError("the tree has no classes")
     for label in classes:
-        if not isinstance(label, (str, bool)) and not _is_finite(label):
+        if not isinstance(label, (str, bool)) and not is_finite(label):
             raise ValueError(f"the class {_short(label)} is neither a text nor a number nor a truth value")
     if len({str(label) for label in classes}) < len(classes):
         raise ValueError("the tree names a class twice")
@@ -322,7 +334,7 @@ class _NodeParser:
         values = self._schema.values[entry["column"]]
         if values is None:
             threshold = reader.take("threshold", numbers.Real)
-            if not _is_finite(threshold):
+            if not is_finite(threshold):
                 raise ValueError(f"'threshold' of {where} must be finite, got {_short(threshold)}")
             entry["threshold"] = float(threshold)
             expected = 2
@@ -361,8 +373,10 @@ class _NodeParser:
                 f"'weights' of {where} has {len(weights)} entries, but there are {len(self._classes)} classes"
             )
         for w in weights:
-            if not _is_finite(w) or not 0 <= w <= HEAVIEST:
-                raise ValueError(f"'weights' of {where} holds {_short(w)}; weights are numbers from 0 to {HEAVIEST:g}")
+            if not is_finite(w) or not 0 <= w <= MAX_WEIGHT:
+                raise ValueError(
+                    f"'weights' of {where} holds {_short(w)}; weights are numbers from 0 to {MAX_WEIGHT:g}"
+                )
         return np.array(weights, dtype=np.float64)
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
@@ -380,8 +394,8 @@ class _NodeParser:
         for node in order:
             for child in entries[node]["children"]:
                 depth[child] = depth[node] + 1
-                if depth[child] > DEEPEST:
-                    raise ValueError(f"node {child} lies more than {DEEPEST} tests deep")
+                if depth[child] > MAX_DEPTH:
+                    raise ValueError(f"node {child} lies more than {MAX_DEPTH} tests deep")
                 if child in seen:
                     again = f"node {child} is reached twice (again from node {node})"
                     raise ValueError(f"{again}; a tree has no cycles and no shared branches")

@@ -167,7 +167,7 @@ class _PathState:
 
 def _orders(tree: Tree) -> list[_NodeOrder]:
     """Return, per node, the order that its test is to a case with all values known."""
-    found, prices = [_NodeOrder()] * tree.n_nodes, tree._prices
+    found, prices = [_NodeOrder()] * tree.n_nodes, tree.pricing
     todo = [(0, _PathState())]
     while todo:
         node, way = todo.pop()

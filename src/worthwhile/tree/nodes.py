@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,34 +46,16 @@ class Nodes:
     weights: npt.NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        self.freeze()
-
-    def freeze(self) -> None:
-        """Make the arrays read only; copies and pickles do not keep that."""
         for array in vars(self).values():
             array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Nodes, tuple(vars(self).values())  # copies of arrays are writeable; the constructor freezes them
 
     @classmethod
     def from_core(cls, core: Any) -> Nodes:
         """Copy the arrays of a tree of the core."""
         return cls(**{name: getattr(core, name) for name in cls.__dataclass_fields__})
-
-    @classmethod
-    def leaf(cls, weights: npt.NDArray[np.float64]) -> Nodes:
-        """Return a tree of one leaf."""
-        none, zero = np.full(1, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)
-        answer = np.array([weights.argmax()], dtype=np.int32)
-        return cls(
-            none,
-            np.zeros(1),
-            none,
-            zero,
-            none,
-            zero,
-            np.zeros(0, dtype=np.int32),
-            answer,
-            weights.reshape(1, -1).astype(np.float64),
-        )
 
     def to_core(self) -> Any:
         """Return a tree of the core."""
@@ -96,3 +79,11 @@ class Nodes:
 
 
 # ---- writing
+
+
+def _from_nodes(nodes: Nodes) -> Any:
+    return nodes.to_core()
+
+
+# Trees of the core travel to other processes as their nodes.
+copyreg.pickle(_core.Tree, lambda core: (_from_nodes, (Nodes.from_core(core),)))

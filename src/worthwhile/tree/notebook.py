@@ -10,6 +10,7 @@ from worthwhile.tree.node_costs import node_costs
 from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
+    from worthwhile.tree.context import ProblemContext
     from worthwhile.tree.tree import Tree
 
 __all__ = ["forest_table", "tree_table"]
@@ -31,15 +32,15 @@ def tree_table(tree: Tree, name: str) -> str:
     if root.stop_cost is not None:
         facts.append(f"without a test: {amount(root.stop_cost)} per case, answering {root.stop_answer}")
     asked = _asked(tree)
-    rows = [(tree.columns[t], amount(_alone(tree, t)), asked[t]) for t in sorted(asked)]
+    rows = [(tree.columns[t], amount(_alone(tree.context, t)), asked[t]) for t in sorted(asked)]
     return _table(name, facts, ("test", "price alone", "asked of"), rows)
 
 
-def forest_table(root: Tree, trees: Sequence[Tree], name: str, facts: Sequence[str]) -> str:
-    """Return what a forest costs, as a table; `root` has its prices."""
+def forest_table(context: ProblemContext, trees: Sequence[Tree], name: str, facts: Sequence[str]) -> str:
+    """Return what a forest costs, as a table."""
     tests = sorted({int(t) for tree in trees for t in tree.nodes.test if t >= 0})
     using = {t: sum(bool((tree.nodes.test == t).any()) for tree in trees) for t in tests}
-    rows = [(root.columns[t], amount(_alone(root, t)), _count(using[t], "tree")) for t in tests]
+    rows = [(context.columns[t], amount(_alone(context, t)), _count(using[t], "tree")) for t in tests]
     return _table(name, [_count(len(trees), "tree"), *facts], ("test", "price alone", "asked by"), rows)
 
 
@@ -58,8 +59,8 @@ def _asked(tree: Tree) -> dict[int, str]:
     return {test: f"{percent(weight / total)} of cases" if total > 0 else "" for test, weight in reach.items()}
 
 
-def _alone(tree: Tree, test: int) -> float:
-    return tree._prices.price(tree._prices.closure([test]))
+def _alone(context: ProblemContext, test: int) -> float:
+    return context.pricing.price(context.pricing.closure([test]))
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

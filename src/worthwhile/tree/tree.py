@@ -7,20 +7,19 @@ kind is walked, priced and shown in the same way. The rules of pricing are in do
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
-from worthwhile.costs.error_costs import is_missing
 from worthwhile.costs.pricing import Pricing
-from worthwhile.table.columns import Columns, is_frame, read_columns
+from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, explain
 from worthwhile.tree.json_format import parse_tree, read_json, write_tree
 from worthwhile.tree.nodes import Nodes
@@ -66,45 +65,25 @@ class Tree:
     └─ > 38: sick
     """
 
-    def __init__(
-        self,
-        nodes: Nodes,
-        schema: Schema,
-        classes: Sequence[Any],
-        costs: Costs | None = None,
-        answer: str = "majority",
-        money: BoundCosts | None = None,
-    ) -> None:
+    def __init__(self, nodes: Nodes, context: ProblemContext, answer: str = "majority", core: Any = None) -> None:
         self.nodes = nodes
-        self.schema = schema
-        self.classes = tuple(classes)
+        self.context = context
         self.answer = answer
-        self._prepare(BoundCosts.of(costs, schema.names, classes) if money is None else money)
+        # A grown tree keeps the core's own copy; one from a file is handed over to the core.
+        self._core_tree = nodes.to_core() if core is None else core
 
-    def _prepare(self, money: BoundCosts) -> None:
-        self.costs = money.costs
-        self.answers = money.answers
-        self.error_costs = money.error_costs
-        self._money = money
-        self._core_tree = self.nodes.to_core()
-        self._answer_labels = label_array(self.answers)
-
-    @property
-    def _prices(self) -> Pricing:
-        return Pricing(self._money.prices)
+    @classmethod
+    def from_core(cls, core: Any, context: ProblemContext, answer: str = "majority") -> Tree:
+        """Return what the core has grown as a tree."""
+        return cls(Nodes.from_core(core), context, answer, core)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_answer_labels" in self.__dict__:
+        if "_core_tree" in self.__dict__:
             raise AttributeError(f"a Tree never changes: cannot set {name!r}")
         super().__setattr__(name, value)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.nodes.freeze()
-        self._prepare(BoundCosts.of(self.costs, self.columns, self.classes))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tree, (self.nodes, self.context, self.answer)
 
     def __repr__(self) -> str:
         tests = ", ".join(self.tests_used()) or "none"
@@ -116,9 +95,39 @@ class Tree:
     # ---- shape
 
     @property
+    def schema(self) -> Schema:
+        """Names and kinds of the columns."""
+        return self.context.schema
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the tests, in the order of the columns of X."""
-        return self.schema.names
+        return self.context.columns
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes, in the order of `predict_proba`."""
+        return self.context.classes
+
+    @property
+    def answers(self) -> tuple[Any, ...]:
+        """What the tree may answer: the classes, then reject answers such as "unknown"."""
+        return self.context.answers
+
+    @property
+    def costs(self) -> Costs:
+        """Prices of the tests and costs of the errors."""
+        return self.context.costs
+
+    @property
+    def error_costs(self) -> npt.NDArray[np.float64]:
+        """The cost of each answer by the true class."""
+        return self.context.error_costs
+
+    @property
+    def pricing(self) -> Pricing:
+        """Prices of sets of tests."""
+        return self.context.pricing
 
     @property
     def n_nodes(self) -> int:
@@ -146,7 +155,7 @@ class Tree:
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the answer for each case."""
-        return self._answer_labels[self._route(X, answers=True)[0]]
+        return self.context.answer_labels[self._route(X, answers=True)[0]]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return, for each case, the class shares of the leaf it ends in (mixed, where a value is missing)."""
@@ -167,34 +176,7 @@ class Tree:
     def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
         """Return price plus error cost of each case."""
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
-        return prices + self.errors_of(answers, y)
-
-    def errors_of(self, answers: npt.NDArray[np.int32], y: Any) -> npt.NDArray[np.float64]:
-        """Return the error cost of each answer (an index into `answers`), given the truth.
-
-        A class that no training case had is an error like any other, where the error costs know it (a fold may lack
-        one).
-        """
-        labels, place = distinct_labels(y, len(answers))
-        costs: npt.NDArray[np.float64] = self._error_rows(labels)[place, answers]
-        return costs
-
-    def _error_rows(self, labels: list[Any]) -> npt.NDArray[np.float64]:
-        """Return the costs of all answers to these truths."""
-        position = {c: i for i, c in enumerate(self.classes)}
-        unseen = [label for label in labels if label not in position]
-        if not unseen:
-            return self.error_costs[[position[label] for label in labels]]
-        kinds = {isinstance(label, str) for label in self.classes}
-        for label in unseen:
-            if isinstance(label, str) not in kinds:  # texts for numbers: these are other labels, not rare classes
-                known = ", ".join(map(repr, self.classes))
-                raise ValueError(f"y holds the class {label!r}, which the tree does not know; it knows {known}")
-        k = len(self.classes)
-        _, matrix = self.costs.error_matrix([*self.classes, *unseen])
-        position |= {label: k + i for i, label in enumerate(unseen)}
-        answers = [*range(k), *range(k + len(unseen), matrix.shape[1])]
-        return matrix[np.ix_([position[label] for label in labels], answers)]
+        return prices + self.context.errors_of(answers, y)
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do now for a case of which `known` is known.
@@ -276,10 +258,9 @@ class Tree:
         case_prices: Any = None,
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
-        columns = X if isinstance(X, Columns) else self._read(X)
-        return self.route_table(
-            self.schema.encode(columns), columns.n_cases, answers, prices, shares, case_prices, n_threads
-        )
+        columns = X if isinstance(X, Columns) else self.context.read(X)
+        table = self.schema.encode(columns)
+        return self.route_table(table, columns.n_cases, answers, prices, shares, case_prices, n_threads)
 
     def route_table(
         self,
@@ -292,12 +273,13 @@ class Tree:
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
         """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
-        case_prices = self.checked_case_prices(case_prices, n_cases)
+        costs = self.context.bound_costs
+        case_prices = self.context.checked_case_prices(case_prices, n_cases)
         answers_, prices_, shares_, _ = _core.route(
             self._core_tree,
             table,
-            self._money.core_pricing,
-            self._money.core_errors,
+            costs.core_pricing,
+            costs.core_errors,
             least_cost=self.answer == "least-cost",
             answers=answers,
             prices=prices,
@@ -307,39 +289,16 @@ class Tree:
         )
         return answers_, prices_, shares_
 
-    def charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
+    def _charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
         """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
-        table = self.schema.encode(X if isinstance(X, Columns) else self._read(X))
-        costs = self._money.core_pricing, self._money.core_errors
+        table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
+        costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
         words = _core.route(self._core_tree, table, *costs, least_cost=False, charged=True, n_threads=n_threads)[3]
         assert words is not None
         return words
 
-    def checked_case_prices(self, case_prices: Any, n_cases: int) -> npt.NDArray[np.float64] | None:
-        """Return prices by case and test as the core wants them, refusing what is none."""
-        if case_prices is None:
-            return None
-        prices: npt.NDArray[np.float64] = np.ascontiguousarray(case_prices, dtype=np.float64)
-        if prices.shape != (n_cases, len(self.columns)):
-            expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
-            raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")
-        for row, test in np.argwhere(~(np.isfinite(prices) & (prices >= 0)))[:1]:
-            culprit = f"row {row}, test {self.columns[test]!r}: {prices[row, test]}"
-            raise ValueError(f"case_prices holds a price that is negative or not finite ({culprit})")
-        return prices
-
     def _read(self, X: Any) -> Columns:
-        if is_frame(X, named=True):
-            absent = [name for name in self.columns if name not in set(X.columns)]
-            if absent:
-                plural = "s" if len(absent) > 1 else ""
-                raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))} that the tree knows")
-            return read_columns(X[list(self.columns)])
-        columns = read_columns(X)
-        if len(columns.arrays) != len(self.columns):
-            known = f"the tree knows {len(self.columns)}: {', '.join(self.columns)}"
-            raise ValueError(f"X has {len(columns.arrays)} columns, but {known}")
-        return columns
+        return self.context.read(X)
 
     # ---- show and keep
 
@@ -395,29 +354,3 @@ class Tree:
             Naming the node, column or class that is wrong.
         """
         return cls(*parse_tree(read_json(text)))
-
-
-def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return labels as an array that keeps their types apart: numbers with a text among them stay numbers."""
-    array = np.array(labels)
-    if array.ndim != 1 or (array.dtype.kind in "US" and not all(isinstance(label, str) for label in labels)):
-        array = np.empty(len(labels), dtype=object)
-        array[:] = labels
-    return array
-
-
-def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.intp]]:
-    """Return the different classes of y, and for every case which one of them it has."""
-    y = np.asarray(y)
-    if y.ndim != 1 or len(y) != n_cases:
-        raise ValueError(f"y has the shape {y.shape}, expected ({n_cases},): one class per case")
-    if y.dtype != object:
-        distinct, inverse = np.unique(y, return_inverse=True)
-        return distinct.tolist(), inverse
-    position: dict[Any, int] = {}
-    place = np.empty(n_cases, dtype=np.intp)
-    for row, label in enumerate(y.tolist()):
-        if is_missing(label):
-            raise ValueError(f"y has no class in row {row}: {label!r}")
-        place[row] = position.setdefault(label, len(position))
-    return list(position), place

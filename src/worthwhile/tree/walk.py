@@ -53,7 +53,7 @@ class Walk:
     """The way of a case: its steps, what is charged, and where it stands with which share."""
 
     def __init__(self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset()) -> None:
-        self.tree, self.prices = tree, tree._prices
+        self.tree, self.prices = tree, tree.pricing
         self.case = tree.schema.read_case(known)
         self.steps: list[Visit] = []
         self.charged = paid

@@ -347,11 +347,11 @@ def test_wrong_folders_are_refused(tmp_path):
 def test_wrong_parameters_are_refused(folder):
     with pytest.raises(ValueError, match=r"columns=\['a'\] is given, but .*part-000.parquet has the columns age, dose"):
         forest(columns=["a"]).fit_parts(folder, "ill")
-    with pytest.raises(ValueError, match="nominal names the column 'lost'"):
+    with pytest.raises(ValueError, match="nominal contains 'lost'"):
         forest(nominal=["lost"]).fit_parts(folder, "ill")
     with pytest.raises(ValueError, match="max_trees=0"):
         forest(max_trees=0).fit_parts(folder, "ill")
-    with pytest.raises(ValueError, match="tests that are no columns: 'blood'"):
+    with pytest.raises(ValueError, match="tests that are not columns: 'blood'"):
         forest(costs=ww.Costs(tests={"blood": 1.0})).fit_parts(folder, "ill")
 
 

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from worthwhile.learners.ensemble_labels import ensemble_shares, features_of
 
 import worthwhile as ww
 from worthwhile.learners import ensemble_labels, soft_labels
 from worthwhile.learners.deadline import Deadline
-from worthwhile.learners.ensemble_labels import ensemble_shares, features_of
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.icet import classifier as icet_classifier
 from worthwhile.learners.icet import search as icet_search

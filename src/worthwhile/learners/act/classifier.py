@@ -8,39 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from worthwhile import _core
 from worthwhile.learners.act.tree_builder import GRACE, PAPER, GrownTree, GrowthSettings, TreeBuilder, choose_settings
-from worthwhile.learners.base import Training, TreeClassifier
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
+from worthwhile.learners.growth_policy import SamplingPolicy
+from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import SoftLabels
+from worthwhile.learners.training import Training
+from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.tree.tree import Tree
 
-__all__ = ["ACTClassifier", "LSID3Classifier", "Progress"]
+__all__ = ["ACTClassifier", "LSID3Classifier"]
 
 CLEARLY = 0.1
-EARLY = (
-    0.1  # share of the time limit for contracts on the cases' own labels, before it is settled which labels are better
-)
-MOST_SAMPLES = 4096  # doubling ends here; further contracts draw other samples
+# Share of the time limit for trees on the cases' own labels, before it is settled which labels are better.
+EARLY = 0.1
+MAX_SAMPLES = 4096  # doubling ends here; further searches draw other samples
 
 # Trees, each with whether it is the first of a new valuation.
 Steps = Iterator[tuple[GrownTree, bool]]
-
-
-class Progress(NamedTuple):
-    """One entry of the history of a search: when a better tree was found, and what it is expected to cost."""
-
-    seconds: float
-    """Time since the search began."""
-    cost: float
-    """Expected cost per case of the best tree so far."""
-    r: int
-    """Samples below every branch that its look-ahead took; 0: it was grown without."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -115,9 +107,8 @@ class LSID3Classifier(_GreedyClassifier):
     time_limit: float | None = None
     _criterion: ClassVar[str] = "gain"
 
-    def _learn(self, training: Training) -> None:
-        policy, money = self._policy(), training.money
-        policy.look_ahead(
+    def _grow(self, training: Training) -> Any:
+        sampling = SamplingPolicy(
             r=int(self.r),
             greedy_first=False,
             by_size=True,
@@ -126,17 +117,17 @@ class LSID3Classifier(_GreedyClassifier):
             margin=0.0,
             seed=int(self._generator().integers(2**63)),
         )
-        core = _core.grow_ahead(
+        costs = training.bound_costs
+        return _core.grow_ahead(
             training.table,
             training.classes,
             training.weights,
-            money.core_pricing,
-            money.core_errors,
-            policy,
+            costs.core_pricing,
+            costs.core_errors,
+            replace(self._policy(), sampling=sampling).core(),
             seconds=math.inf if self.time_limit is None else float(self.time_limit),
             seconds_more=math.inf,
         )
-        self.tree_ = training.tree(core, self.answer)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -241,14 +232,12 @@ class ACTClassifier(TreeClassifier):
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit), self._generator()
-        steps = (
-            self._paper(training, deadline, rng) if self.variant == "paper" else self._refined(training, deadline, rng)
-        )
+        search = self._paper if self.variant == "paper" else self._refined
         self.history_: list[Progress] = []
         self.stopped_, self.expected_cost_ = "interrupted", math.inf
         found: GrownTree | None = None
         try:
-            for grown, anew in steps:
+            for grown, anew in search(training, deadline, rng):
                 if anew:  # by another valuation than the trees before
                     self.history_.clear()
                 if anew or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
@@ -260,54 +249,52 @@ class ACTClassifier(TreeClassifier):
             if found is None:
                 raise
         assert found is not None  # every search begins with a tree
-        self.tree_ = training.tree(found.core, "least-cost")
+        self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
 
     def _note(self, found: GrownTree, deadline: Deadline) -> None:
+        builder = found.builder
         self.expected_cost_, self.r_ = found.cost, found.r
-        self.soft_label_weight_, self.omega_, self.confidence_ = (
-            found.ground.soft_label_weight,
-            found.ground.omega,
-            found.ground.confidence,
-        )
-        self.history_.append(Progress(deadline.elapsed(), found.cost, found.r))
+        self.omega_, self.confidence_ = builder.omega, builder.confidence
+        self.soft_label_weight_ = builder.soft_label_weight
+        self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=found.cost))
         if self.callback is not None:
             self.callback(self.history_[-1])
 
     def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
-        ground = self._ground(SoftLabels(training, False, 0, 1), PAPER)
-        yield self._grow(ground, int(self.r), rng, deadline), True
+        builder = self._builder(SoftLabels.own(training), PAPER)
+        yield self._grow(builder, int(self.r), rng, deadline), True
 
     def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
-        own = self._ground(SoftLabels(training, False, 0, 1), PAPER)
+        own = self._builder(SoftLabels.own(training), PAPER)
         yield own.greedy(), True
         r = 1
         while self.time_limit is not None and r <= self.r and deadline.elapsed() < EARLY * self.time_limit:
             yield self._grow(own, r, rng, deadline), False
             r *= 2
-        lesson, school = choose_settings(training, int(self.r), self._given(), self._n_threads(), deadline, rng)
-        ground = self._ground(lesson, school)
-        greedy = ground.greedy(), ground.greedy("cost-drop")
+        labels, settings = choose_settings(training, int(self.r), self._given(), self._n_threads(), deadline, rng)
+        builder = self._builder(labels, settings)
+        greedy = builder.greedy(), builder.greedy("cost-drop")
         if self.time_limit is None:
-            grown = self._grow(ground, int(self.r), rng, deadline)
+            grown = self._grow(builder, int(self.r), rng, deadline)
             yield grown, True
             # Expectations differ by chance: those without look-ahead must be clearly lower.
             least = grown.cost - CLEARLY * abs(grown.cost)
             yield from ((tree, False) for tree in greedy if tree.cost < least)
             return
-        if school.soft_label_weight > 0:  # other labels: everything begins anew
+        if settings.soft_label_weight > 0:  # other labels: everything begins anew
             r = 1
-        yield greedy[0], school.soft_label_weight > 0
+        yield greedy[0], settings.soft_label_weight > 0
         yield greedy[1], False
-        while deadline.remaining() > 0 and len(training.labels) > 1:
-            yield self._grow(ground, r, rng, deadline), False
-            r = min(2 * r, MOST_SAMPLES)
+        while deadline.remaining() > 0 and training.n_classes > 1:
+            yield self._grow(builder, r, rng, deadline), False
+            r = min(2 * r, MAX_SAMPLES)
 
     def _given(self) -> dict[str, Any]:
         return {"omega": self.omega, "confidence": self.confidence, "samples": self.samples}
 
-    def _ground(self, lesson: SoftLabels, school: GrowthSettings) -> TreeBuilder:
-        return TreeBuilder(lesson, school, self._given(), self._n_threads())
+    def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:
+        return TreeBuilder(labels, settings, self._given(), self._n_threads())
 
-    def _grow(self, ground: TreeBuilder, r: int, rng: np.random.Generator, deadline: Deadline) -> GrownTree:
-        return ground.ahead(r, int(rng.integers(2**63)), deadline.remaining()) if r > 0 else ground.greedy()
+    def _grow(self, builder: TreeBuilder, r: int, rng: np.random.Generator, deadline: Deadline) -> GrownTree:
+        return builder.look_ahead(r, int(rng.integers(2**63)), deadline.remaining()) if r > 0 else builder.greedy()

@@ -15,27 +15,32 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile import _core
-from worthwhile.learners.base import Training, TreeClassifier
+from worthwhile.learners.base import CostSensitiveClassifier
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_share
-from worthwhile.learners.forest.advice import advise_by_forest, explain_by_forest
+from worthwhile.learners.forest.advice import Consultation
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, shared_task, spread_trees
 from worthwhile.learners.forest.model_file import Forest, fits, forests_from_json, forests_to_json
 from worthwhile.learners.forest.part_files import files_of
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
-from worthwhile.learners.forest.validation import SETTLED, ForestValidator, Growth, GrowthMonitor
+from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
-from worthwhile.parallel.workers import Shared, slots
+from worthwhile.learners.progress import Progress
+from worthwhile.learners.training import Training
+from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import is_frame, read_columns
-from worthwhile.tree.json_format import DEEPEST, Reader
+from worthwhile.tree.advice import Advice
+from worthwhile.tree.context import ProblemContext, distinct_labels
+from worthwhile.tree.explanation import Explanation
+from worthwhile.tree.json_format import MAX_DEPTH, Reader
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import forest_table
-from worthwhile.tree.run import Fetch, may_ask, run
-from worthwhile.tree.tree import Advice, Explanation, Outcome, Tree, distinct_labels
+from worthwhile.tree.run import Fetch, Outcome, may_ask, run
+from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount
 
-__all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord", "Growth"]
+__all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
 LEAST_POWER = 2.0
@@ -46,7 +51,7 @@ TRIED = 10  # trees that say how cases are best drawn
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BudgetForestClassifier(TreeClassifier):
+class BudgetForestClassifier(CostSensitiveClassifier):
     """BudgetRF: a random forest whose tests cost, on average, no more than a budget.
 
     Every tree is grown on a random sample of the cases; a node takes the test, and the cut, with the least price per
@@ -172,7 +177,7 @@ class BudgetForestClassifier(TreeClassifier):
     validation: Any = 0.3
     adaptive: bool | str = False
     time_limit: float | None = None
-    callback: Callable[[Growth], Any] | None = None
+    callback: Callable[[Progress], Any] | None = None
 
     def fit_parts(self, parts: Any, target: str, weight: str | None = None) -> Self:
         """Learn from many Parquet files, of which every worker holds one at a time.
@@ -213,77 +218,86 @@ class BudgetForestClassifier(TreeClassifier):
             if getattr(self, name) != usual:
                 raise ValueError(f"fit_parts knows no {name}: {name}={getattr(self, name)!r} needs fit")
         values, given = self._values(), self.validation
-        farm = prepare(self, files_of(parts), target, weight, self._options())
+        data = prepare(self, files_of(parts), target, weight, self._options())
         self._begin(None)  # all trees are grown
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
-        self._root, self.classes_, self.n_features_in_ = farm.root, farm.field.labels, len(farm.root.columns)
-        self.feature_names_in_ = np.array(farm.root.columns, dtype=object)
-        judges = self._judges(given[0], given[1], "validation") if _is_pair(given) else None
-        self.forests_, self.stopped_ = forests_of(self, farm, values, judges), "done"
+        self._context, self._class_weights = data.context, data.class_weights
+        self.classes_, self.n_features_in_ = data.reader.labels, len(data.context.columns)
+        self.feature_names_in_ = np.array(data.context.columns, dtype=object)
+        validation = self._validation_set(given[0], given[1], "validation") if _is_pair(given) else None
+        self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
         return self
 
-    def _begin(self, limit: float | None) -> None:
-        """Forget what was learned before, and note what counts: parameters may be set later."""
+    def _forget(self) -> None:
         for name in FITTED:
             self.__dict__.pop(name, None)
+
+    def _begin(self, limit: float | None) -> None:
+        """Forget what was learned before, and note what counts: parameters may be set later."""
+        self._forget()
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
 
     def _learn(self, training: Training) -> None:
+        training = training.repeated()  # cases are drawn at random
         self._begin(self.budget)
         values = self._values()
         rng = self._generator()
         seed = int(rng.integers(2**62))
-        self._root = _root(training)
-        growing, judges = self._divide(training, rng)
-        grove = shared_task(growing, self._options(), seed)
-        self._raise_forests(values, grove, judges)
+        self._class_weights = training.class_weights()
+        growing, validation = self._divide(training, rng)
+        task = shared_task(growing, self._options(), seed)
+        self._grow_forests(values, task, validation)
         self._choose(self.budget)
 
-    def _raise_forests(self, values: list[float], grove: Shared[ForestTask], judges: ValidationSet) -> None:
+    def _grow_forests(self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet) -> None:
         """Grow a forest for every value and every set of tests, as long as nothing ends it."""
         deadline = Deadline(self.time_limit)
-        self.sampling_ = self._best_sampling(values[0], grove, judges, deadline)
-        plans = [(value, tests) for tests in self._test_sets(values[0], grove, deadline) for value in values]
-        watch = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
-        self.forests_, court = [], self._court(judges)
+        self.sampling_ = self._best_sampling(values[0], task, validation, deadline)
+        plans = [(value, tests) for tests in self._test_sets(values[0], task, deadline) for value in values]
+        monitor = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
+        self.forests_, validator = [], self._validator(validation)
         for value, tests in plans:
-            if not self.forests_ or watch.goes_on():
-                self.forests_.append(court.forest(value, self._trees(value, grove, tests), tests, watch))
-        self.stopped_ = watch.stopped
+            if not self.forests_ or monitor.goes_on():
+                self.forests_.append(validator.forest(value, self._trees(value, task, tests), tests, monitor))
+        self.stopped_ = monitor.stopped
 
-    def _test_sets(self, value: float, grove: Shared[ForestTask], deadline: Deadline) -> list[tuple[int, ...] | None]:
+    def _test_sets(
+        self, value: float, task: SharedData[ForestTask], deadline: Deadline
+    ) -> list[tuple[int, ...] | None]:
         """Return the tests that forests are to keep to, None for all of them at their prices."""
         if self.tests != CHOSEN or deadline.remaining() <= 0:
             return [None]
-        prices, everything = self._root._prices, tuple(range(len(self._root.columns)))
-        pilots = spread_trees(grove, TreeBatch(value, range(PILOTS), self.sampling_, everything), self._n_threads())
-        return [None, *ladder(importances(pilots, len(everything)), prices)]
+        everything = tuple(range(len(self.problem_.columns)))
+        pilots = spread_trees(task, TreeBatch(value, range(PILOTS), self.sampling_, everything), self._n_threads())
+        return [None, *ladder(importances(map(Nodes.from_core, pilots), len(everything)), self.problem_.pricing)]
 
-    def _best_sampling(self, value: float, grove: Shared[ForestTask], judges: ValidationSet, deadline: Deadline) -> str:
+    def _best_sampling(
+        self, value: float, task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline
+    ) -> str:
         """Return the way of drawing cases with which the first trees err less.
 
         Cases that trees were grown from cannot tell: trees that have seen all of them hardly err.
         """
-        if self.sampling != CHOSEN or judges.table is grove.value.table:
+        if self.sampling != CHOSEN or validation.table is task.value.table:
             return "drawn" if self.sampling == CHOSEN else self.sampling
-        court, found = replace(self._court(judges), adaptive=False, limit=None), []
+        validator, found = replace(self._validator(validation), adaptive=False, limit=None), []
         # Where prices are not to count, they must not here: trees that ask the cheapest test over and over say nothing.
-        tests = tuple(range(len(self._root.columns))) if self.tests == CHOSEN else None
+        tests = tuple(range(len(self.problem_.columns))) if self.tests == CHOSEN else None
         for sampling in ("drawn", "weighted"):
-            trees = map(
-                self._tree, spread_trees(grove, TreeBatch(value, range(TRIED), sampling, tests), self._n_threads())
-            )
+            batch = TreeBatch(value, range(TRIED), sampling, tests)
+            trees = map(self._tree, spread_trees(task, batch, self._n_threads()))
             if deadline.remaining() <= 0:
                 return "drawn"
-            forest = court.forest(value, trees, tests, GrowthMonitor(TRIED, Deadline(None), keeps=False))
+            forest = validator.forest(value, trees, tests, GrowthMonitor(TRIED, Deadline(None), keeps=False))
             found.append((self._badness(forest.curve[-1]), sampling))
         return min(found)[1]
 
     def _badness(self, record: BudgetRecord) -> float:
         """Return what forests are compared by."""
-        return record.error if self._root._money.errors_are_alike() else record.price + record.error_cost
+        alike = self.problem_.bound_costs.has_uniform_errors()
+        return record.error if alike else record.price + record.error_cost
 
     def _values(self) -> list[float]:
         """Return the values of the impurity's parameter that are to be tried."""
@@ -300,47 +314,51 @@ class BudgetForestClassifier(TreeClassifier):
     # ---- growing
 
     def _divide(self, training: Training, rng: np.random.Generator) -> tuple[Training, ValidationSet]:
-        """Return the cases to grow trees from, and those that judge them."""
+        """Return the cases to grow trees from, and those that validate them."""
         if _is_pair(self.validation):
             X, y = self.validation
-            return training, self._judges(X, y, "validation")
+            return training, self._validation_set(X, y, "validation")
         kept = np.zeros(0, dtype=np.intp)
         if self.validation is not None:
             kept = stratified_share(training.classes, float(self.validation), rng)
         growing = judging = training
-        if 0 < len(kept) < len(training.classes):
+        if 0 < len(kept) < training.n_cases:
             judging = training.take(kept)
-            growing = training.take(np.setdiff1d(np.arange(len(training.classes)), kept, assume_unique=True))
-        costs = training.money.error_costs[judging.classes]
+            growing = training.take(np.setdiff1d(np.arange(training.n_cases), kept, assume_unique=True))
+        costs = training.context.error_costs[judging.classes]
         return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
 
-    def _judges(self, X: Any, y: Any, what: str) -> ValidationSet:
-        root = self._root
-        columns = read_columns(X, None if is_frame(X, named=True) else root.columns)
-        if columns.names != root.columns:
-            known = f"the learner knows {', '.join(root.columns)}"
+    def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
+        context = self.problem_
+        columns = read_columns(X, None if is_frame(X, named=True) else context.columns)
+        if columns.names != context.columns:
+            known = f"the learner knows {', '.join(context.columns)}"
             raise ValueError(f"X of {what} has the columns {', '.join(columns.names)}, but {known}")
         labels, place = distinct_labels(y, columns.n_cases)
-        position = {label: i for i, label in enumerate(root.classes)}
+        position = {label: i for i, label in enumerate(context.classes)}
         truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
-        return ValidationSet(root.schema.encode(columns), truth, root._error_rows(labels)[place])
+        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels)[place])
 
-    def _court(self, judges: ValidationSet) -> ForestValidator:
-        return ForestValidator(self._root, judges, self._adaptive, self._limit, self._n_threads())
+    def _validator(self, validation: ValidationSet) -> ForestValidator:
+        costs, default = self.problem_.bound_costs, self._default()
+        return ForestValidator(costs, default, validation, self._adaptive, self._limit, self._n_threads())
 
-    def _trees(self, alpha: float, grove: Shared[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
+    def _default(self) -> int:
+        """Return the answer without a tree: the most frequent class."""
+        return int(self._class_weights.argmax())
+
+    def _trees(self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
         """Yield the trees. Each depends on the seed and its number alone."""
         n_threads = self._n_threads()
-        at_once = max(n_threads, slots())
+        at_once = max(n_threads, n_workers())
         # Trees beyond the budget are grown for nothing; where there is no limit, few batches keep all workers busy.
         batch = at_once if self._limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):
             numbers = range(first, min(first + batch, int(self.max_trees)))
-            yield from map(self._tree, spread_trees(grove, TreeBatch(alpha, numbers, self.sampling_, tests), n_threads))
+            yield from map(self._tree, spread_trees(task, TreeBatch(alpha, numbers, self.sampling_, tests), n_threads))
 
-    def _tree(self, nodes: Nodes) -> Tree:
-        root = self._root
-        return Tree(nodes, root.schema, root.classes, money=root._money)
+    def _tree(self, core: Any) -> Tree:
+        return Tree.from_core(core, self.problem_)
 
     def _options(self) -> dict[str, Any]:
         """Return how the core is to grow trees."""
@@ -349,7 +367,7 @@ class BudgetForestClassifier(TreeClassifier):
             "expected": self.splits == "expected",
             "cuts": self.cuts,
             "context": bool(self.context),
-            "max_depth": DEEPEST if self.max_depth is None else min(int(self.max_depth), DEEPEST),
+            "max_depth": MAX_DEPTH if self.max_depth is None else min(int(self.max_depth), MAX_DEPTH),
         }
 
     # ---- choosing
@@ -363,12 +381,12 @@ class BudgetForestClassifier(TreeClassifier):
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
         self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
         self.alpha_, self.rate_, self.record_ = forest.alpha, record.rate, record
-        names = self._root.columns
+        names = self.problem_.columns
         self.tests_ = list(names if forest.tests is None else (names[test] for test in forest.tests))
         self.empty_ = not self.trees_
         self._stops = None
-        if forest.states is not None and record.rate is not None:
-            self._stops = forest.states.stops(record.rate)
+        if forest.stopping is not None and record.rate is not None:
+            self._stops = forest.stopping.stops(record.rate)
 
     def with_budget(self, budget: float) -> Self:
         """Return a copy that keeps to another budget, without growing anything.
@@ -383,13 +401,13 @@ class BudgetForestClassifier(TreeClassifier):
         BudgetForestClassifier
             The same as if it had been fitted with this budget.
         """
-        self._frame()
+        check_is_fitted(self, "trees_")
         other = copy.copy(self)
         other.budget = budget
         other._check_parameters()
         if budget is None or (self._limit is not None and not fits(float(budget), self._limit)):
             grown = f"the trees were grown within a budget of {self._limit}"
-            raise ValueError(f"budget={budget!r} cannot be had without fitting: {grown}")
+            raise ValueError(f"budget={budget!r} requires refitting: {grown}")
         other._choose(float(budget))
         return other
 
@@ -415,75 +433,78 @@ class BudgetForestClassifier(TreeClassifier):
         >>> [(record.trees, record.price) for record in clf.budget_curve(X, y)]
         [(0, 0.0), (1, 3.0), (2, 3.0)]
         """
-        self._frame()
-        judges = self._judges(X, y, "the curve")
-        return [record for forest in self.forests_ for record in self._court(judges).curve(forest)]
+        check_is_fitted(self, "trees_")
+        validator = self._validator(self._validation_set(X, y, "the curve"))
+        return [record for forest in self.forests_ for record in validator.curve(forest)]
 
     # ---- answering
-
-    def _frame(self) -> Tree:
-        if "trees_" not in self.__dict__:
-            check_is_fitted(self, "trees_")
-        return self._root
-
-    def _whole_tree(self) -> Tree:
-        self._frame()
-        raise ValueError("a forest has many trees: see trees_")
 
     def _route(
         self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
     ) -> tuple[Any, Any, Any]:
-        root = self._frame()
+        check_is_fitted(self, "trees_")
         columns = self._read(X)
-        poll, _ = self._poll(root.schema.encode(columns), columns.n_cases, case_prices)
+        votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
         return (
-            poll.leaders() if answers else None,
-            poll.prices if prices else None,
-            poll.shares(root._core_tree.shares()[0]) if shares else None,
+            votes.leaders() if answers else None,
+            votes.prices if prices else None,
+            votes.shares(self._default_shares()) if shares else None,
         )
 
-    def charged(self, X: Any) -> npt.NDArray[np.uint64]:
-        root, columns = self._frame(), self._read(X)
-        return self._poll(root.schema.encode(columns), columns.n_cases, None)[1].charged()
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        return self._vote(self.problem_.schema.encode(columns), columns.n_cases, None)[1].charged()
 
-    def _poll(self, table: Any, n_cases: int, case_prices: Any) -> tuple[Votes, _core.ForestRouter]:
+    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> tuple[Votes, _core.ForestRouter]:
         """Consult as many trees about each case as it takes."""
-        root, n_threads = self._root, self._n_threads()
-        prices = root.checked_case_prices(case_prices, n_cases)
-        router = _core.ForestRouter(table, root._money.core_pricing, root._money.core_errors, prices)
-        poll = Votes(n_cases, len(root.classes), int(root.nodes.answer[0]))
+        context, n_threads = self.problem_, self._n_threads()
+        prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices)
+        votes = Votes(n_cases, len(context.classes), self._default())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
-            poll.consult_until_settled(router, trees, self._stops, n_threads)
+            votes.consult_until_settled(router, trees, self._stops, n_threads)
         else:
-            poll.add_all(*router.consult_all(trees, n_threads))
-        return poll, router
+            votes.add_all(*router.consult_all(trees, n_threads))
+        return votes, router
 
-    def _enough(self, number: int, poll: Votes) -> bool:
-        return bool(self._adaptive and quits_at(number, len(self.trees_), poll.leads(), self._stops)[0])
+    def _default_shares(self) -> npt.NDArray[np.float64]:
+        """Return the class shares of the training cases."""
+        shares: npt.NDArray[np.float64] = self._class_weights / self._class_weights.sum()
+        return shares
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the class shares of the training cases in all leaves that a case ends in, in the order of `classes_`.
+        """Return the shares of the votes for each class, in the order of `classes_`.
 
-        Of the trees that were consulted; the order of cases by it is a ranking.
+        Of the trees that were consulted. The class shares of the training cases in all leaves that a case ends in count
+        as half a vote: they decide between classes with equally many votes, so that the first class is the answer.
         """
         return super().predict_proba(X)
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do now for a case of which `known` is known; see `Tree.next_test`.
 
-        The trees are gone through in their order; the first one that wants a test decides.
+        The trees are asked in their order; the first one that wants a test decides.
         """
-        return advise_by_forest(self._frame(), self.trees_, known, self._enough)
+        return self._consultation(known).advice(known)
 
     def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
         """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
-        root = self._frame()
-        return run(self.next_test, may_ask(self.trees_, case), root.columns, case, fetch)
+        check_is_fitted(self, "trees_")
+        return run(self.next_test, may_ask(self.trees_, case), self.problem_.columns, case, fetch)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
-        """Return the way of a case through the trees, in words and money; see `Tree.explain`."""
-        return explain_by_forest(self._frame(), self.trees_, case, self._enough)
+        """Return the path of a case through the trees, in words and money; see `Tree.explain`."""
+        return self._consultation(case).explain(case)
+
+    def _consultation(self, known: Mapping[str, Any]) -> Consultation:
+        check_is_fitted(self, "trees_")
+        votes = Votes(1, len(self.problem_.classes), self._default())
+        return Consultation(self.problem_, self.trees_, known, votes, self._default_shares(), self._is_settled)
+
+    def _is_settled(self, number: int, votes: Votes) -> bool:
+        return bool(self._adaptive and quits_at(number, len(self.trees_), votes.leads(), self._stops)[0])
 
     def _summary_html(self) -> str:
         if "trees_" not in self.__dict__:
@@ -491,20 +512,26 @@ class BudgetForestClassifier(TreeClassifier):
         record = self.record_
         price, error = f"tests {amount(record.price)}", f"errors {amount(record.error_cost)}"
         facts = [f"{price} and {error} per validation case, {record.error:.1%} wrong"]
-        return forest_table(self._root, self.trees_, type(self).__name__, facts)
+        return forest_table(self.problem_, self.trees_, type(self).__name__, facts)
 
-    # ---- keeping
+    # ---- files
 
     def _content(self) -> dict[str, Any]:
-        root = self._frame()
+        check_is_fitted(self, "trees_")
         position = self.forests_.index(self._chosen)
         chosen = {"forest": position, "record": self.forests_[position].curve.index(self.record_)}
-        how = {"sampling": self.sampling_, "stopped": self.stopped_}
-        return {"forest": forests_to_json(root, self.forests_), "limit": self._limit, "chosen": chosen, **how}
+        return {
+            "forest": forests_to_json(self.problem_, self._class_weights, self.forests_),
+            "limit": self._limit,
+            "chosen": chosen,
+            "sampling": self.sampling_,
+            "stopped": self.stopped_,
+        }
 
-    def _restore(self, reader: Reader) -> None:
-        self._root, self.forests_ = forests_from_json(reader.take("forest", dict))
-        self._adaptive = self.forests_[0].states is not None or (SETTLED if self.adaptive == SETTLED else False)
+    def _restore(self, reader: Reader, version: int) -> ProblemContext:
+        found = forests_from_json(reader.take("forest", dict), version)
+        self._context, self._class_weights, self.forests_ = found
+        self._adaptive = self.forests_[0].stopping is not None or (SETTLED if self.adaptive == SETTLED else False)
         limit = reader.take("limit", (int, float, type(None)), None)
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
@@ -512,14 +539,9 @@ class BudgetForestClassifier(TreeClassifier):
         forest, record = chosen.take("forest", int), chosen.take("record", int)
         chosen.finish()
         if not (0 <= forest < len(self.forests_) and 0 <= record < len(self.forests_[forest].curve)):
-            raise ValueError(f"'chosen' of the model names record {record} of forest {forest}, which is not there")
+            raise ValueError(f"'chosen' of the model names record {record} of forest {forest}, which does not exist")
         self._consult_only(self.forests_[forest], self.forests_[forest].curve[record])
-
-
-def _root(training: Training) -> Tree:
-    """Return what a forest without trees would be: the classes and prices, and the most frequent class as answer."""
-    weights = np.bincount(training.classes, training.weights, minlength=len(training.labels)).astype(np.float64)
-    return Tree(Nodes.leaf(weights), training.schema, training.labels.tolist(), money=training.money)
+        return self._context
 
 
 def _is_pair(validation: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Where the trees of a forest grow: cases with prices and a way of growing, and which tree draws which cases."""
+"""Growing the trees of a forest: the cases, the options, and which tree draws which cases."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
-from worthwhile.costs.costs import Costs
-from worthwhile.learners.base import Training
-from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.learners.training import Training
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
-from worthwhile.table.schema import Schema
-from worthwhile.tree.nodes import Nodes
+from worthwhile.tree.context import ProblemContext
 
 __all__ = ["ForestTask", "TreeBatch", "build_task", "grow_trees", "shared_task", "spread_trees"]
 
 Floats = npt.NDArray[np.float64]
-BATCH = 4  # trees per thread that are grown in one call: what they have drawn takes memory
+BATCH = 4  # trees per thread that are grown in one call: their draws take memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class ForestTask:
     classes: npt.NDArray[np.int32]
     n_classes: int
     weights: Floats | None
-    money: BoundCosts
+    costs: BoundCosts
     options: Mapping[str, Any]  # of the core
     seed: int
 
@@ -40,7 +38,7 @@ class ForestTask:
 class TreeBatch(NamedTuple):
     """Trees to be grown: the parameter of the impurity, their numbers, how cases are drawn, and the tests they keep to.
 
-    Where these are not all, they count as equally dear.
+    Where these are not all, they count as equally expensive.
     """
 
     parameter: float
@@ -49,69 +47,73 @@ class TreeBatch(NamedTuple):
     tests: tuple[int, ...] | None = None
 
 
-def shared_task(growing: Training, options: Mapping[str, Any], seed: int) -> Shared[ForestTask]:
-    """Return a grove that can be sent to workers."""
-    k = len(growing.labels)
-    grove = ForestTask(growing.table, growing.classes, k, growing.weights, growing.money, options, seed)
-    money = growing.money.costs, growing.labels.tolist()
-    parts = growing.schema, growing.columns, growing.classes, growing.weights, *money, dict(options), seed
-    return Shared(grove, build_task, parts)
+def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> SharedData[ForestTask]:
+    """Return a task that can be sent to workers."""
+    task = ForestTask(
+        training.table,
+        training.classes,
+        training.n_classes,
+        training.weights,
+        training.bound_costs,
+        options,
+        seed,
+    )
+    parts = training.context, training.columns, training.classes, training.weights, dict(options), seed
+    return SharedData(task, build_task, parts)
 
 
 def build_task(
-    schema: Schema,
+    context: ProblemContext,
     columns: Columns,
     classes: npt.NDArray[np.int32],
     weights: Floats | None,
-    costs: Costs,
-    labels: Sequence[Any],
     options: Mapping[str, Any],
     seed: int,
 ) -> ForestTask:
-    """Make a grove out of plain data."""
-    table = schema.encode(columns, complete=True)
-    return ForestTask(table, classes, len(labels), weights, BoundCosts.of(costs, schema.names, labels), options, seed)
+    """Make a task out of plain data."""
+    table = context.schema.encode(columns, complete=True)
+    return ForestTask(table, classes, len(context.classes), weights, context.bound_costs, options, seed)
 
 
-def spread_trees(grove: Shared[ForestTask], order: TreeBatch, n_threads: int) -> list[Nodes]:
-    """Grow trees wherever there are workers for them."""
+def spread_trees(task: SharedData[ForestTask], batch: TreeBatch, n_threads: int) -> list[Any]:
+    """Grow trees of the core wherever there are workers for them."""
 
     def pieces(n: int) -> list[TreeBatch]:
-        return [order._replace(numbers=order.numbers[some]) for some in cut(len(order.numbers), n)]
+        return [batch._replace(numbers=batch.numbers[some]) for some in split_range(len(batch.numbers), n)]
 
-    return [nodes for grown in spread(grow_trees, grove, pieces, n_threads) for nodes in grown]
-
-
-def grow_trees(grove: ForestTask, order: TreeBatch, n_threads: int) -> list[Nodes]:
-    """Grow trees. Each depends on the seed and its number alone."""
-    size, numbers = BATCH * n_threads, order.numbers
-    batches = (numbers[first : first + size] for first in range(0, len(numbers), size))
-    return [nodes for batch in batches for nodes in _grow_batch(grove, order._replace(numbers=batch), n_threads)]
+    return [core for grown in run_pieces(grow_trees, task, pieces, n_threads) for core in grown]
 
 
-def _grow_batch(grove: ForestTask, order: TreeBatch, n_threads: int) -> list[Nodes]:
-    pricing, asks = grove.money.core_pricing, None
-    draws = [_drawn(grove.seed, number, len(grove.classes), order.sampling) for number in order.numbers]
-    if order.tests is not None:
-        pricing = grove.money.free_pricing()
-        asks = np.zeros(len(grove.money.prices.marginal), dtype=np.uint8)
-        asks[list(order.tests)] = 1
-    cores = _core.grow_forest(
-        grove.table,
-        grove.classes,
-        grove.n_classes,
-        np.stack([counts if grove.weights is None else counts * grove.weights for counts, _ in draws]),
+def grow_trees(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
+    """Grow trees of the core. Each depends on the seed and its number alone."""
+    size, numbers = BATCH * n_threads, batch.numbers
+    calls = (numbers[first : first + size] for first in range(0, len(numbers), size))
+    return [core for some in calls for core in _grow_some(task, batch._replace(numbers=some), n_threads)]
+
+
+def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
+    pricing, asks = task.costs.core_pricing, None
+    draws = [_draw(task.seed, number, len(task.classes), batch.sampling) for number in batch.numbers]
+    if batch.tests is not None:
+        pricing = task.costs.free_pricing()
+        asks = np.zeros(len(task.costs.prices.marginal), dtype=np.uint8)
+        asks[list(batch.tests)] = 1
+    cores: list[Any] = _core.grow_forest(
+        task.table,
+        task.classes,
+        task.n_classes,
+        np.stack([counts if task.weights is None else counts * task.weights for counts, _ in draws]),
         pricing,
-        parameter=order.parameter,
+        parameter=batch.parameter,
         seeds=[own_seed for _, own_seed in draws],
         n_threads=n_threads,
         asks=asks,
-        **grove.options,
+        **task.options,
     )
-    return [Nodes.from_core(core) for core in cores]
+    return cores
 
 
-def _drawn(seed: int, number: int, n_cases: int, sampling: str) -> tuple[Floats, int]:
+def _draw(seed: int, number: int, n_cases: int, sampling: str) -> tuple[Floats, int]:
     """Return how much each case counts for a tree, and a seed for its cuts."""
     rng = np.random.default_rng([seed, number])
     counts = np.bincount(rng.integers(n_cases, size=n_cases), minlength=n_cases).astype(np.float64)

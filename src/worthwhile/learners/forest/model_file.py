@@ -8,12 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable
-from worthwhile.tree.json_format import Reader, parse_nodes, parse_tree, write_nodes, write_tree
+from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.json_format import (
+    MAX_WEIGHT,
+    Reader,
+    is_finite,
+    parse_context,
+    parse_nodes,
+    parse_tree,
+    write_context,
+    write_nodes,
+)
 from worthwhile.tree.tree import Tree
 
 __all__ = ["Forest", "forests_from_json", "forests_to_json"]
 
+Floats = npt.NDArray[np.float64]
 SLACK = 1e-9  # relative, of an average price against the budget
 
 
@@ -28,7 +42,7 @@ class Forest:
     curve : tuple of BudgetRecord
         For 0, 1, 2, … trees; where the worth of the next tree decides when a case stops, for all trees at several rates
         instead, the lowest first, then for no tree.
-    states : StoppingTable or None
+    stopping : StoppingTable or None
         What that decision depends on.
     tests : tuple of int or None
         The tests that the trees keep to; None: all.
@@ -37,12 +51,12 @@ class Forest:
     alpha: float
     trees: tuple[Tree, ...]
     curve: tuple[BudgetRecord, ...]
-    states: StoppingTable | None = None
+    stopping: StoppingTable | None = None
     tests: tuple[int, ...] | None = None
 
     def within(self, budget: float | None) -> BudgetRecord:
         """Return as much of the forest as the budget allows on the validation cases."""
-        if self.states is not None:
+        if self.stopping is not None:
             # Without a budget, prices and error costs are the same currency.
             right = (r for r in self.curve if (r.rate == 1 if budget is None else fits(r.price, budget)))
             return next(right, self.curve[-1])
@@ -65,37 +79,54 @@ def fits(price: float, budget: float | None) -> bool:
     return budget is None or price <= budget + SLACK * max(budget, price)
 
 
-def forests_to_json(root: Tree, forests: Sequence[Forest]) -> dict[str, Any]:
-    """Return forests as plain objects; what all trees share is written once, as a tree of one leaf."""
+def forests_to_json(context: ProblemContext, class_weights: Floats, forests: Sequence[Forest]) -> dict[str, Any]:
+    """Return forests as plain objects; what all trees share is written once."""
     return {
-        "root": write_tree(root),
+        "problem": write_context(context),
+        "class_weights": [float(weight) for weight in class_weights],
         "forests": [
             {
                 "alpha": float(forest.alpha),
                 "trees": [write_nodes(tree) for tree in forest.trees],
                 "curve": [[r.trees, r.price, r.error, r.error_cost, r.rate] for r in forest.curve],
-                "states": None if forest.states is None else forest.states.to_json(),
-                "tests": None if forest.tests is None else [root.columns[test] for test in forest.tests],
+                "states": None if forest.stopping is None else forest.stopping.to_json(),
+                "tests": None if forest.tests is None else [context.columns[test] for test in forest.tests],
             }
             for forest in forests
         ],
     }
 
 
-def forests_from_json(content: Any) -> tuple[Tree, list[Forest]]:
-    """Check what `forests_to_json` wrote and return it."""
+def forests_from_json(content: Any, version: int) -> tuple[ProblemContext, Floats, list[Forest]]:
+    """Check what `forests_to_json` wrote and return the problem, the class weights and the forests."""
     reader = Reader(content, "the forest")
-    root = Tree(*parse_tree(reader.take("root", dict)))
-    if root.n_nodes != 1:
-        raise ValueError(f"'root' of the forest must be a single leaf, got {root.n_nodes} nodes")
+    context, class_weights = _parse_root(reader) if version == 1 else _parse_problem(reader)
     entries = reader.take("forests", list)
     reader.finish()
     if not entries:
         raise ValueError("'forests' of the forest must not be empty")
-    return root, [_parse_forest(root, entry, i) for i, entry in enumerate(entries)]
+    return context, class_weights, [_parse_forest(context, entry, i) for i, entry in enumerate(entries)]
 
 
-def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
+def _parse_root(reader: Reader) -> tuple[ProblemContext, Floats]:
+    """Read what version 1 wrote as a tree of one leaf."""
+    nodes, context, _ = parse_tree(reader.take("root", dict))
+    if len(nodes.test) != 1:
+        raise ValueError(f"'root' of the forest must be a single leaf, got {len(nodes.test)} nodes")
+    return context, nodes.weights[0]
+
+
+def _parse_problem(reader: Reader) -> tuple[ProblemContext, Floats]:
+    problem = Reader(reader.take("problem", dict), "'problem' of the forest")
+    context = parse_context(problem)
+    problem.finish()
+    weights, k = reader.take("class_weights", list), len(context.classes)
+    if len(weights) != k or not all(is_finite(w) and 0 <= w <= MAX_WEIGHT for w in weights):
+        raise ValueError(f"'class_weights' of the forest must be {k} numbers from 0 to {MAX_WEIGHT:g}, one per class")
+    return context, np.array(weights, dtype=np.float64)
+
+
+def _parse_forest(context: ProblemContext, content: Any, position: int) -> Forest:
     where = f"forest {position}"
     reader = Reader(content, where)
     alpha = float(reader.take("alpha", numbers.Real))
@@ -104,12 +135,11 @@ def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
         if not isinstance(nodes, list):
             raise ValueError(f"tree {number} of {where} must be a list of nodes")
         try:
-            parsed = parse_nodes(root, nodes)
+            trees.append(Tree(parse_nodes(context, nodes, may_reject=False), context))
         except ValueError as error:
             raise ValueError(f"tree {number} of {where}: {error}") from None
-        trees.append(Tree(parsed, root.schema, root.classes, money=root._money))
     states = reader.take("states", (dict, type(None)), None)
-    tests = _parse_tests(root, reader.take("tests", (list, type(None)), None), where)
+    tests = _parse_tests(context, reader.take("tests", (list, type(None)), None), where)
     curve = tuple(_parse_record(row, alpha, where) for row in reader.take("curve", list))
     if not curve or (states is None and [r.trees for r in curve] != list(range(len(trees) + 1))):
         raise ValueError(f"'curve' of {where} must have one row for 0, 1, … {len(trees)} trees")
@@ -118,16 +148,16 @@ def _parse_forest(root: Tree, content: Any, position: int) -> Forest:
     if states is not None and (curve[-1].trees, curve[-1].price) != (0, 0.0):
         raise ValueError(f"'curve' of {where} must end with 0 trees, for nothing")
     reader.finish()
-    kept = None if states is None else StoppingTable.from_json(states, len(trees))
-    return Forest(alpha, tuple(trees), curve, kept, tests)
+    stopping = None if states is None else StoppingTable.from_json(states, len(trees))
+    return Forest(alpha, tuple(trees), curve, stopping, tests)
 
 
-def _parse_tests(root: Tree, names: Any, where: str) -> tuple[int, ...] | None:
+def _parse_tests(context: ProblemContext, names: Any, where: str) -> tuple[int, ...] | None:
     for name in names or ():
-        if name not in root.columns:
-            known = ", ".join(root.columns)
-            raise ValueError(f"'tests' of {where} names {name!r}, which is no column; there are {known}")
-    return None if names is None else tuple(root.columns.index(name) for name in names)
+        if name not in context.columns:
+            known = ", ".join(context.columns)
+            raise ValueError(f"'tests' of {where} names {name!r}, which is not a column; the columns are {known}")
+    return None if names is None else tuple(context.columns.index(name) for name in names)
 
 
 def _parse_record(row: Any, alpha: float, where: str) -> BudgetRecord:

@@ -1,4 +1,4 @@
-"""Cases in many Parquet files: what is in all of them together, and one of them at a time.
+"""PartCases in many Parquet files: what is in all of them together, and one of them at a time.
 
 A first pass (`survey`) reads, row group by row group, the classes, the weights and the nominal columns; the files agree
 on the columns, their values and the classes. After it, `PartReader` reads the cases of one file, column by column.
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.parallel.workers import Shared, cut, spread
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Column, Columns, Factor, value_text
-from worthwhile.table.schema import Schema, _nominal_positions, _sorted_values
+from worthwhile.table.schema import Schema, nominal_positions, sorted_values
 from worthwhile.table.targets import read_classes
 
 __all__ = ["PartReader", "Survey", "files_of", "survey"]
@@ -94,13 +94,13 @@ def survey(
         raise ValueError(f"columns={list(columns)} is given, but {files[0]} has the columns {', '.join(names)}")
     if not names:
         raise ValueError(f"{files[0]}: there is no column to learn from beside {target!r}")
-    forced = frozenset(names[j] for j in _nominal_positions(names, nominal))
+    forced = frozenset(names[j] for j in nominal_positions(names, nominal))
     plan = ReadPlan(files, target, weight, names, forced)
 
     def pieces(n: int) -> list[range]:
-        return [range(len(files))[some] for some in cut(len(files), n)]
+        return [range(len(files))[some] for some in split_range(len(files), n)]
 
-    found = spread(_survey_some, Shared(plan, ReadPlan, plan), pieces, n_threads)
+    found = run_pieces(_survey_some, SharedData(plan, ReadPlan, plan), pieces, n_threads)
     return _agreed(plan, [one for piece in found for one in piece])
 
 
@@ -123,7 +123,7 @@ def _survey_one(plan: ReadPlan, path: str) -> PartSurvey:
         row += len(codes)
         for name, known in texts.items():
             column = _column(group[name], path, name)
-            known.update(column.texts if isinstance(column, Factor) else _texts(column))
+            known.update(column.categories if isinstance(column, Factor) else _texts(column))
     n_cases, weights = np.array([*counted.values()]).reshape(-1, 2).T
     return PartSurvey(kinds, texts, np.array(list(counted)), n_cases, weights)
 
@@ -138,7 +138,7 @@ def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
     for name in plan.names:
         kinds = {one.kinds[name]: path for one, path in zip(found, plan.files, strict=True)}
         if name in plan.forced or NUMERIC not in kinds:
-            values.append(_sorted_values(set().union(*(one.texts.get(name, ()) for one in found))))
+            values.append(sorted_values(set().union(*(one.texts.get(name, ()) for one in found))))
         elif NOMINAL in kinds:
             numbers, others = kinds[NUMERIC], kinds[NOMINAL]
             raise ValueError(f"column {name!r} holds numbers in {numbers}, but categories in {others}")
@@ -170,7 +170,7 @@ class PartReader:
     labels: npt.NDArray[Any]
     factors: Floats | None  # how much more the cases of each class count by their error costs
 
-    def cases(self, part: int) -> Cases:
+    def cases(self, part: int) -> PartCases:
         """Return the classes and weights of the cases of a file; those of weight 0 are left out."""
         plan, path = self.plan, self.plan.files[part]
         wanted = [plan.target, *([plan.weight] if plan.weight else [])]
@@ -186,7 +186,7 @@ class PartReader:
         if self.factors is not None:
             weights = self.factors[found] if sample is None else sample * self.factors[found]
         rows = np.arange(len(found)) if weights is None else np.flatnonzero(weights)
-        return Cases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
+        return PartCases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
 
     def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
         """Return the core's table of some cases of a file, of which no more is in memory than these and one column."""
@@ -203,8 +203,8 @@ class PartReader:
         return column
 
 
-class Cases(NamedTuple):
-    """Cases of a file without their values."""
+class PartCases(NamedTuple):
+    """PartCases of a file without their values."""
 
     rows: npt.NDArray[np.intp]  # of the file
     classes: npt.NDArray[np.int32]

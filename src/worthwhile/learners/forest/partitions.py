@@ -1,8 +1,9 @@
-"""Growing and judging a forest by cases in many files, of which every worker holds one at a time.
+"""Growing and validating a forest by cases in many files, of which every worker holds one at a time.
 
 A tree draws its cases from one file, so that no other is needed to grow it; files take turns in proportion to their
-cases. Every file sets some of its cases aside, and all of these together judge: what is sent back are sums. Which tree
-is grown from what depends on the files and the seed alone, so the forest is the same whatever the workers are.
+cases. Every file keeps some of its cases for validation, and all of these together validate: only sums are sent back.
+Which tree is grown from what depends on the files and the seed alone, so the forest is the same whatever the workers
+are.
 """
 
 from __future__ import annotations
@@ -17,17 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.bound_costs import BoundCosts
-from worthwhile.costs.costs import Costs
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_share
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, grow_trees
 from worthwhile.learners.forest.model_file import Forest
-from worthwhile.learners.forest.part_files import Cases, PartReader, survey
+from worthwhile.learners.forest.part_files import PartCases, PartReader, survey
 from worthwhile.learners.forest.validation import GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
 from worthwhile.learners.weighting import instance_weights
-from worthwhile.parallel.workers import Shared, cut, spread
-from worthwhile.tree.nodes import Nodes
+from worthwhile.parallel.workers import SharedData, run_pieces, split_range
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.tree import Tree
 
 __all__ = ["PartitionedData", "forests_of", "prepare", "turns"]
@@ -59,20 +59,21 @@ def turns(n_cases: Sequence[float] | Floats, n_trees: int) -> list[int]:
 class PartitionedData:
     """All files, and how trees are grown from them."""
 
-    field: PartReader
-    costs: Costs
+    reader: PartReader
+    context: ProblemContext
     options: Mapping[str, Any]  # of the core
     seed: int
-    share: float | None  # of the cases of a file that are set aside; None: all cases do both
+    share: float | None  # of the cases of a file that validate; None: all cases do both
     n_cases: Floats  # in every file
-    root: Tree  # the forest without trees
+    class_weights: Floats
 
     @property
-    def money(self) -> BoundCosts:
-        return BoundCosts.of(self.costs, self.field.schema.names, self.field.labels.tolist())
+    def default(self) -> int:
+        """The answer without a tree."""
+        return int(self.class_weights.argmax())
 
-    def divide(self, cases: Cases, part: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return which of the cases of a file trees are grown from, and which judge them."""
+    def divide(self, cases: PartCases, part: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return which of the cases of a file trees are grown from, and which validate them."""
         every = np.arange(len(cases.rows))
         if self.share is None:
             return every, every
@@ -82,27 +83,25 @@ class PartitionedData:
             return every, every
         return np.setdiff1d(every, kept, assume_unique=True), kept
 
-    def grove(self, part: int, money: BoundCosts) -> ForestTask:
+    def task(self, part: int) -> ForestTask:
         """Return the cases of a file that trees are grown from."""
-        cases = self.field.cases(part)
+        cases = self.reader.cases(part)
         rows, _ = self.divide(cases, part)
         weights = None if cases.weights is None else cases.weights[rows]
-        table = self.field.table(part, cases.rows[rows])
-        return ForestTask(table, cases.classes[rows], len(self.field.labels), weights, money, self.options, self.seed)
+        table = self.reader.table(part, cases.rows[rows])
+        classes, costs = cases.classes[rows], self.context.bound_costs
+        return ForestTask(table, classes, len(self.context.classes), weights, costs, self.options, self.seed)
 
-    def judges(self, part: int, money: BoundCosts) -> ValidationSet | None:
-        """Return the cases of a file that judge; None, if there are none."""
-        cases = self.field.cases(part)
+    def validation(self, part: int) -> ValidationSet | None:
+        """Return the validation cases of a file; None, if there are none."""
+        cases = self.reader.cases(part)
         _, rows = self.divide(cases, part)
         if not len(rows):
             return None
         classes = cases.classes[rows]
         weights = None if cases.sample_weights is None else cases.sample_weights[rows]
-        table = self.field.table(part, cases.rows[rows])
-        return ValidationSet(table, classes.astype(np.intp), money.error_costs[classes], weights)
-
-    def parts(self) -> tuple[Any, ...]:
-        return self.field, self.costs, dict(self.options), self.seed, self.share, self.n_cases, self.root
+        table = self.reader.table(part, cases.rows[rows])
+        return ValidationSet(table, classes.astype(np.intp), self.context.error_costs[classes], weights)
 
 
 def prepare(
@@ -120,33 +119,34 @@ def prepare(
     """
     found = survey(files, target, weight, learner.columns, learner.nominal, learner._n_threads())
     labels = found.labels.tolist()
-    money = BoundCosts.of(learner.costs, found.schema.names, labels)
+    context = ProblemContext.of(found.schema, labels, learner.costs)
     factors, weights, n_cases = None, found.weights, found.n_cases
     if learner.weighting is not None:
-        # All cases of a class together are weighted as one: each of them counts so many times.
+        # All cases of a class together are weighted as one: each of them counts that many times.
         classes = np.arange(len(labels), dtype=np.int32)
-        weights = instance_weights(classes, learner._class_costs(money, found.labels), weights)
+        weights = instance_weights(classes, learner._class_costs(context.bound_costs, labels), weights)
         factors = weights / found.weights
         n_cases = n_cases * (factors > 0)
     share = float(learner.validation) if isinstance(learner.validation, numbers.Real) else None
-    field = PartReader(found.plan, found.schema, found.labels, factors)
-    root = Tree(Nodes.leaf(weights), found.schema, labels, money=money)
+    reader = PartReader(found.plan, found.schema, found.labels, factors)
     seed = int(learner._generator().integers(2**62))
-    return PartitionedData(field, money.costs, options, seed, share, n_cases.sum(axis=1), root)
+    return PartitionedData(reader, context, options, seed, share, n_cases.sum(axis=1), weights)
 
 
-def forests_of(learner: Any, farm: PartitionedData, values: list[float], judges: ValidationSet | None) -> list[Forest]:
-    """Grow the forests, judged by the cases that the files set aside unless others are given."""
+def forests_of(
+    learner: Any, data: PartitionedData, values: list[float], validation: ValidationSet | None
+) -> list[Forest]:
+    """Grow the forests, validated by the cases that the files keep for it unless others are given."""
     n_threads = learner._n_threads()
     grown = [
-        [learner._tree(nodes) for nodes in trees]
-        for trees in grow_on_parts(farm, values, int(learner.max_trees), learner.sampling_, n_threads)
+        [learner._tree(core) for core in trees]
+        for trees in grow_on_parts(data, values, int(learner.max_trees), learner.sampling_, n_threads)
     ]
-    if judges is None:
-        return judge_on_parts(farm, grown, values, learner._adaptive, n_threads)
-    court = learner._court(judges)
-    watch = GrowthMonitor(len(values) * int(learner.max_trees), Deadline(None), keeps=False)
-    return [court.forest(value, trees, None, watch) for value, trees in zip(values, grown, strict=True)]
+    if validation is None:
+        return judge_on_parts(data, grown, values, learner._adaptive, n_threads)
+    validator = learner._validator(validation)
+    monitor = GrowthMonitor(len(values) * int(learner.max_trees), Deadline(None), keeps=False)
+    return [validator.forest(value, trees, None, monitor) for value, trees in zip(values, grown, strict=True)]
 
 
 # ---- growing
@@ -161,98 +161,97 @@ class GrowJob(NamedTuple):
 
 
 def grow_on_parts(
-    farm: PartitionedData, values: list[float], n_trees: int, sampling: str, n_threads: int
-) -> list[list[Nodes]]:
-    """Return the trees for every value, in the order of their numbers."""
+    data: PartitionedData, values: list[float], n_trees: int, sampling: str, n_threads: int
+) -> list[list[Any]]:
+    """Return the trees of the core for every value, in the order of their numbers."""
     by_part: dict[int, list[int]] = {}
-    for number, part in enumerate(turns(farm.n_cases, n_trees)):
+    for number, part in enumerate(turns(data.n_cases, n_trees)):
         by_part.setdefault(part, []).append(number)
     jobs = sorted(by_part.items())
 
     def pieces(n: int) -> list[GrowJob]:
-        return [GrowJob(values, sampling, jobs[some]) for some in cut(len(jobs), n)]
+        return [GrowJob(values, sampling, jobs[some]) for some in split_range(len(jobs), n)]
 
-    found = spread(_grow_piece, Shared(farm, PartitionedData, farm.parts()), pieces, n_threads)
-    grown = {key: nodes for piece in found for key, nodes in piece}
+    found = run_pieces(_grow_piece, SharedData(data, _same, (data,)), pieces, n_threads)
+    grown = {key: core for piece in found for key, core in piece}
     return [[grown[i, number] for number in range(n_trees)] for i in range(len(values))]
 
 
-def _grow_piece(farm: PartitionedData, piece: GrowJob, n_threads: int) -> list[tuple[tuple[int, int], Nodes]]:
-    money, found = farm.money, []
-    for part, own in piece.numbers:
-        grove = farm.grove(part, money)
-        for i, value in enumerate(piece.values):
-            trees = grow_trees(grove, TreeBatch(value, own, piece.sampling), n_threads)
-            found += [((i, number), nodes) for number, nodes in zip(own, trees, strict=True)]
+def _same(data: PartitionedData) -> PartitionedData:
+    return data
+
+
+def _grow_piece(data: PartitionedData, job: GrowJob, n_threads: int) -> list[tuple[tuple[int, int], Any]]:
+    found = []
+    for part, own in job.numbers:
+        task = data.task(part)
+        for i, value in enumerate(job.values):
+            trees = grow_trees(task, TreeBatch(value, own, job.sampling), n_threads)
+            found += [((i, number), core) for number, core in zip(own, trees, strict=True)]
     return found
 
 
-# ---- judging
+# ---- validating
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeContext:
-    """All files, and the forests that their cases judge."""
+    """All files, and the forests that their cases validate."""
 
-    farm: PartitionedData
+    data: PartitionedData
     forests: list[list[Any]]  # trees of the core
     adaptive: bool | str
 
-    @classmethod
-    def of(cls, farm: tuple[Any, ...], forests: list[list[Nodes]], adaptive: bool | str) -> JudgeContext:
-        """Make a jury out of plain data."""
-        return cls(PartitionedData(*farm), [[nodes.to_core() for nodes in trees] for trees in forests], adaptive)
-
 
 class JudgeJob(NamedTuple):
-    """Files whose cases are to judge; by rules of stopping, for every forest, that came out of an earlier job."""
+    """Files whose cases validate; by rules of stopping, for every forest, that came out of an earlier job."""
 
     parts: range
     rules: list[Rule] | None = None
 
 
 class StoppingSums(NamedTuple):
-    """Sums over the cases of a file that judge, of one forest where the worth of the next tree is to decide."""
+    """Sums over the validation cases of a file, for one forest where the worth of the next tree decides."""
 
-    states: StoppingTable
+    stopping: StoppingTable
     prices: Floats  # of 0, 1, 2, … trees, all cases together
     n_cases: int
 
 
 def judge_on_parts(
-    farm: PartitionedData, grown: list[list[Tree]], values: list[float], adaptive: bool | str, n_threads: int
+    data: PartitionedData, grown: list[list[Tree]], values: list[float], adaptive: bool | str, n_threads: int
 ) -> list[Forest]:
-    """Return the forests with what they cost on the cases that were set aside."""
-    plain = farm.parts(), [[tree.nodes for tree in trees] for trees in grown], adaptive
-    jury = Shared(JudgeContext.of(*plain), JudgeContext.of, plain)
-    n_files = len(farm.field.plan.files)
+    """Return the forests with what they cost on the validation cases of all files."""
+    parts = data, [[tree._core_tree for tree in trees] for trees in grown], adaptive
+    context = SharedData(JudgeContext(*parts), JudgeContext, parts)
+    n_files = len(data.reader.plan.files)
 
     def summed(rules: Any = None) -> list[list[Any]]:
         def pieces(n: int) -> list[JudgeJob]:
-            return [JudgeJob(range(n_files)[some], rules) for some in cut(n_files, n)]
+            return [JudgeJob(range(n_files)[some], rules) for some in split_range(n_files, n)]
 
-        found = [one for piece in spread(_judge_piece, jury, pieces, n_threads) for one in piece]
+        found = [one for piece in run_pieces(_judge_piece, context, pieces, n_threads) for one in piece]
         return [list(of_forest) for of_forest in zip(*found, strict=True)]  # for every forest, by file
 
     if adaptive is not True:
         totals = [reduce(np.add, tallies) for tallies in summed()]
         every = zip(values, grown, totals, strict=True)
         return [Forest(value, tuple(trees), _records(sums, value, range(len(sums)))) for value, trees, sums in every]
-    rules = [_rule(courses, farm.money) for courses in summed()]
+    rules = [_rule(sums, data.context.bound_costs) for sums in summed()]
     forests = []
-    for value, trees, tallies, (states, rates) in zip(values, grown, summed(rules), rules, strict=True):
+    for value, trees, tallies, (stopping, rates) in zip(values, grown, summed(rules), rules, strict=True):
         sums = reduce(np.add, tallies)
         curve = *_records(sums[:-1], value, [len(trees)] * len(rates), rates), *_records(sums[-1:], value, [0])
-        forests.append(Forest(value, tuple(trees), curve, states))
+        forests.append(Forest(value, tuple(trees), curve, stopping))
     return forests
 
 
-def _rule(courses: Sequence[StoppingSums], money: BoundCosts) -> Rule:
+def _rule(sums: Sequence[StoppingSums], costs: BoundCosts) -> Rule:
     """Return what the rule of stopping depends on, and the rates to choose from."""
-    arrays = [vars(course.states).values() for course in courses]
-    states = StoppingTable(*(reduce(np.add, same) for same in zip(*arrays, strict=True)))
-    prices = reduce(np.add, (course.prices for course in courses)) / sum(course.n_cases for course in courses)
-    return states, rates_for(prices, money)
+    arrays = [vars(one.stopping).values() for one in sums]
+    stopping = StoppingTable(*(reduce(np.add, same) for same in zip(*arrays, strict=True)))
+    prices = reduce(np.add, (one.prices for one in sums)) / sum(one.n_cases for one in sums)
+    return stopping, rates_for(prices, costs)
 
 
 def _records(
@@ -266,42 +265,39 @@ def _records(
     )
 
 
-def _judge_piece(jury: JudgeContext, job: JudgeJob, n_threads: int) -> list[list[Any]]:
+def _judge_piece(context: JudgeContext, job: JudgeJob, n_threads: int) -> list[list[Any]]:
     """Return the sums over the cases of each file, for every forest; files without such cases are left out."""
-    money, found = jury.farm.money, []
+    found = []
     for part in job.parts:
-        judges = jury.farm.judges(part, money)
-        if judges is not None:
-            rules: Sequence[Rule | None] = job.rules or [None] * len(jury.forests)
-            pairs = zip(jury.forests, rules, strict=True)
-            found.append([_judge(jury, trees, judges, money, rule, n_threads) for trees, rule in pairs])
+        validation = context.data.validation(part)
+        if validation is not None:
+            rules: Sequence[Rule | None] = job.rules or [None] * len(context.forests)
+            pairs = zip(context.forests, rules, strict=True)
+            found.append([_judge(context, trees, validation, rule, n_threads) for trees, rule in pairs])
     return found
 
 
 def _judge(
-    jury: JudgeContext,
-    trees: Sequence[Any],
-    judges: ValidationSet,
-    money: BoundCosts,
-    rule: Rule | None,
-    n_threads: int,
+    context: JudgeContext, trees: Sequence[Any], validation: ValidationSet, rule: Rule | None, n_threads: int
 ) -> Any:
-    recorder = VoteRecorder(judges.table, len(judges.truth), money, int(jury.farm.root.nodes.answer[0]), n_threads)
+    data, adaptive = context.data, context.adaptive
+    recorder = VoteRecorder(validation.table, len(validation.truth), data.context.bound_costs, data.default, n_threads)
     sums: list[Floats] = []
 
     def note() -> None:
         history = recorder.history()
-        sums.append(judges.sums(history, history.ends(jury.adaptive == "settled")))
+        sums.append(validation.sums(history, history.ends(adaptive == "settled")))
 
     note()
     for tree in trees:
         recorder.consult(tree)
-        if jury.adaptive is not True:
+        if adaptive is not True:
             note()
-    if jury.adaptive is not True:
+    if adaptive is not True:
         return np.stack(sums)
     history = recorder.history()
     if rule is None:
-        return StoppingSums(StoppingTable.of(history, judges), history.prices.sum(axis=1), len(judges.truth))
-    states, rates = rule
-    return np.stack([*(judges.sums(history, history.ends(True, states.stops(rate))) for rate in rates), sums[0]])
+        return StoppingSums(StoppingTable.of(history, validation), history.prices.sum(axis=1), len(validation.truth))
+    stopping, rates = rule
+    at_rates = (validation.sums(history, history.ends(True, stopping.stops(rate))) for rate in rates)
+    return np.stack([*at_rates, sums[0]])

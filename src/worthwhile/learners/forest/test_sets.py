@@ -52,8 +52,8 @@ def ladder(importance: Floats, prices: Pricing) -> list[tuple[int, ...]]:
     Examples
     --------
     >>> import worthwhile as ww
-    >>> money = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 2, "x1": 1, "x2": 9})).fit([[0, 0, 1]] * 2, [0, 1]).tree_
-    >>> ladder(np.array([5.0, 3.0, 9.0]), money._prices)
+    >>> tree = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 2, "x1": 1, "x2": 9})).fit([[0, 0, 1]] * 2, [0, 1]).tree_
+    >>> ladder(np.array([5.0, 3.0, 9.0]), tree.pricing)
     [(2,), (0, 2), (0, 1, 2), (1,), (0, 1)]
     """
     found: dict[tuple[int, ...], None] = {}

@@ -1,48 +1,32 @@
-"""Judging forests while they grow: what their trees cost on validation cases, and when there are enough of them."""
+"""Validating forests while they grow: what their trees cost on validation cases, and when there are enough of them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest.model_file import Forest, fits
 from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
+from worthwhile.learners.progress import Progress
 from worthwhile.tree.tree import Tree
 
-__all__ = ["SETTLED", "ForestValidator", "Growth", "GrowthMonitor"]
+__all__ = ["SETTLED", "ForestValidator", "GrowthMonitor"]
 
 SETTLED = "settled"
-
-
-class Growth(NamedTuple):
-    """How far the growing of forests is.
-
-    Attributes
-    ----------
-    trees : int
-        Trees that were grown.
-    due : int
-        How many there may be; the budget may end it earlier.
-    cost : float
-        Least price plus error cost per validation case of what was grown so far.
-    """
-
-    trees: int
-    due: int
-    cost: float
 
 
 class GrowthMonitor:
     """Counts the trees that grow, tells about them, and ends the growing when the time is over or on Ctrl-C."""
 
     def __init__(
-        self, due: int, deadline: Deadline, callback: Callable[[Growth], Any] | None = None, keeps: bool = True
+        self, total: int, deadline: Deadline, callback: Callable[[Progress], Any] | None = None, keeps: bool = True
     ) -> None:
         self.stopped = "done"
-        self._due, self._deadline, self._callback, self._keeps = due, deadline, callback, keeps
+        self._total, self._deadline, self._callback, self._keeps = total, deadline, callback, keeps
         self._grown, self._best = 0, math.inf
 
     def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
@@ -69,51 +53,52 @@ class GrowthMonitor:
         """Tell about one more tree."""
         self._best = min(self._best, record.price + record.error_cost)
         if self._callback is not None:
-            self._callback(Growth(self._grown, self._due, self._best))
+            self._callback(Progress(self._deadline.elapsed(), self._grown, self._total, self._best))
 
 
 @dataclass(frozen=True, eq=False)
 class ForestValidator:
-    """Cases that judge forests, and by what rules."""
+    """Measures forests on validation cases while they grow, and ends them where the budget is spent."""
 
-    root: Tree
-    judges: ValidationSet
+    costs: BoundCosts
+    default: int  # the answer without a tree
+    cases: ValidationSet
     adaptive: bool | str
     limit: float | None  # trees are taken as long as they cost no more
     n_threads: int
 
     def forest(
-        self, alpha: float, trees: Iterable[Tree], tests: tuple[int, ...] | None, watch: GrowthMonitor
+        self, alpha: float, trees: Iterable[Tree], tests: tuple[int, ...] | None, monitor: GrowthMonitor
     ) -> Forest:
         """Take trees as long as the cases can pay for them."""
         recorder, kept = self._recorder(), list[Tree]()
         curve = [self._record(recorder, alpha)]
         try:
-            for tree in watch.over(trees):
+            for tree in monitor.over(trees):
                 recorder.consult(tree._core_tree)
                 record = self._record(recorder, alpha)
                 if not fits(record.price, self.limit):
                     break
                 curve.append(record)
                 kept.append(tree)
-                watch.tell(record)
+                monitor.tell(record)
         except KeyboardInterrupt:
-            watch.interrupted()
+            monitor.interrupted()
             recorder = self._consulted(kept)  # the last tree may have been half consulted
         if self.adaptive is not True:
             return Forest(alpha, tuple(kept), tuple(curve[: len(kept) + 1]), tests=tests)
         history = recorder.history()
-        states = StoppingTable.of(history, self.judges)
-        rates = rates_for(history.prices.mean(axis=1), self.root._money)
-        by_rate = self.judges.at_rates(history, alpha, states, rates)
-        return Forest(alpha, tuple(kept), (*by_rate, curve[0]), states, tests)
+        stopping = StoppingTable.of(history, self.cases)
+        rates = rates_for(history.prices.mean(axis=1), self.costs)
+        by_rate = self.cases.at_rates(history, alpha, stopping, rates)
+        return Forest(alpha, tuple(kept), (*by_rate, curve[0]), stopping, tests)
 
     def curve(self, forest: Forest) -> list[BudgetRecord]:
         """Return what every part of a forest costs."""
-        if forest.states is not None:
+        if forest.stopping is not None:
             history = self._consulted(forest.trees).history()
             rates = [record.rate for record in forest.curve if record.rate is not None]
-            at_rates = self.judges.at_rates(history, forest.alpha, forest.states, rates)
+            at_rates = self.cases.at_rates(history, forest.alpha, forest.stopping, rates)
             return [*at_rates, self._record(self._recorder(), forest.alpha)]
         recorder = self._recorder()
         found = [self._record(recorder, forest.alpha)]
@@ -123,8 +108,7 @@ class ForestValidator:
         return found
 
     def _recorder(self) -> VoteRecorder:
-        root, judges = self.root, self.judges
-        return VoteRecorder(judges.table, len(judges.truth), root._money, int(root.nodes.answer[0]), self.n_threads)
+        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.default, self.n_threads)
 
     def _consulted(self, trees: Sequence[Tree]) -> VoteRecorder:
         recorder = self._recorder()
@@ -134,6 +118,6 @@ class ForestValidator:
 
     def _record(self, recorder: VoteRecorder, alpha: float) -> BudgetRecord:
         if self.adaptive != SETTLED:
-            return self.judges.record_now(recorder.poll, alpha, recorder.n_trees)
+            return self.cases.record_now(recorder.votes, alpha, recorder.n_trees)
         history = recorder.history()
-        return self.judges.record(history, alpha, history.ends(True))
+        return self.cases.record(history, alpha, history.ends(True))

@@ -1,4 +1,4 @@
-"""Consulting a forest tree by tree: votes, prices, and when a case has heard enough (docs/design.md, "Forests")."""
+"""Consulting a forest tree by tree: votes, prices, and when a case has heard enough (docs/design/forests.md)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ Bools = npt.NDArray[np.bool_]
 Stages = npt.NDArray[np.intp]
 # From the rate at which nobody consults a tree down to one at which prices hardly count, in steps of a quarter.
 STEP, ABOVE, BELOW = 1.25, 4, 70
+POOLED_VOTE = 0.5  # less than one vote, so that it only decides between classes with equally many
 
 
 class BudgetRecord(NamedTuple):
@@ -80,7 +81,7 @@ class Votes:
             self.add(*router.consult(tree, asking.view(np.uint8), n_threads))
 
     def leaders(self) -> npt.NDArray[np.intp]:
-        """Return the class with the most votes; of equals the one with more cases in the leaves, then the first."""
+        """Return the class with the most votes; ties go to the one with more cases in the leaves, then to the first."""
         most = self.votes.max(axis=1)
         tied = self.votes == most[:, None]
         found: npt.NDArray[np.intp] = np.where(tied, self.counts, -1.0).argmax(axis=1)
@@ -94,9 +95,15 @@ class Votes:
         return ranked[:, -1] - ranked[:, -2]
 
     def shares(self, default: Floats) -> Floats:
-        """Return the class shares of the pooled leaves; those of the training cases where no tree was asked."""
+        """Return the shares of the votes, where the pooled leaves count as half a vote; `default` where nobody voted.
+
+        The first class is the one that wins the vote: a lead of one vote is more than the half.
+        """
+        cast = self.votes.sum(axis=1, keepdims=True)
         total = self.counts.sum(axis=1, keepdims=True)
-        return np.where(total > 0, self.counts / np.where(total > 0, total, 1.0), default)
+        pooled = self.counts / np.where(total > 0, total, 1.0)
+        mass = cast + POOLED_VOTE * (total > 0)
+        return np.where(cast > 0, (self.votes + POOLED_VOTE * pooled) / np.where(cast > 0, mass, 1.0), default)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +150,10 @@ class ValidationSet:
         """Return what a forest costs if the cases stop at these stages."""
         return self._averages(self._outcomes(history, ends), alpha, history.n_trees, rate)
 
-    def record_now(self, poll: Votes, alpha: float, n_trees: int) -> BudgetRecord:
+    def record_now(self, votes: Votes, alpha: float, n_trees: int) -> BudgetRecord:
         """Return what a forest costs if no case stops before all of its trees are consulted."""
-        answers = poll.leaders()
-        outcomes = poll.prices, answers != self.truth, self.costs[np.arange(len(answers)), answers]
+        answers = votes.leaders()
+        outcomes = votes.prices, answers != self.truth, self.costs[np.arange(len(answers)), answers]
         return self._averages(outcomes, alpha, n_trees, None)
 
     def _averages(
@@ -168,29 +175,29 @@ class ValidationSet:
         return history.prices[ends, cases], answers != self.truth, self.costs[cases, answers]
 
     def at_rates(
-        self, history: VoteHistory, alpha: float, states: StoppingTable, rates: Sequence[float]
+        self, history: VoteHistory, alpha: float, stopping: StoppingTable, rates: Sequence[float]
     ) -> list[BudgetRecord]:
         """Return what a forest costs if the worth of the next tree at each of these rates decides when cases stop."""
-        return [self.record(history, alpha, history.ends(True, states.stops(rate)), rate) for rate in rates]
+        return [self.record(history, alpha, history.ends(True, stopping.stops(rate)), rate) for rate in rates]
 
 
 class VoteRecorder:
     """Consults trees about all cases of a table and keeps what happens."""
 
-    def __init__(self, table: Any, n_cases: int, money: BoundCosts, default: int, n_threads: int) -> None:
-        self._router = _core.ForestRouter(table, money.core_pricing, money.core_errors)
-        self.poll = Votes(n_cases, len(money.error_costs), default)
+    def __init__(self, table: Any, n_cases: int, costs: BoundCosts, default: int, n_threads: int) -> None:
+        self._router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
+        self.votes = Votes(n_cases, len(costs.error_costs), default)
         self._n_threads = n_threads
         self._rows: list[tuple[Any, Any, Any]] = []
         self._note()
 
     def consult(self, core_tree: Any) -> None:
-        self.poll.add(*self._router.consult(core_tree, n_threads=self._n_threads))
+        self.votes.add(*self._router.consult(core_tree, n_threads=self._n_threads))
         self._note()
 
     def _note(self) -> None:
-        poll = self.poll
-        self._rows.append((poll.leaders().astype(np.int16), poll.leads().astype(np.int16), poll.prices.copy()))
+        votes = self.votes
+        self._rows.append((votes.leaders().astype(np.int16), votes.leads().astype(np.int16), votes.prices.copy()))
 
     @property
     def n_trees(self) -> int:
@@ -212,17 +219,17 @@ class StoppingTable:
     moves: Floats  # (trees, trees + 1, 3): of the cases whose lead the next tree lowers, leaves, raises by 1
 
     @classmethod
-    def of(cls, history: VoteHistory, judges: ValidationSet) -> StoppingTable:
-        """Sum up the history of the cases that judge."""
+    def of(cls, history: VoteHistory, validation: ValidationSet) -> StoppingTable:
+        """Sum up the votes of the validation cases."""
         n_trees, n_cases = history.n_trees, history.leads.shape[1]
-        weights = np.ones(n_cases) if judges.weights is None else judges.weights
+        weights = np.ones(n_cases) if validation.weights is None else validation.weights
         size, cases = n_trees + 1, np.arange(n_cases)
 
         def sums(stage: int, values: Floats) -> Floats:
             return np.bincount(history.leads[stage], weights * values, minlength=size).astype(np.float64)
 
         weight = np.stack([sums(j, np.ones(n_cases)) for j in range(size)])
-        cost = np.stack([sums(j, judges.costs[cases, history.leaders[j]]) for j in range(size)])
+        cost = np.stack([sums(j, validation.costs[cases, history.leaders[j]]) for j in range(size)])
         price, moves = np.zeros((n_trees, size)), np.zeros((n_trees, size, 3))
         for j in range(n_trees):
             price[j] = sums(j, history.prices[j + 1] - history.prices[j])
@@ -264,13 +271,13 @@ class StoppingTable:
         return cls(**arrays)
 
 
-def rates_for(prices: Floats, money: BoundCosts) -> list[float]:
-    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which trees are too dear.
+def rates_for(prices: Floats, costs: BoundCosts) -> list[float]:
+    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which no tree pays.
 
     `prices` are what 0, 1, 2, … trees cost on average.
     """
-    dear = prices[prices > 0]
-    if not len(dear):
+    above = prices[prices > 0]
+    if not len(above):
         return [0.0, 1.0]
-    most = (float(np.ptp(money.error_costs)) or 1.0) / float(dear[0])
+    most = (float(np.ptp(costs.error_costs)) or 1.0) / float(above[0])
     return sorted({0.0, 1.0, *(most * STEP**i for i in range(-BELOW, ABOVE + 1))})

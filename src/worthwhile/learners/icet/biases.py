@@ -16,24 +16,23 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.learners.growth_policy import NO_LIMIT
 from worthwhile.learners.icet.genesis import Bits, Floats, from_gray, to_gray
 
-__all__ = ["NO_LIMIT", "SOFT_LABEL_WEIGHTS", "SPACES", "Biases", "BinarySpace", "RealSpace", "RefinedSpace", "Space"]
+__all__ = ["SPACES", "Biases", "BinarySpace", "RealSpace", "RefinedSpace", "Space"]
 
 LOWEST, HIGHEST = 1.0, 10_000.0  # the range of a bias
 REMOVES = 9_000.0  # a test whose bias is above this is not available
 BIAS_BITS, SHARE_BITS = 12, 8
 LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.01, 1.0
 SEED_OMEGA, SEED_CONFIDENCE = 1.0, 0.25  # EG2 as it is
-REFERENCE_OMEGA, TAUGHT_CONFIDENCE = 0.25, 0.75
+REFERENCE_OMEGA, SOFT_CONFIDENCE = 0.25, 0.75
 
 # Refined: a test's factor is 2 ** -2 to almost 2 ** 4 in eighths of an octave; the upper quarter of the codes removes
 # the test.
 FACTOR_BITS, FACTOR_REMOVES, FACTOR_ONE, FACTOR_STEP = 6, 48, 16, 1 / 8
-NO_LIMIT = 2**30
 DEPTH_BITS, DEPTHS = 3, (1, 2, 3, 4, 5, 6, 8, NO_LIMIT)
-SOFT_LABEL_WEIGHTS = (0.0, 0.5, 1.0)  # how much of a label is that of others
-TRUST_BITS, TRUST_OF_CODE = 2, (0, 1, 1, 2)
+WEIGHT_BITS, WEIGHT_OF_CODE = 2, (0, 1, 1, 2)
 MEAN_PRICE = 10.0  # prices are scaled to this mean, so that the currency does not matter to (price + 1) ** ω
 PRESETS = ((SEED_CONFIDENCE, NO_LIMIT), (0.6, NO_LIMIT), (0.1, 3), (0.6, 2))  # confidence and depth of the seeds
 
@@ -94,8 +93,8 @@ class RealSpace:
 
     def seeds(self) -> list[Bits]:
         """Return the individual that is EG2 on the true prices; prices too high for the space are scaled into it."""
-        dearest = max(float(self._prices.max(initial=0.0)), 1.0)
-        scale = min(1.0, (REMOVES - 2.0) / dearest)  # the nearest code may lie 1.2 above
+        highest = max(float(self._prices.max(initial=0.0)), 1.0)
+        scale = min(1.0, (REMOVES - 2.0) / highest)  # the nearest code may lie 1.2 above
         biases = [_code(price * scale, LOWEST, HIGHEST, BIAS_BITS) for price in self._prices]
         return [np.concatenate([*biases, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
 
@@ -127,7 +126,7 @@ class BinarySpace:
 
 
 class RefinedSpace:
-    """Biases as multiples of the prices, ω, confidence, depth and soft_label_weight.
+    """Biases as multiples of the prices, ω, confidence, depth and the weight of soft labels.
 
     Parameters
     ----------
@@ -135,24 +134,24 @@ class RefinedSpace:
         The list prices.
     real : bool
         Whether a test has a factor of its own, in 6 bits of Gray code, or one bit that says whether it is available.
-    trusts : int
+    n_weights : int
         How many of the `SOFT_LABEL_WEIGHTS` there are to choose from: all of them, or 1.
 
     Examples
     --------
-    >>> space = RefinedSpace(np.array([5.0, 15.0]), real=True, trusts=3)
+    >>> space = RefinedSpace(np.array([5.0, 15.0]), real=True, n_weights=3)
     >>> no_test, eg2, *_ = space.seeds()
     >>> space.decode(np.array([no_test, eg2])).prices.tolist()
     [[inf, inf], [5.0, 15.0]]
     """
 
-    def __init__(self, prices: Floats, real: bool, trusts: int) -> None:
+    def __init__(self, prices: Floats, real: bool, n_weights: int) -> None:
         mean = float(prices.mean()) if len(prices) else 0.0
         self._prices = prices * (MEAN_PRICE / mean) if mean > 0 else prices
-        self._n_trusts = trusts
+        self._n_weights = n_weights
         self._test_bits = FACTOR_BITS if real else 1
-        self._trust_bits = TRUST_BITS if trusts > 1 else 0
-        self.length = self._test_bits * len(prices) + 2 * SHARE_BITS + DEPTH_BITS + self._trust_bits
+        self._weight_bits = WEIGHT_BITS if n_weights > 1 else 0
+        self.length = self._test_bits * len(prices) + 2 * SHARE_BITS + DEPTH_BITS + self._weight_bits
 
     def decode(self, bits: Bits) -> Biases:
         """Read individuals, one per row."""
@@ -169,27 +168,27 @@ class RefinedSpace:
             prices,
             *_omega_and_confidence(tail),
             np.array(DEPTHS, dtype=np.int32)[from_gray(depth)],
-            np.array(TRUST_OF_CODE, dtype=np.int32)[from_gray(soft_label_weight)],
+            np.array(WEIGHT_OF_CODE, dtype=np.int32)[from_gray(soft_label_weight)],
         )
 
     def seeds(self) -> list[Bits]:
-        """Return "no test at all", then EG2 on the true prices in several tempers."""
-        tempers = product(PRESETS, (1.0, 0.5), reversed(range(self._n_trusts)))
+        """Return "no test at all", then EG2 on the true prices by several presets."""
+        presets = product(PRESETS, (1.0, 0.5), reversed(range(self._n_weights)))
         return [
-            self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, NO_LIMIT, (self._n_trusts - 1) // 2),
+            self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, NO_LIMIT, (self._n_weights - 1) // 2),
             *(
                 self._individual(True, omega, confidence, depth, soft_label_weight)
-                for (confidence, depth), omega, soft_label_weight in tempers
+                for (confidence, depth), omega, soft_label_weight in presets
             ),
         ]
 
     def reference(self) -> Bits:
-        """Return EG2 on the true prices as it suits the labels: softer ones need no pessimism."""
-        confidence = TAUGHT_CONFIDENCE if self._n_trusts > 1 else SEED_CONFIDENCE
-        return self._individual(True, REFERENCE_OMEGA, confidence, NO_LIMIT, self._n_trusts - 1)
+        """Return EG2 on the true prices as it suits the labels: soft ones need no pessimism."""
+        confidence = SOFT_CONFIDENCE if self._n_weights > 1 else SEED_CONFIDENCE
+        return self._individual(True, REFERENCE_OMEGA, confidence, NO_LIMIT, self._n_weights - 1)
 
     def neighbours(self, individual: Bits) -> Bits:
-        """Return those that differ in one test (removed, or brought back at its price), in depth, or in soft_label_weight."""
+        """Return those that differ in one test (removed, or brought back at its price), in depth, or in labels."""
         tests = individual[: self._test_bits * len(self._prices)].reshape(len(self._prices), self._test_bits)
         found = []
         for place, available in enumerate(np.isfinite(self.decode(individual[None, :]).prices[0])):
@@ -198,7 +197,7 @@ class RefinedSpace:
             found.append(np.concatenate([changed.ravel(), individual[tests.size :]]))
         for start, n_bits in (
             (tests.size + 2 * SHARE_BITS, DEPTH_BITS),
-            (self.length - self._trust_bits, self._trust_bits),
+            (self.length - self._weight_bits, self._weight_bits),
         ):
             for code in range(1 << n_bits):
                 found.append(individual.copy())
@@ -215,7 +214,7 @@ class RefinedSpace:
                 *[self._test(included)] * len(self._prices),
                 *_omega_and_confidence_code(omega, confidence),
                 to_gray(DEPTHS.index(depth), DEPTH_BITS),
-                to_gray(TRUST_OF_CODE.index(soft_label_weight), self._trust_bits),
+                to_gray(WEIGHT_OF_CODE.index(soft_label_weight), self._weight_bits),
             ]
         )
 

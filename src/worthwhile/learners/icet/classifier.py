@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from worthwhile import _core
 from worthwhile.learners.act.tree_builder import choose_settings
-from worthwhile.learners.base import Training, TreeClassifier
 from worthwhile.learners.deadline import Deadline
-from worthwhile.learners.icet.biases import NO_LIMIT, SOFT_LABEL_WEIGHTS, SPACES, Biases, RefinedSpace
+from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
+from worthwhile.learners.icet.biases import SPACES, Biases, RefinedSpace
 from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.icet.search import SearchState, paper_search, refined_search
 from worthwhile.learners.icet.trials import Folds, Halves
-from worthwhile.learners.soft_labels import MAX_SOFT_CASES, SoftLabels
+from worthwhile.learners.progress import Progress
+from worthwhile.learners.soft_labels import MAX_SOFT_CASES, SOFT_LABEL_WEIGHTS, SoftLabels
+from worthwhile.learners.training import Training
+from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.tree.tree import Tree
 
-__all__ = ["Generation", "ICETClassifier"]
+__all__ = ["ICETClassifier"]
 
 # The refined search looks at no more cases than this, because trials should be short. The tree is grown on all of them.
-MOST_SEARCHED = MAX_SOFT_CASES
+MAX_SEARCHED = MAX_SOFT_CASES
 # Cross-validations of an individual in the refined search, and again in its final; with more cases, one each.
 REPEATS, FEW_CASES = 2, 1_000
 # By which share a searched individual must be cheaper than EG2 on the softer labels, times the root of the number of
@@ -40,25 +44,8 @@ SAMPLES = 1
 # finer rules to find: on 18 folds of multi-xor, xor-5, car, tic-tac-toe, wine and monks-1 (error costs 100, 1000 and
 # 5000), 20 instead of 5 led to 24.8 instead of 25.8 % of the standard cost; before that, branches of 2 cases instead of
 # 5 to 25.8 instead of 33. These are also the folds of docs/results/act-anytime.md.
-TAUGHT_PATIENCE, OWN_PATIENCE = 5, 20
-TAUGHT_MIN_CASES, OWN_MIN_CASES = 5.0, 2.0
-
-
-class Generation(NamedTuple):
-    """One entry of the history of a search.
-
-    Of the refined one, the single steps after the last generation have entries of their own, and the last entry is that
-    of the final, on fresh folds: its costs do not compare with those before.
-    """
-
-    trials: int
-    """Individuals tried so far."""
-    best: float
-    """The lowest cost per case that was found so far."""
-    mean: float
-    """The mean cost per case of this generation."""
-    seconds: float
-    """Time since the search began."""
+SOFT_PATIENCE, OWN_PATIENCE = 5, 20
+SOFT_MIN_CASES, OWN_MIN_CASES = 5.0, 2.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -174,48 +161,50 @@ class ICETClassifier(TreeClassifier):
     crossover: float = 0.6
     mutation: float = 0.001
     time_limit: float | None = None
-    callback: Callable[[Generation], Any] | None = None
+    callback: Callable[[Progress], Any] | None = None
 
     def _learn(self, training: Training) -> None:
+        training = training.repeated()  # trials divide the cases at random
         deadline, rng = Deadline(self.time_limit), self._generator()
-        lesson = SoftLabels(training, False, 0, 1)
+        labels = SoftLabels.own(training)
         if self.variant == "refined":
-            lesson, _ = choose_settings(training, SAMPLES, {}, self._n_threads(), deadline, rng)
+            labels, _ = choose_settings(training, SAMPLES, {}, self._n_threads(), deadline, rng)
         search = self._paper_search if self.variant == "paper" else self._refined_search
-        found = self._follow(search(lesson, deadline, rng), deadline)
-        self._keep(found, training.columns.names)
-        self._grow(lesson, found.best)
+        found = self._follow(search(labels, deadline, rng), deadline)
+        self._keep(found, training.context.columns)
+        self._grow(labels, found.best)
 
-    def _paper_search(self, lesson: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
-        halves = Halves(lesson.training, self._policy(lesson), self._n_threads(), rng)
-        space = SPACES[self.search](_list_prices(lesson.training))
+    def _paper_search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
+        halves = Halves(labels.training, self._policy(labels), self._n_threads(), rng)
+        space = SPACES[self.search](_list_prices(labels.training))
         return paper_search(self, space, halves, deadline, rng)
 
     def _refined_search(
-        self, lesson: SoftLabels, deadline: Deadline, rng: np.random.Generator
+        self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator
     ) -> Iterator[SearchState]:
         """Make the folds and search on them; where there are many cases, on a sample of these."""
-        n = len(lesson.training.classes)
-        if n > MOST_SEARCHED:
-            lesson = SoftLabels(lesson.training.take(rng.permutation(n)[:MOST_SEARCHED]), False, 0, 1)
-        space = RefinedSpace(_list_prices(lesson.training), self.search == "real", lesson.trusts)
+        n = labels.training.n_cases
+        if n > MAX_SEARCHED:
+            labels = SoftLabels.own(labels.training.take(rng.permutation(n)[:MAX_SEARCHED]))
+        space = RefinedSpace(_list_prices(labels.training), self.search == "real", labels.n_weights)
         repeats = REPEATS if n <= FEW_CASES else 1
-        search, final = Folds.sets(2, lesson, self._policy(lesson), repeats, self._n_threads(), rng)
+        search, final = Folds.sets(2, labels, self._policy(labels), repeats, self._n_threads(), rng)
         patience, margin = OWN_PATIENCE, 0.0
-        if lesson.soft:
-            patience, margin = TAUGHT_PATIENCE, min(MARGIN / math.sqrt(n), 1.0)
+        if labels.soft:
+            patience, margin = SOFT_PATIENCE, min(MARGIN / math.sqrt(n), 1.0)
         return refined_search(self, space, search, final, deadline, rng, patience, margin)
 
-    def _follow(self, steps: Iterator[SearchState], deadline: Deadline) -> SearchState:
+    def _follow(self, states: Iterator[SearchState], deadline: Deadline) -> SearchState:
         """Let a search run, note its history, and return where it ended."""
         self.history_, self.stopped_ = [], "interrupted"
         reached: list[SearchState] = []
         try:
-            for step in steps:
-                reached.append(step)
-                self.history_.append(Generation(step.trials, step.cost, step.mean, deadline.elapsed()))
+            for state in states:
+                reached.append(state)
+                progress = Progress(deadline.elapsed(), state.trials, int(self.trials), state.cost, state.mean)
+                self.history_.append(progress)
                 if self.callback is not None:
-                    self.callback(self.history_[-1])
+                    self.callback(progress)
             converged = "converged" if reached[-1].trials < self.trials else "trials"
             self.stopped_ = "time limit" if deadline.remaining() <= 0 or reached[-1].late else converged
         except KeyboardInterrupt:
@@ -232,35 +221,34 @@ class ICETClassifier(TreeClassifier):
         self.soft_label_weight_ = SOFT_LABEL_WEIGHTS[best.soft_label_weight[0]]
         self.fitness_ = found.cost
 
-    def _grow(self, lesson: SoftLabels, best: Biases) -> None:
+    def _grow(self, labels: SoftLabels, best: Biases) -> None:
         """Grow the tree of the winner on all cases."""
-        training, money = lesson.training, lesson.training.money
-        table, classes, weights = lesson.rows(self.soft_label_weight_)
-        policy = _core.Policy(**self._policy(lesson, best))
-        core = _core.grow(table, classes, weights, money.core_pricing, money.core_errors, policy)
-        self.tree_ = training.tree(core, "majority" if self.variant == "paper" else "least-cost")
+        context = labels.training.context
+        policy = replace(
+            self._policy(labels),
+            omega=float(best.omega[0]),
+            max_depth=int(best.max_depth[0]),
+            confidence=float(best.confidence[0]),
+            biases=best.prices[0],
+        )
+        costs = context.bound_costs
+        rows = labels.rows(self.soft_label_weight_)
+        core = _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
+        self.tree_ = Tree.from_core(core, context, "majority" if self.variant == "paper" else "least-cost")
 
-    def _policy(self, lesson: SoftLabels, best: Biases | None = None) -> dict[str, Any]:
-        """Return the core's policy that all trials have in common, or that of one individual."""
+    def _policy(self, labels: SoftLabels) -> GrowthPolicy:
+        """Return what the policies of all individuals have in common."""
         paper = self.variant == "paper"
-        return {
-            "criterion": "icf",
-            "omega": 1.0 if best is None else float(best.omega[0]),
-            "min_cases": TAUGHT_MIN_CASES if lesson.soft else OWN_MIN_CASES,
-            "min_share": 0.1,
-            "max_depth": NO_LIMIT if best is None else int(best.max_depth[0]),
-            "mdl_correction": False,
-            "context": not paper,
-            "idx_depth": 1,
-            "least_cost": not paper,
-            "prune": "pessimistic" if paper else "cost",
-            "confidence": 0.25 if best is None else float(best.confidence[0]),
-            "raise_subtrees": True,
-            "n_threads": self._n_threads(),
-            "biases": None if best is None else best.prices[0],
-        }
+        return GrowthPolicy(
+            criterion="icf",
+            min_cases=SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES,
+            context=not paper,
+            least_cost=not paper,
+            prune="pessimistic" if paper else "cost",
+            n_threads=self._n_threads(),
+        )
 
 
 def _list_prices(training: Training) -> Floats:
-    costs = training.money.costs
-    return np.array([costs.price(name) if name in costs.tests else 0.0 for name in training.columns.names])
+    costs = training.context.costs
+    return np.array([costs.price(name) if name in costs.tests else 0.0 for name in training.context.columns])

@@ -46,7 +46,7 @@ class Trials(Protocol):
 def paper_search(
     settings: Any, space: Space, trials: Trials, deadline: Deadline, rng: np.random.Generator
 ) -> Iterator[SearchState]:
-    """Search as GENESIS does, and soft_label_weight every trial (Turney 1995, section 3.5).
+    """Search as GENESIS does, and trust every trial (Turney 1995, section 3.5).
 
     Parameters
     ----------

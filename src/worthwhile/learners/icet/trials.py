@@ -2,13 +2,12 @@
 
 The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial
 is a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
-Cases and folds are shared by all trials of a search (`_parallel.Shared`); a generation is spread over the workers.
+Cases and folds are shared by all trials of a search (`SharedData`); a generation is spread over the workers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,16 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.costs.bound_costs import BoundCosts
-from worthwhile.costs.costs import Costs
-from worthwhile.learners.base import Training
 from worthwhile.learners.folds import stratified_folds
-from worthwhile.learners.icet.biases import SOFT_LABEL_WEIGHTS, Biases
+from worthwhile.learners.growth_policy import GrowthPolicy
+from worthwhile.learners.icet.biases import Biases
 from worthwhile.learners.icet.genesis import Floats
-from worthwhile.learners.soft_labels import SoftLabels
-from worthwhile.parallel.workers import PIECES, Shared, cut, spread
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels
+from worthwhile.learners.training import Training
+from worthwhile.parallel.workers import PIECES_PER_WORKER, SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
-from worthwhile.table.schema import Schema
+from worthwhile.tree.context import ProblemContext
 
 __all__ = ["Folds", "Halves"]
 
@@ -40,65 +38,61 @@ MOST_JUDGED, JUDGED_PER_ERROR = 1.0, 3.0
 class Halves:
     """Every trial on a random half of its own (Turney 1995, section 3.5)."""
 
-    def __init__(self, training: Training, policy: Mapping[str, Any], n_threads: int, rng: np.random.Generator) -> None:
+    def __init__(self, training: Training, policy: GrowthPolicy, n_threads: int, rng: np.random.Generator) -> None:
         self._n_threads, self._rng = n_threads, rng
-        own = _Labels(np.arange(len(training.classes)), training.classes, training.weights, None, None)
-        self._bench = _shared(training, training.table, own, None, policy)
+        own = _Rows(np.arange(training.n_cases), training.classes, training.weights, None, None)
+        self._setup = _share(training, training.table, own, None, policy)
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the average cost of every individual; NaN where the time was too short."""
         split = np.arange(len(biases), dtype=np.int32)
-        return _try(self._bench, biases, split, int(self._rng.integers(2**63)), self._n_threads, seconds)
+        return _try(self._setup, biases, split, int(self._rng.integers(2**63)), self._n_threads, seconds)
 
 
 class Folds:
     """Cross-validations, the same for every individual."""
 
-    def __init__(self, bench: Shared[_Bench], first: int, n_splits: int, n_threads: int) -> None:
-        self._bench, self._first, self._n_splits, self._n_threads = bench, first, n_splits, n_threads
+    def __init__(self, setup: SharedData[_TrialSetup], first: int, n_splits: int, n_threads: int) -> None:
+        self._setup, self._first, self._n_splits, self._n_threads = setup, first, n_splits, n_threads
 
     @classmethod
     def sets(
         cls,
         n_sets: int,
-        lesson: SoftLabels,
-        policy: Mapping[str, Any],
+        labels: SoftLabels,
+        policy: GrowthPolicy,
         repeats: int,
         n_threads: int,
         rng: np.random.Generator,
     ) -> list[Folds]:
-        """Return several sets of cross-validations, all on the same bench: workers get the cases once."""
-        n_folds = max(2, min(N_FOLDS, len(lesson.training.classes)))  # none is empty, unless there is but one case
+        """Return several sets of cross-validations, which share one setup: workers get the cases once."""
+        n_folds = max(2, min(N_FOLDS, len(labels.training.classes)))  # none is empty, unless there is but one case
         grows: list[npt.NDArray[np.uint8]] = []
         for _ in range(n_sets):
-            folds = [stratified_folds(lesson.training.classes, n_folds, rng) for _ in range(repeats)]
-            own = np.array([fold != f for fold in folds for f in range(n_folds)], dtype=np.uint8)[:, lesson.case]
-            grows += [own] * lesson.trusts
+            folds = [stratified_folds(labels.training.classes, n_folds, rng) for _ in range(repeats)]
+            own = np.array([fold != f for fold in folds for f in range(n_folds)], dtype=np.uint8)[:, labels.case]
+            grows += [own] * labels.n_weights
         n_splits = repeats * n_folds
-        weights, growing, judging = lesson.training.weights, None, None
-        if lesson.soft:
+        weights, growing, judging = labels.training.weights, None, None
+        if labels.soft:
             weights = None
-            growing = np.tile(
-                np.repeat(
-                    [lesson.weights(soft_label_weight) for soft_label_weight in SOFT_LABEL_WEIGHTS], n_splits, axis=0
-                ),
-                (n_sets, 1),
-            )
-            judging = lesson.weights(min(MOST_JUDGED, JUDGED_PER_ERROR * lesson.ensemble_error))
-        labels = _Labels(lesson.case, lesson.classes, weights, growing, judging)
-        bench = _shared(lesson.training, lesson.table, labels, np.concatenate(grows), policy)
-        return [cls(bench, i * lesson.trusts * n_splits, n_splits, n_threads) for i in range(n_sets)]
+            each = np.repeat([labels.weights(weight) for weight in SOFT_LABEL_WEIGHTS], n_splits, axis=0)
+            growing = np.tile(each, (n_sets, 1))
+            judging = labels.weights(min(MOST_JUDGED, JUDGED_PER_ERROR * labels.ensemble_error))
+        rows = _Rows(labels.case, labels.classes, weights, growing, judging)
+        shared = _share(labels.training, labels.table, rows, np.concatenate(grows), policy)
+        return [cls(shared, i * labels.n_weights * n_splits, n_splits, n_threads) for i in range(n_sets)]
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the average cost of every individual; NaN where the time was too short."""
         each = np.tile(np.arange(self._n_splits, dtype=np.int32), len(biases))
         many = biases.take(np.repeat(np.arange(len(biases)), self._n_splits))
         split = np.int32(self._first) + many.soft_label_weight * np.int32(self._n_splits) + each
-        costs = _try(self._bench, many, split, None, self._n_threads, seconds)
+        costs = _try(self._setup, many, split, None, self._n_threads, seconds)
         return costs.reshape(len(biases), self._n_splits).mean(axis=1)
 
 
-class _Labels(NamedTuple):
+class _Rows(NamedTuple):
     """The rows of a table that trials learn from and are judged by: cases with labels and weights."""
 
     case: npt.NDArray[np.intp]
@@ -109,13 +103,13 @@ class _Labels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Bench:
+class _TrialSetup:
     """All that trials have in common, ready for the core."""
 
     table: Any
-    labels: _Labels
+    rows: _Rows
     grows: npt.NDArray[np.uint8] | None  # (splits, rows); None: random halves
-    money: BoundCosts
+    context: ProblemContext
     policy: Any
 
 
@@ -129,28 +123,23 @@ class _Piece(NamedTuple):
     seconds: float
 
 
-def _shared(training: Training, table: Any, labels: _Labels, grows: Any, policy: Mapping[str, Any]) -> Shared[_Bench]:
-    costs = training.money.costs
-    parts = training.schema, training.columns, labels, grows, costs, training.labels.tolist(), dict(policy)
-    return Shared(_Bench(table, labels, grows, training.money, _core.Policy(**policy)), _bench, parts)
+def _share(
+    training: Training, table: Any, rows: _Rows, grows: npt.NDArray[np.uint8] | None, policy: GrowthPolicy
+) -> SharedData[_TrialSetup]:
+    setup = _TrialSetup(table, rows, grows, training.context, policy.core())
+    return SharedData(setup, _make_setup, (training.context, training.columns, rows, grows, policy))
 
 
-def _bench(
-    schema: Schema,
-    columns: Columns,
-    labels: _Labels,
-    grows: npt.NDArray[np.uint8] | None,
-    costs: Costs,
-    classes: Sequence[Any],
-    policy: Mapping[str, Any],
-) -> _Bench:
-    """Make a bench out of plain data."""
-    table = schema.encode(columns.take(labels.case), complete=True)
-    return _Bench(table, labels, grows, BoundCosts.of(costs, schema.names, classes), _core.Policy(**policy))
+def _make_setup(
+    context: ProblemContext, columns: Columns, rows: _Rows, grows: npt.NDArray[np.uint8] | None, policy: GrowthPolicy
+) -> _TrialSetup:
+    """Make the setup out of plain data."""
+    table = context.schema.encode(columns.take(rows.case), complete=True)
+    return _TrialSetup(table, rows, grows, context, policy.core())
 
 
 def _try(
-    bench: Shared[_Bench],
+    setup: SharedData[_TrialSetup],
     biases: Biases,
     split: npt.NDArray[np.int32],
     seed: int | None,
@@ -162,32 +151,32 @@ def _try(
     def pieces(n: int) -> list[_Piece]:
         # To make a split ready takes time: trials on the same one stay together.
         order = np.argsort(split, kind="stable") if n > 1 else np.arange(len(split))
-        trials = (order[some] for some in cut(len(order), n))
+        trials = (order[some] for some in split_range(len(order), n))
         return [_Piece(own, biases.take(own), split[own], seed, seconds) for own in trials]
 
     # Where the time is limited, nothing should wait for a worker: it would take the same time again.
-    rounds = 1 if math.isfinite(seconds) else PIECES
+    rounds = 1 if math.isfinite(seconds) else PIECES_PER_WORKER
     costs = np.empty(len(biases))
-    for trials, found in spread(_try_piece, bench, pieces, n_threads, rounds):
+    for trials, found in run_pieces(_try_piece, setup, pieces, n_threads, rounds):
         costs[trials] = found
     return costs
 
 
-def _try_piece(bench: _Bench, piece: _Piece, n_threads: int) -> tuple[npt.NDArray[np.intp], Floats]:
+def _try_piece(setup: _TrialSetup, piece: _Piece, n_threads: int) -> tuple[npt.NDArray[np.intp], Floats]:
     """Let the core run trials."""
-    biases, labels = piece.biases, bench.labels
-    grows, split, seed = bench.grows, piece.split, piece.seed
+    biases, rows, costs = piece.biases, setup.rows, setup.context.bound_costs
+    grows, split, seed = setup.grows, piece.split, piece.seed
     if seed is not None and len(split) <= split.max(initial=-1):
         # The core makes the halves 0, 1, … of as many trials as it is told of; these are others.
-        halves = [_core.random_half(len(labels.classes), seed, number) for number in split.tolist()]
+        halves = [_core.random_half(len(rows.classes), seed, number) for number in split.tolist()]
         grows, split, seed = np.stack(halves), np.arange(len(split), dtype=np.int32), None
-    costs = _core.try_biases(
-        bench.table,
-        labels.classes,
-        labels.weights,
-        bench.money.core_pricing,
-        bench.money.core_errors,
-        bench.policy,
+    found = _core.try_biases(
+        setup.table,
+        rows.classes,
+        rows.weights,
+        costs.core_pricing,
+        costs.core_errors,
+        setup.policy,
         biases=biases.prices,
         omega=biases.omega,
         confidence=biases.confidence,
@@ -195,9 +184,9 @@ def _try_piece(bench: _Bench, piece: _Piece, n_threads: int) -> tuple[npt.NDArra
         split=split,
         grows=grows,
         seed=seed,
-        growing_weights=labels.growing,
-        judging_weights=labels.judging,
+        growing_weights=rows.growing,
+        judging_weights=rows.judging,
         n_threads=n_threads,
         seconds=piece.seconds,
     )
-    return piece.trials, costs
+    return piece.trials, found

@@ -1,9 +1,9 @@
-// The pricing and the routing of one case, by the rules of docs/design.md, "What a test costs", from the JSON of a saved
-// model (docs/tree-format.md). Nothing here touches the page.
+// Prices and routes one case, from the JSON of a saved model (docs/tree-format.md), by the same rules as Python. Nothing
+// here touches the page.
 
 const labelText = (label) => (typeof label === "boolean" ? (label ? "True" : "False") : String(label));
 
-// Labels are the same if they are equal as numbers or truth values, otherwise if their texts are.
+// Labels are the same if they are equal as numbers or booleans, otherwise if they are equal as strings.
 const sameLabel = (a, b) =>
   typeof a !== "string" && typeof b !== "string" ? Number(a) === Number(b) : labelText(a) === labelText(b);
 
@@ -13,16 +13,16 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 class Prices {
   constructor(columns, costs) {
     const tests = costs.tests || {};
-    const terms = columns.map(({ name }) => {
-      const term = Object.hasOwn(tests, name) ? tests[name] : 0;
-      return typeof term === "number" ? { price: term } : term;
+    const entries = columns.map(({ name }) => {
+      const entry = Object.hasOwn(tests, name) ? tests[name] : 0;
+      return typeof entry === "number" ? { price: entry } : entry;
     });
     const position = new Map(columns.map(({ name }, column) => [name, column]));
-    this.marginal = terms.map((term) => term.price);
-    this.group = terms.map((term) => term.group ?? null);
-    this.delayed = terms.map((term) => Boolean(term.delayed));
-    this.common = new Map(Object.entries(costs.groups || {}));
-    const requires = terms.map((term) => (term.requires || []).map((name) => position.get(name)));
+    this.marginal = entries.map((entry) => entry.price);
+    this.group = entries.map((entry) => entry.group ?? null);
+    this.delayed = entries.map((entry) => Boolean(entry.delayed));
+    this.groupPrice = new Map(Object.entries(costs.groups || {}));
+    const requires = entries.map((entry) => (entry.requires || []).map((name) => position.get(name)));
     this.closures = columns.map((_, test) => {
       const found = new Set([test]);
       for (const at of found) for (const needed of requires[at]) found.add(needed);
@@ -34,12 +34,12 @@ class Prices {
     return union(...[...tests].map((test) => this.closures[test]));
   }
 
-  // The price of `charged` for somebody who has paid for `paid`: marginals once, a group's common price once.
+  // The price of `charged` after `paid`: each test's own price and each group's common price are charged once.
   price(charged, paid = new Set()) {
     const fresh = [...charged].filter((test) => !paid.has(test));
-    const settled = new Set([...paid].map((test) => this.group[test]));
-    const groups = new Set(fresh.map((test) => this.group[test]).filter((g) => g !== null && !settled.has(g)));
-    return sum(fresh.map((test) => this.marginal[test])) + sum([...groups].map((group) => this.common.get(group)));
+    const paidGroups = new Set([...paid].map((test) => this.group[test]));
+    const groups = new Set(fresh.map((test) => this.group[test]).filter((g) => g !== null && !paidGroups.has(g)));
+    return sum(fresh.map((test) => this.marginal[test])) + sum([...groups].map((group) => this.groupPrice.get(group)));
   }
 
   ordersDelayed(test, paid) {
@@ -57,10 +57,10 @@ class Model {
     this.prices = new Prices(tree.columns, tree.costs || {});
     this.readErrors(tree.costs?.errors ?? 1);
     this.nodes = tree.nodes.map((node) => this.readNode(node));
-    this.shareOut();
+    this.addShares();
   }
 
-  // M[truth][answer]: the classes, then the answers that are no class.
+  // errors[truth][answer]; the answers are the classes, then the reject answers.
   readErrors(errors) {
     const classes = this.classes;
     if (typeof errors === "number") {
@@ -92,30 +92,31 @@ class Model {
     return node;
   }
 
-  // Class shares of every node: those of the nearest node with training cases, at or above it.
-  shareOut() {
+  // Adds the class shares of each node, taken from the nearest node with training cases at or above it, and the share of
+  // cases per branch.
+  addShares() {
     const k = this.classes.length;
-    const spread = (at, above) => {
+    const addTo = (at, above) => {
       const node = this.nodes[at];
       node.source = node.weight > 0 ? node : above;
       node.shares = node.source
         ? node.source.weights.map((weight) => weight / node.source.weight)
         : this.classes.map((_, c) => (node.answer < k ? Number(node.answer === c) : 1 / k));
       const total = sum(node.children.map((child) => this.nodes[child].weight));
-      node.ways = node.children.map((child) => (total > 0 ? this.nodes[child].weight / total : 1 / node.children.length));
+      node.branchShares = node.children.map((child) => (total > 0 ? this.nodes[child].weight / total : 1 / node.children.length));
     };
-    spread(0, null);
+    addTo(0, null);
     const todo = [0];
     while (todo.length) {
       const at = todo.pop();
       for (const child of this.nodes[at].children) {
-        spread(child, this.nodes[at].source);
+        addTo(child, this.nodes[at].source);
         todo.push(child);
       }
     }
   }
 
-  // The branch of a value at a node, -1 where it is of no use. `null` is a value that cannot be had.
+  // The branch of a value at a node; -1 if the value is unavailable (`null`) or has no branch.
   branch(node, value) {
     if (value === null) return -1;
     return node.branchOf ? node.branchOf.get(value) ?? -1 : Number(!(value <= node.threshold));
@@ -148,63 +149,63 @@ class Model {
     return best;
   }
 
-  // Expected price and error cost of going on from a place, for a case of which all values can be had; null where the tree
-  // does not know how cases divide.
-  expectedCost(known, place, charged) {
+  // Expected price and error cost of continuing from a position if all values are available; null if a known value has
+  // no branch there, or the tree has no training weights.
+  expectedCost(known, position, charged) {
     const walk = new Walk(this, known);
     const costs = new Map();
-    const todo = [{ at: place.node, paid: place.paid, entered: false }];
+    const todo = [{ at: position.node, paid: position.paid, entered: false }];
     const priced = new Map();
     while (todo.length) {
       const visit = todo.pop();
       const node = this.nodes[visit.at];
       const asked = node.test >= 0 && !known.has(node.test);
-      let ways = [];
-      if (asked) ways = node.ways.map((share, b) => [b, share]).filter(([, share]) => share > 0);
-      else if (node.test >= 0) ways = [[this.branch(node, known.get(node.test)), 1]];
+      let branches = [];
+      if (asked) branches = node.branchShares.map((share, b) => [b, share]).filter(([, share]) => share > 0);
+      else if (node.test >= 0) branches = [[this.branch(node, known.get(node.test)), 1]];
       if (!visit.entered) {
-        if (ways.some(([b]) => b < 0)) return null;
+        if (branches.some(([b]) => b < 0)) return null;
         if (asked && !node.children.some((child) => this.nodes[child].weight > 0)) return null;
         const { fresh } = node.test < 0 ? { fresh: new Set() } : walk.order(visit.at, visit.paid);
         priced.set(visit.at, this.prices.price(fresh, union(charged, visit.paid)));
         todo.push({ ...visit, entered: true });
-        for (const [b] of ways) todo.push({ at: node.children[b], paid: union(visit.paid, fresh), entered: false });
+        for (const [b] of branches) todo.push({ at: node.children[b], paid: union(visit.paid, fresh), entered: false });
       } else if (node.test < 0) costs.set(visit.at, this.errorCost(node.shares, node.answer));
-      else costs.set(visit.at, priced.get(visit.at) + sum(ways.map(([b, share]) => share * costs.get(node.children[b]))));
+      else costs.set(visit.at, priced.get(visit.at) + sum(branches.map(([b, share]) => share * costs.get(node.children[b]))));
     }
-    return costs.get(place.node);
+    return costs.get(position.node);
   }
 
-  // What to do now for a case of which `known` (Map: column -> number, text or null) is known.
+  // What to do next for a case with the values `known` (Map: column -> number, string or null for unavailable).
   advise(known) {
     const walk = new Walk(this, known);
     const available = [...known].filter(([test, value]) => this.usable(test, value)).map(([test]) => test);
-    const charged = union(walk.charged, this.prices.closure(available)); // what is known was had
+    const charged = union(walk.charged, this.prices.closure(available)); // a known value was paid for
     const shares = this.classes.map((_, c) =>
-      sum(walk.standing.map((place) => place.share * this.nodes[place.node].shares[c])));
-    const advice = { standing: walk.standing, spent: this.prices.price(charged), shares, price: 0, commits: [] };
-    const place = walk.standing.find(({ node }) => this.nodes[node].test >= 0);
-    if (!place) {
-      const [only] = walk.standing;
-      const answer = walk.standing.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares);
+      sum(walk.positions.map((position) => position.share * this.nodes[position.node].shares[c])));
+    const advice = { positions: walk.positions, spent: this.prices.price(charged), shares, price: 0, commits: [] };
+    const position = walk.positions.find(({ node }) => this.nodes[node].test >= 0);
+    if (!position) {
+      const [only] = walk.positions;
+      const answer = walk.positions.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares);
       return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer) };
     }
-    const { test } = this.nodes[place.node];
+    const { test } = this.nodes[position.node];
     const order = walk.orderTogether(test);
     const trained = this.nodes[0].weight > 0;
     const stop = trained ? this.leastAnswer(shares) : null;
-    const whole = walk.standing.length === 1 && [...known].every(([test, value]) => this.usable(test, value));
+    const whole = walk.positions.length === 1 && [...known].every(([test, value]) => this.usable(test, value));
     return {
       ...advice,
       stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
-      goOnCost: trained && whole ? this.expectedCost(known, place, charged) : null,
+      goOnCost: trained && whole ? this.expectedCost(known, position, charged) : null,
       test,
       nodes: order.nodes,
       answer: null,
       price: this.prices.price(order.fresh, charged),
       commits: order.commits.filter((t) => !charged.has(t)),
-      // What it requires: neither the test itself nor ordered for its own sake.
-      comes: [...order.fresh].filter((t) => t !== test && !charged.has(t) && !order.commits.includes(t)),
+      // Tests that the price includes only because this one requires them.
+      included: [...order.fresh].filter((t) => t !== test && !charged.has(t) && !order.commits.includes(t)),
     };
   }
 
@@ -213,21 +214,24 @@ class Model {
   }
 }
 
-// The way of a case: what is charged, and where it stands with which share.
+// The path of a case: which tests are charged, and the nodes it is at. A case with an unavailable value follows all
+// branches and is at several nodes, each with a share of it.
 class Walk {
   constructor(model, known) {
-    Object.assign(this, { model, known, charged: new Set(), standing: [] });
+    Object.assign(this, { model, known, charged: new Set(), positions: [] });
     const todo = [{ node: 0, share: 1, paid: new Set() }];
     while (todo.length) {
-      const place = this.descend(todo.pop());
-      const node = model.nodes[place.node];
+      const position = this.descend(todo.pop());
+      const node = model.nodes[position.node];
       if (!this.isKnown(node)) {
-        this.standing.push(place);
+        this.positions.push(position);
         continue;
       }
-      const ways = node.ways.map((share, b) => ({ share, b })).filter((way) => way.share > 0);
-      ways.sort((one, other) => one.share - other.share || other.b - one.b); // the heaviest last, to be walked first
-      for (const { share, b } of ways) todo.push({ node: node.children[b], share: place.share * share, paid: place.paid });
+      const branches = node.branchShares.map((share, b) => ({ share, b })).filter((branch) => branch.share > 0);
+      branches.sort((one, other) => one.share - other.share || other.b - one.b); // the largest is last: followed first
+      for (const { share, b } of branches) {
+        todo.push({ node: node.children[b], share: position.share * share, paid: position.paid });
+      }
     }
   }
 
@@ -251,7 +255,7 @@ class Walk {
     return { node: at, share, paid };
   }
 
-  // What ordering the test of a node charges, and which other tests it commits to.
+  // The tests charged when the test of a node is ordered, and the other tests that are ordered with it.
   order(at, paid) {
     const { model } = this;
     const { test } = model.nodes[at];
@@ -267,11 +271,11 @@ class Walk {
     return { fresh: model.prices.closure(ordered), commits };
   }
 
-  // The same for all parts of the case that stand before a test: they order it together.
+  // The same for all positions that need this test: they share one order.
   orderTogether(test) {
-    const places = this.standing.filter(({ node }) => this.model.nodes[node].test === test);
-    const orders = places.map(({ node, paid }) => this.order(node, paid));
+    const positions = this.positions.filter(({ node }) => this.model.nodes[node].test === test);
+    const orders = positions.map(({ node, paid }) => this.order(node, paid));
     const commits = [...union(...orders.map((order) => order.commits))].sort((a, b) => a - b);
-    return { fresh: union(...orders.map((order) => order.fresh)), commits, nodes: places.map(({ node }) => node) };
+    return { fresh: union(...orders.map((order) => order.fresh)), commits, nodes: positions.map(({ node }) => node) };
   }
 }

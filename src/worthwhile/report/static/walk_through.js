@@ -1,14 +1,14 @@
-// The walk-through: one case, answered question by question. The whole way is worked out anew after every answer, so that
-// undoing is leaving out the last one.
+// The walk-through of one case, test by test. After each entry the path is computed again from the start, so undo only has
+// to drop the last entry.
 
-const OTHER = Object.freeze({}); // a value that the tree has never seen
-const MOST_BUTTONS = 10; // a test with more values gets a list to choose from
+const OTHER = Object.freeze({}); // a value that did not occur in training
+const MAX_BUTTONS = 10; // a test with more values gets a drop-down list
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 const amount = (value) => value.toFixed(2).replace(/^-0\.00$/, "0.00").replace("-", "−");
 const percent = (share) => `${Math.round(100 * share)} %`;
 
-// An element with attributes, and children that are elements or texts.
+// An element with attributes and children (elements or strings).
 const make = (name, attributes = {}, ...children) => {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -17,8 +17,8 @@ const make = (name, attributes = {}, ...children) => {
 };
 
 class WalkThrough {
-  constructor(model, section, picture) {
-    Object.assign(this, { model, section, picture, answers: [] });
+  constructor(model, section, treeView) {
+    Object.assign(this, { model, section, treeView, results: [] });
     this.money = (value) => {
       const unit = section.dataset.currency;
       if (!unit) return amount(value);
@@ -26,9 +26,9 @@ class WalkThrough {
     };
     this.part = (name) => section.querySelector(`[data-walk="${name}"]`);
     this.part("form").addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
-    this.part("unavailable").addEventListener("click", () => this.answer(null));
-    this.part("undo").addEventListener("click", () => { this.answers.pop(); this.show(true); });
-    this.part("restart").addEventListener("click", () => { this.answers = []; this.show(true); });
+    this.part("unavailable").addEventListener("click", () => this.enter(null));
+    this.part("undo").addEventListener("click", () => { this.results.pop(); this.show(true); });
+    this.part("restart").addEventListener("click", () => { this.results = []; this.show(true); });
     this.show(false);
   }
 
@@ -37,11 +37,11 @@ class WalkThrough {
   }
 
   valueText(value) {
-    return value === null ? "not available" : value === OTHER ? "another value" : String(value);
+    return value === null ? "not available" : value === OTHER ? "other value" : String(value);
   }
 
-  answer(value) {
-    this.answers.push([this.advice.test, value]);
+  enter(value) {
+    this.results.push([this.advice.test, value]);
     this.show(true);
   }
 
@@ -50,35 +50,35 @@ class WalkThrough {
     if (!field) return;
     if (field.tagName === "SELECT") {
       const values = this.model.columns[this.advice.test].values;
-      if (field.value === "") this.refuse(field, "Choose a value first.");
-      else this.answer(field.value === "other" ? OTHER : values[Number(field.value)]);
+      if (field.value === "") this.reject(field, "Choose a value first.");
+      else this.enter(field.value === "other" ? OTHER : values[Number(field.value)]);
       return;
     }
     const text = field.value.trim();
-    if (NUMBER.test(text) && Number.isFinite(Number(text))) this.answer(Number(text));
-    else this.refuse(field, text ? `“${text}” is not a number; write it like 12.5.` : "Enter a number, or choose “Not available”.");
+    if (NUMBER.test(text) && Number.isFinite(Number(text))) this.enter(Number(text));
+    else this.reject(field, text ? `“${text}” is not a number. Use a format like 12.5.` : "Enter a number, or choose “Not available”.");
   }
 
-  refuse(field, why) {
-    this.part("error").textContent = why;
+  reject(field, message) {
+    this.part("error").textContent = message;
     field.setAttribute("aria-invalid", "true");
     field.focus();
   }
 
-  show(moved) {
+  show(entered) {
     const advices = [this.model.advise(new Map())];
-    for (let i = 1; i <= this.answers.length; i++) advices.push(this.model.advise(new Map(this.answers.slice(0, i))));
+    for (let i = 1; i <= this.results.length; i++) advices.push(this.model.advise(new Map(this.results.slice(0, i))));
     this.advice = advices.at(-1);
     this.showState();
     this.showQuestion();
     this.showShares();
-    this.showLedger(advices);
-    this.markPicture();
-    const none = this.answers.length === 0;
+    this.showHistory(advices);
+    this.markTree();
+    const none = this.results.length === 0;
     this.part("undo").disabled = none;
     this.part("restart").disabled = none;
     this.part("unavailable").hidden = this.advice.test === null;
-    if (moved) {
+    if (entered) {
       this.part("status").textContent = this.summary();
       (this.part("form").querySelector("input, select, button") || this.part("question")).focus();
     }
@@ -95,14 +95,14 @@ class WalkThrough {
       answer: JSON.stringify(advice.test === null ? model.answers[advice.answer] : null),
       shares: JSON.stringify(advice.shares),
       stop: JSON.stringify(advice.stop ? [model.answers[advice.stop.answer], advice.stop.cost] : null),
-      goOn: JSON.stringify(advice.goOnCost ?? null),
+      goOnCost: JSON.stringify(advice.goOnCost ?? null),
     });
   }
 
   summary() {
     const { advice } = this;
     if (advice.test === null) return `Answer: ${labelText(this.model.answers[advice.answer])}. The tests cost ${this.money(advice.spent)}.`;
-    return `Next test: ${this.name(advice.test)}, for ${this.money(advice.price)}. Spent so far: ${this.money(advice.spent)}.`;
+    return `Next test: ${this.name(advice.test)}, price ${this.money(advice.price)}. Spent so far: ${this.money(advice.spent)}.`;
   }
 
   showQuestion() {
@@ -112,18 +112,18 @@ class WalkThrough {
     this.part("spent").textContent = this.money(advice.spent);
     const finished = advice.test === null;
     this.part("card").classList.toggle("finished", finished);
-    const n = this.answers.length;
+    const n = this.results.length;
     this.part("step").textContent = finished ? `Answer after ${n} step${n === 1 ? "" : "s"}` : `Step ${n + 1}: do this test next`;
     if (finished) {
       this.part("question").textContent = labelText(model.answers[advice.answer]);
-      const errors = `, and errors of this answer are expected to cost ${this.money(advice.errorCost)}.`;
+      const errors = `. The expected error cost of this answer is ${this.money(advice.errorCost)}.`;
       this.part("price").replaceChildren("The tests cost ", make("strong", {}, this.money(advice.spent)), errors);
       this.part("order").textContent = "";
       this.part("why").textContent = "";
       return;
     }
     this.part("question").textContent = this.name(advice.test);
-    this.part("price").replaceChildren("Price here: ", make("strong", {}, this.money(advice.price)), this.priceNote());
+    this.part("price").replaceChildren("Price: ", make("strong", {}, this.money(advice.price)), this.priceNote());
     this.part("order").textContent = this.orderNote();
     this.part("why").textContent = this.reason();
     this.part("form").append(...this.fields());
@@ -139,41 +139,41 @@ class WalkThrough {
     const { advice, model } = this;
     const names = (tests) => tests.map((test) => this.name(test)).join(", ");
     const notes = [];
-    if (advice.comes.length) notes.push(`It needs ${names(advice.comes)}, which the price includes.`);
+    if (advice.included.length) notes.push(`It requires ${names(advice.included)}; the price includes this.`);
     if (advice.commits.length) {
-      notes.push(`Its result comes later, so everything that may be asked after it is ordered now: ${names(advice.commits)}.`);
-    } else if (advice.price > 0 && model.prices.delayed[advice.test]) notes.push("Its result comes later.");
+      notes.push(`Its result is delayed, so all tests that may follow are ordered now: ${names(advice.commits)}.`);
+    } else if (advice.price > 0 && model.prices.delayed[advice.test]) notes.push("Its result is delayed.");
     return notes.join(" ");
   }
 
   reason() {
     const { stop, goOnCost } = this.advice;
     if (stop === null) return "";
-    const now = `Answering ${labelText(this.model.answers[stop.answer])} now is expected to cost ${this.money(stop.cost)} in errors`;
-    return goOnCost === null ? `${now}.` : `${now}; going on ${this.money(goOnCost)} in tests and errors.`;
+    const now = `Expected cost of answering ${labelText(this.model.answers[stop.answer])} now: ${this.money(stop.cost)} (errors).`;
+    return goOnCost === null ? now : `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).`;
   }
 
   fields() {
     const { advice, model } = this;
     const column = model.columns[advice.test];
     const label = make("label", { for: "walk-value" }, `Value of ${column.name}`);
-    const row = (field) => make("span", { class: "row" }, field, make("button", { class: "primary" }, "Go on"));
+    const row = (field) => make("span", { class: "row" }, field, make("button", { class: "primary" }, "Next"));
     if (column.kind === "numeric") {
       const cuts = [...new Set(advice.nodes.map((node) => model.nodes[node].threshold))].sort((a, b) => a - b);
-      const above = cuts.map((cut) => `whether it is above ${cut}`).join(" and "); // parts of a case may differ in it
-      const hint = make("span", { class: "hint", id: "walk-hint" }, `The tree goes on by ${above}.`);
+      const above = cuts.join(" or "); // a case that is at several nodes may have several thresholds
+      const hint = make("span", { class: "hint", id: "walk-hint" }, `The next branch depends on whether the value is above ${above}.`);
       const kind = { type: "text", inputmode: "decimal", autocomplete: "off" };
       return [label, row(make("input", { ...kind, id: "walk-value", "aria-describedby": "walk-hint walk-error" })), hint];
     }
     const choices = [...column.values, OTHER];
-    if (choices.length > MOST_BUTTONS) {
+    if (choices.length > MAX_BUTTONS) {
       const entries = choices.map((value, i) => make("option", { value: value === OTHER ? "other" : i }, this.valueText(value)));
-      const nothing = make("option", { value: "" }, "choose …");
-      return [label, row(make("select", { id: "walk-value", "aria-describedby": "walk-error" }, nothing, ...entries))];
+      const empty = make("option", { value: "" }, "Choose …");
+      return [label, row(make("select", { id: "walk-value", "aria-describedby": "walk-error" }, empty, ...entries))];
     }
     const buttons = choices.map((value) => {
       const button = make("button", { type: "button", class: value === OTHER ? "quiet" : "primary" }, this.valueText(value));
-      button.addEventListener("click", () => this.answer(value));
+      button.addEventListener("click", () => this.enter(value));
       return button;
     });
     return [make("fieldset", {}, make("legend", {}, `Value of ${column.name}`), ...buttons)];
@@ -189,23 +189,23 @@ class WalkThrough {
     this.part("shares").replaceChildren(...rows);
   }
 
-  showLedger(advices) {
-    const rows = this.answers.map(([test, value], i) => {
+  showHistory(advices) {
+    const rows = this.results.map(([test, value], i) => {
       const paid = advices[i + 1].spent - advices[i].spent;
       const also = value === null || value === OTHER ? [] : advices[i].commits;
-      const what = this.name(test) + (also.length ? ` (with ${also.map((t) => this.name(t)).join(", ")})` : "");
+      const what = this.name(test) + (also.length ? ` (including ${also.map((t) => this.name(t)).join(", ")})` : "");
       const money = [paid, advices[i + 1].spent].map((sum) => make("td", {}, amount(sum)));
       return make("tr", {}, make("th", { scope: "row" }, what), make("td", { class: "text" }, this.valueText(value)), ...money);
     });
-    if (!rows.length) rows.push(make("tr", {}, make("td", { colspan: 4, class: "text" }, "Nothing was asked yet.")));
-    this.part("ledger").replaceChildren(...rows);
+    if (!rows.length) rows.push(make("tr", {}, make("td", { colspan: 4, class: "text" }, "No tests done yet.")));
+    this.part("history").replaceChildren(...rows);
   }
 
-  markPicture() {
-    if (!this.picture) return;
-    const standing = new Set(this.advice.standing.map((place) => place.node));
-    const way = new Set(standing);
-    for (let at of standing) for (; at !== null; at = this.picture.nodes.get(at).parent) way.add(at);
-    this.picture.mark(way, standing);
+  markTree() {
+    if (!this.treeView) return;
+    const current = new Set(this.advice.positions.map((position) => position.node));
+    const path = new Set(current);
+    for (let at of current) for (; at !== null; at = this.treeView.nodes.get(at).parent) path.add(at);
+    this.treeView.mark(path, current);
   }
 }

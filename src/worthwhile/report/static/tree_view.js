@@ -1,13 +1,13 @@
-// The picture of the tree: subtrees fold away, and the picture zooms by buttons, keys and the wheel.
+// The tree on the page: subtrees collapse and expand; buttons, keys and the mouse wheel zoom.
 
 const GAP = { row: 10, margin: 8 };
-const MOST_UNFOLDED = 60; // a larger tree opens with its lower parts folded away
-const LEAST_ZOOM = 0.1;
-const MOST_ZOOM = 4;
+const MAX_EXPANDED = 60; // a larger tree opens with its lower levels collapsed
+const MIN_ZOOM = 0.1;
+const MAX_ZOOM = 4;
 
-class TreePicture {
+class TreeView {
   constructor(svg, viewport) {
-    Object.assign(this, { svg, viewport, zoom: 1, folded: new Set(), nodes: new Map() });
+    Object.assign(this, { svg, viewport, zoom: 1, collapsed: new Set(), nodes: new Map() });
     for (const group of svg.querySelectorAll("g.node")) {
       const at = Number(group.dataset.node);
       const parent = group.dataset.parent === undefined ? null : Number(group.dataset.parent);
@@ -19,44 +19,44 @@ class TreePicture {
     this.box = { width: Number(svg.dataset.boxWidth), height: Number(svg.dataset.boxHeight) };
     this.focused = 0;
     this.listen();
-    if (this.nodes.size > MOST_UNFOLDED) this.foldToSize();
+    if (this.nodes.size > MAX_EXPANDED) this.collapseToSize();
     this.place();
     this.fit();
   }
 
-  // Unfolds level by level from the root, as long as no more than MOST_UNFOLDED nodes are shown.
-  foldToSize() {
-    for (const node of this.nodes.values()) if (node.children.length) this.folded.add(node.at);
+  // Expands level by level from the root, as long as at most MAX_EXPANDED nodes are shown.
+  collapseToSize() {
+    for (const node of this.nodes.values()) if (node.children.length) this.collapsed.add(node.at);
     let level = [0];
     let shown = 1;
     while (level.length) {
       const next = level.flatMap((at) => this.nodes.get(at).children);
       shown += next.length;
-      if (shown > MOST_UNFOLDED) break;
-      for (const at of level) this.folded.delete(at);
+      if (shown > MAX_EXPANDED) break;
+      for (const at of level) this.collapsed.delete(at);
       level = next;
     }
   }
 
-  // The nodes that are to be seen, from top to bottom as the keys go through them.
+  // The visible nodes from top to bottom, in the order of the arrow keys.
   visible() {
     const found = [];
     const todo = [0];
     while (todo.length) {
       const node = this.nodes.get(todo.pop());
       found.push(node);
-      if (!this.folded.has(node.at)) todo.push(...[...node.children].reverse());
+      if (!this.collapsed.has(node.at)) todo.push(...[...node.children].reverse());
     }
     return found;
   }
 
   place() {
     const shown = this.visible();
-    const pitch = this.box.height + GAP.row;
+    const rowHeight = this.box.height + GAP.row;
     let row = 0;
     for (const node of shown) {
-      node.open = node.children.length > 0 && !this.folded.has(node.at);
-      if (!node.open) node.y = GAP.margin + pitch * row++;
+      node.open = node.children.length > 0 && !this.collapsed.has(node.at);
+      if (!node.open) node.y = GAP.margin + rowHeight * row++;
     }
     for (const node of [...shown].reverse()) {
       if (!node.open) continue;
@@ -65,10 +65,10 @@ class TreePicture {
     }
     const seen = new Set(shown.map((node) => node.at));
     for (const node of this.nodes.values()) this.draw(node, seen.has(node.at));
-    const note = this.folded.size ? 40 : 0; // the number of nodes that are folded away
+    const counter = this.collapsed.size ? 40 : 0; // room for the number of hidden nodes
     this.size = {
-      width: Math.max(...shown.map((node) => node.x)) + this.box.width + GAP.margin + note,
-      height: pitch * row - GAP.row + 2 * GAP.margin,
+      width: Math.max(...shown.map((node) => node.x)) + this.box.width + GAP.margin + counter,
+      height: rowHeight * row - GAP.row + 2 * GAP.margin,
     };
     this.svg.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
     if (!seen.has(this.focused)) this.focus(0, false);
@@ -82,7 +82,7 @@ class TreePicture {
     node.group.setAttribute("transform", `translate(${node.x} ${node.y})`);
     if (node.children.length) {
       node.group.setAttribute("aria-expanded", String(node.open));
-      node.group.classList.toggle("folded", !node.open);
+      node.group.classList.toggle("collapsed", !node.open);
     }
     if (node.parent === null) return;
     const parent = this.nodes.get(node.parent);
@@ -92,15 +92,15 @@ class TreePicture {
     node.edge.querySelector("text").setAttribute("y", y - 4);
   }
 
-  fold(at, folded) {
+  setCollapsed(at, collapsed) {
     if (!this.nodes.get(at).children.length) return;
-    if (folded) this.folded.add(at);
-    else this.folded.delete(at);
+    if (collapsed) this.collapsed.add(at);
+    else this.collapsed.delete(at);
     this.place();
   }
 
-  foldAll(folded) {
-    this.folded = new Set(folded ? [...this.nodes.values()].filter((n) => n.children.length).map((n) => n.at) : []);
+  collapseAll(collapsed) {
+    this.collapsed = new Set(collapsed ? [...this.nodes.values()].filter((n) => n.children.length).map((n) => n.at) : []);
     this.place();
     this.fit();
   }
@@ -115,7 +115,7 @@ class TreePicture {
     const view = this.viewport.getBoundingClientRect();
     const at = point || { x: view.left + view.width / 2, y: view.top + view.height / 2 };
     const inside = { x: at.x - view.left + this.viewport.scrollLeft, y: at.y - view.top + this.viewport.scrollTop };
-    const next = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, zoom));
+    const next = Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom));
     const factor = next / this.zoom;
     this.zoom = next;
     this.scale();
@@ -123,7 +123,7 @@ class TreePicture {
     this.viewport.scrollTop = inside.y * factor - (at.y - view.top);
   }
 
-  // As large as the width allows, but no larger than drawn, and never too small to read.
+  // Fits the width of the window, but no larger than full size and never too small to read.
   fit() {
     this.zoom = Math.min(1, Math.max(0.7, (this.viewport.clientWidth - 4) / this.size.width));
     this.scale();
@@ -131,23 +131,23 @@ class TreePicture {
     this.viewport.scrollTop = (this.nodes.get(0).y + this.box.height / 2) * this.zoom - this.viewport.clientHeight / 2;
   }
 
-  focus(at, really = true) {
+  focus(at, moveFocus = true) {
     this.nodes.get(this.focused).group.setAttribute("tabindex", "-1");
     this.focused = at;
     const { group } = this.nodes.get(at);
     group.setAttribute("tabindex", "0");
-    if (really) {
+    if (moveFocus) {
       group.focus({ preventScroll: true });
       group.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
   }
 
-  // Marks the way of a case and where it stands.
-  mark(way, standing) {
+  // Highlights the path of a case and the nodes it is at.
+  mark(path, current) {
     for (const node of this.nodes.values()) {
-      node.group.classList.toggle("on", way.has(node.at));
-      node.edge?.classList.toggle("on", way.has(node.at));
-      node.group.classList.toggle("here", standing.has(node.at));
+      node.group.classList.toggle("on", path.has(node.at));
+      node.edge?.classList.toggle("on", path.has(node.at));
+      node.group.classList.toggle("here", current.has(node.at));
     }
   }
 
@@ -159,17 +159,17 @@ class TreePicture {
       if (!group || this.dragged) return;
       const at = Number(group.dataset.node);
       this.focus(at);
-      this.fold(at, !this.folded.has(at));
+      this.setCollapsed(at, !this.collapsed.has(at));
     });
     viewport.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return; // without a key the wheel scrolls, as everywhere
+      if (!event.ctrlKey && !event.metaKey) return; // without Ctrl the wheel scrolls as usual
       event.preventDefault();
       this.zoomTo(this.zoom * Math.exp(-event.deltaY / 400), { x: event.clientX, y: event.clientY });
     }, { passive: false });
     let start = null;
     viewport.addEventListener("pointerdown", (event) => {
       this.dragged = false;
-      if (event.button !== 0 || event.pointerType !== "mouse") return; // fingers scroll by themselves
+      if (event.button !== 0 || event.pointerType !== "mouse") return; // touch scrolls without our help
       start = { x: event.clientX + viewport.scrollLeft, y: event.clientY + viewport.scrollTop };
     });
     window.addEventListener("pointermove", (event) => {
@@ -184,8 +184,8 @@ class TreePicture {
       out: () => this.zoomTo(this.zoom / 1.25),
       fit: () => this.fit(),
       full: () => this.zoomTo(1),
-      unfold: () => this.foldAll(false),
-      fold: () => this.foldAll(true),
+      expand: () => this.collapseAll(false),
+      collapse: () => this.collapseAll(true),
     };
     for (const button of document.querySelectorAll("[data-tree-action]")) {
       button.addEventListener("click", this.actions[button.dataset.treeAction]);
@@ -201,12 +201,12 @@ class TreePicture {
     const keys = {
       ArrowDown: () => go(shown[place + 1]),
       ArrowUp: () => go(shown[place - 1]),
-      ArrowRight: () => (this.folded.has(node.at) ? this.fold(node.at, false) : go(this.nodes.get(node.children[0]))),
-      ArrowLeft: () => (node.open ? this.fold(node.at, true) : go(this.nodes.get(node.parent))),
+      ArrowRight: () => (this.collapsed.has(node.at) ? this.setCollapsed(node.at, false) : go(this.nodes.get(node.children[0]))),
+      ArrowLeft: () => (node.open ? this.setCollapsed(node.at, true) : go(this.nodes.get(node.parent))),
       Home: () => go(shown[0]),
       End: () => go(shown.at(-1)),
-      Enter: () => this.fold(node.at, !this.folded.has(node.at)),
-      " ": () => this.fold(node.at, !this.folded.has(node.at)),
+      Enter: () => this.setCollapsed(node.at, !this.collapsed.has(node.at)),
+      " ": () => this.setCollapsed(node.at, !this.collapsed.has(node.at)),
       "+": this.actions.in,
       "=": this.actions.in,
       "-": this.actions.out,

@@ -1,0 +1,118 @@
+"""What a learner learns from, ready for the core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile.costs.bound_costs import BoundCosts
+from worthwhile.table.columns import Columns
+from worthwhile.table.schema import Schema
+from worthwhile.tree.context import ProblemContext
+
+__all__ = ["Training", "route_core"]
+
+Floats = npt.NDArray[np.float64]
+# Whole weights become repeated cases up to this many rows, or this many times as many rows as there are.
+MAX_REPEATED, MAX_REPEATS = 100_000, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The cases to learn from, with their classes and weights."""
+
+    context: ProblemContext
+    columns: Columns
+    table: Any
+    classes: npt.NDArray[np.int32]  # index of the class of each case
+    labels: npt.NDArray[Any]  # the classes themselves
+    weights: Floats | None
+    sample_weights: Floats | None = None  # as given, without those by error costs
+
+    @property
+    def schema(self) -> Schema:
+        return self.context.schema
+
+    @property
+    def bound_costs(self) -> BoundCosts:
+        return self.context.bound_costs
+
+    @property
+    def n_cases(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.labels)
+
+    def class_weights(self) -> Floats:
+        """Return the weight of the cases of each class."""
+        return np.bincount(self.classes, self.weights, minlength=self.n_classes).astype(np.float64)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Training:
+        """Return the given cases only."""
+        columns = self.columns.take(rows)
+        return replace(
+            self,
+            columns=columns,
+            table=self.schema.encode(columns, complete=True),
+            classes=self.classes[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            sample_weights=None if self.sample_weights is None else self.sample_weights[rows],
+        )
+
+    def repeated(self) -> Training:
+        """Return the cases in an order of their own, those of a whole weight repeated so many times.
+
+        Learners that draw or divide cases at random start from this: a case of weight 3 is three cases to them, and
+        the order of the rows makes no difference. Weights that are not whole, or that would make too many rows, stay
+        weights.
+        """
+        order = self._canonical_order()
+        given = self.sample_weights
+        if given is None:
+            return self.take(order)
+        limit = max(MAX_REPEATED, MAX_REPEATS * self.n_cases)
+        if not (given == np.floor(given)).all() or given.sum() > limit:
+            return self.take(order)
+        rows = np.repeat(order, given[order].astype(np.intp))
+        rest = None if self.weights is None or np.array_equal(self.weights, given) else self.weights / given
+        return replace(self, weights=rest, sample_weights=None).take(rows)
+
+    def _canonical_order(self) -> npt.NDArray[np.intp]:
+        """Return an order of the cases that depends on their values and classes, not on where they stand."""
+        key = self.classes.astype(np.uint64)
+        for array in self.schema.arrays(self.columns):
+            values = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+            values[np.isnan(values)] = np.nan  # there is more than one
+            key = _mixed(key, values.view(np.uint64))
+        return np.argsort(key, kind="stable")
+
+
+def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return keys that depend on both, each bit on all bits (the finalizer of SplitMix64)."""
+    key = (key ^ values) * np.uint64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+def route_core(core: Any, cases: Training, least_cost: bool) -> tuple[npt.NDArray[np.int32], Floats]:
+    """Return the answers of a tree of the core for some cases, and what they pay."""
+    costs = cases.bound_costs
+    answers, paid, _, _ = _core.route(
+        core,
+        cases.table,
+        costs.core_pricing,
+        costs.core_errors,
+        least_cost=least_cost,
+        answers=True,
+        prices=True,
+    )
+    assert answers is not None
+    assert paid is not None
+    return answers, paid

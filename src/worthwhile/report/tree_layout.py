@@ -1,0 +1,149 @@
+"""The layout of the tree that the page shows: where each box is and what is written in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from worthwhile.table.columns import value_text
+from worthwhile.tree.node_costs import NodeCosts, node_costs
+from worthwhile.wording import amount, condition, percent
+
+if TYPE_CHECKING:
+    from worthwhile.tree.tree import Tree
+
+__all__ = ["Box", "TreeLayout", "layout_tree", "shortened"]
+
+WIDTH, HEIGHT = 174, 56  # of a box
+GAP, ROW, MARGIN = 92, 10, 8  # between levels, between rows, around the picture
+NAME, LINE, BRANCH = 19, 25, 12  # characters that fit into the name of a box, its other lines and a branch
+COLOURS = 8  # for answers, defined in the style sheet
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node as it is drawn."""
+
+    node: int
+    parent: Box | None
+    level: int  # from 1, the root
+    x: int
+    y: float
+    kind: str  # CSS classes
+    lines: list[str]  # the name, then two lines of figures
+    description: str  # for tooltips and screen readers
+    branch: str  # the condition that leads here from the parent; "" for the root
+    below: int  # number of nodes in its subtree
+
+
+@dataclass(frozen=True)
+class TreeLayout:
+    """A tree as it is drawn, with the root on the left, and its legend."""
+
+    box_width: ClassVar[int] = WIDTH
+    box_height: ClassVar[int] = HEIGHT
+    line_length: ClassVar[int] = LINE
+    branch_length: ClassVar[int] = BRANCH
+
+    width: int
+    height: int
+    boxes: list[Box]  # depth first
+    answers: list[tuple[int, str]]  # colour and label of each answer in the tree
+    delayed: bool  # whether any test has a delayed result
+
+
+def layout_tree(tree: Tree) -> TreeLayout:
+    """Place the nodes of a tree: leaves below one another, each parent level with the middle of its children."""
+    nodes, costs, order = tree.nodes, node_costs(tree), _depth_first(tree)
+    parent = {child: node for node in order for child in nodes.children(node)}
+    leaves = [node for node in order if nodes.test[node] < 0]
+    y = {leaf: float(MARGIN + row * (HEIGHT + ROW)) for row, leaf in enumerate(leaves)}
+    below = dict.fromkeys(leaves, 0)
+    for node in reversed(order):
+        if children := nodes.children(node):
+            y[node] = (y[children[0]] + y[children[-1]]) / 2
+            below[node] = sum(1 + below[child] for child in children)
+    boxes: dict[int, Box] = {}
+    for node in order:
+        above = boxes[parent[node]] if node else None
+        boxes[node] = Box(
+            node=node,
+            parent=above,
+            level=above.level + 1 if above else 1,
+            x=above.x + WIDTH + GAP if above else MARGIN,
+            y=round(y[node], 3),
+            kind=_kind(tree, node, costs[node]),
+            lines=(_test_lines if below[node] else _leaf_lines)(tree, node, costs[node]),
+            description=_description(tree, node, costs[node]),
+            branch=condition(tree, above.node, node - nodes.children(above.node)[0]) if above else "",
+            below=below[node],
+        )
+    answers = sorted({int(nodes.answer[leaf]) for leaf in leaves})
+    return TreeLayout(
+        width=max(box.x for box in boxes.values()) + WIDTH + MARGIN,
+        height=len(leaves) * (HEIGHT + ROW) - ROW + 2 * MARGIN,
+        boxes=list(boxes.values()),
+        answers=[(answer % COLOURS, value_text(tree.answers[answer])) for answer in answers],
+        delayed=any(one.delayed for one in costs),
+    )
+
+
+def _depth_first(tree: Tree) -> list[int]:
+    order, todo = [], [0]
+    while todo:
+        order.append(node := todo.pop())
+        todo.extend(reversed(tree.nodes.children(node)))
+    return order
+
+
+def _kind(tree: Tree, node: int, costs: NodeCosts) -> str:
+    leaf = tree.nodes.test[node] < 0
+    kind = f"leaf answer-{int(tree.nodes.answer[node]) % COLOURS}" if leaf else "test"
+    return f"{kind} delayed" if costs.delayed else kind
+
+
+def _test_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
+    name = tree.columns[tree.nodes.test[node]]
+    price = "already paid" if costs.paid else f"price {amount(costs.price)}"
+    test = tree.costs.tests.get(name)
+    if costs.commits:
+        price += f" (+{len(costs.commits)} tests)"
+    elif test is not None and test.group is not None and not costs.paid:
+        price = shortened(f"{price} · {test.group}", LINE)
+    cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
+    return [shortened(name, NAME), price, " · ".join([*_share(costs), *cost])]
+
+
+def _leaf_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
+    answer = int(tree.nodes.answer[node])
+    cost = "" if costs.expected_cost is None else f"error cost {amount(costs.expected_cost)}"
+    here, share = float(tree.nodes.weights[node].sum()), _share(costs)
+    if here > 0 and answer < len(tree.classes):
+        share.append(f"{percent(float(tree.nodes.weights[node][answer]) / here)} correct")
+    return [shortened(value_text(tree.answers[answer]), NAME), cost, " · ".join(share)]
+
+
+def _share(costs: NodeCosts) -> list[str]:
+    return [] if costs.share is None else [percent(costs.share)]
+
+
+def _description(tree: Tree, node: int, costs: NodeCosts) -> str:
+    """Describe a node in full."""
+    share = "" if costs.share is None else f"; {percent(costs.share)} of training cases reach this node"
+    if tree.nodes.test[node] < 0:
+        cost = "" if costs.expected_cost is None else f", expected error cost {amount(costs.expected_cost)}"
+        return f"answer {value_text(tree.answers[tree.nodes.answer[node]])}{cost}{share}"
+    name = tree.columns[tree.nodes.test[node]]
+    test = tree.costs.tests.get(name)
+    price = "already paid" if costs.paid else f"costs {amount(costs.price)} here"
+    if costs.commits:
+        price += f", including {', '.join(tree.columns[t] for t in costs.commits)}"
+    traits = ["delayed result"] if test and test.delayed else []
+    traits += [f"group {test.group}"] if test and test.group else []
+    cost = "" if costs.expected_cost is None else f"; expected cost from here on {amount(costs.expected_cost)}"
+    return f"test {name}: {'; '.join([price, *traits])}{share}{cost}"
+
+
+def shortened(text: str, length: int) -> str:
+    """Cut a text to at most `length` characters."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -1,0 +1,89 @@
+"""The page as a whole; what a browser does with it is tested in test_browser.py."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from jinja2 import StrictUndefined
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import worthwhile as ww
+from handmade import small, tree
+from report_trees import CASES
+from worthwhile.report import write_report
+from worthwhile.report.page import _environment
+
+SECTIONS = ["summary", "tree", "walk", "spending", "sensitivity", "cases", "prices"]
+
+
+def test_a_report_on_a_trained_tree(write, heart):
+    page = write(heart.clf, *heart.held_out, **heart.training)
+    assert [name for name in page.ids if name in SECTIONS] == SECTIONS
+    assert page.text.count("<h1>Heart disease (Cleveland)</h1>") == 1
+    assert (
+        "Model: EG2, trained on 200 cases. Costs are measured on 103 cases. Source of the prices: Turney"
+        in page.words[""]
+    )
+    saved = json.loads(re.search(r'<script type="application/json" id="model">(.*?)</script>', page.text).group(1))
+    assert saved == json.loads(json.dumps(heart.clf._document()))
+    assert page.text == write(heart.clf, *heart.held_out, **heart.training).text
+
+
+def test_a_report_on_a_tree_written_by_hand(write):
+    page = write(tree(small()), *CASES, title="By <hand> & more", currency="€")
+    assert "<h1>By &lt;hand&gt; &amp; more</h1>" in page.text
+    assert "This tree was written by hand. Costs are measured on 16 cases." in page.words[""]
+    assert re.search(r"€\d+\.\d\d 95 % interval", page.words["summary"])
+
+
+def test_models_inside_pipelines(write):
+    X, y = np.array(CASES[0][:3].tolist() * 6), ["no", "yes", "no"] * 6
+    costs = ww.Costs(tests={"x0": 1, "x1": 2}, errors=10)
+    pipe = make_pipeline(FunctionTransformer(lambda X: X * 2), ww.DTMCClassifier(costs=costs)).fit(X, y)
+    page = write(pipe, X, y, X_train=X, y_train=y)
+    assert "The model and the baselines were trained on these same cases" in page.words["summary"]
+    assert "Costs are measured on the same cases." in page.words[""]
+
+
+def test_names_cannot_break_out_of_the_page(write):
+    evil = "</script><script>alert(1)</script><!--"
+    content = small(
+        classes=[evil, "yes"],
+        columns=[{"name": evil, "kind": "nominal", "values": [evil, "b"]}, {"name": '" onload="x', "kind": "numeric"}],
+        costs={"tests": {evil: 1}, "errors": 5, "about": {"title": evil, "currency": "<b>", "source": evil}},
+        nodes=[{"test": evil, "branches": [[evil], ["b"]], "children": [1, 2]}, {"answer": evil}, {"answer": "yes"}],
+    )
+    X = np.array([[evil, 1.0], ["b", 2.0], [None, 3.0]] * 4, dtype=object)
+    page = write(tree(content), X, [evil, "yes", "yes"] * 4)
+    assert page.tags.count("script") == 2
+    assert "<b>" not in page.text
+    model = re.search(r'id="model">(.*?)</script>', page.text).group(1)
+    assert json.loads(model)["classes"][0] == evil
+
+
+def test_every_template_escapes_and_refuses_undefined_names():
+    environment = _environment()
+    assert environment.autoescape is True
+    assert environment.undefined is StrictUndefined
+    unsafe = r"\|\s*safe\b|autoescape|Markup"
+    for name in environment.list_templates():
+        source, _, _ = environment.loader.get_source(environment, name)
+        assert not re.search(unsafe, source), name
+
+
+def test_errors_are_reported_and_nothing_is_written(tmp_path, heart):
+    clf, (X, y) = heart.clf, heart.held_out
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match="give both X_train and y_train, or neither"):
+        write_report(path, clf, X, y, X_train=heart.X)
+    with pytest.raises(ValueError, match="X has 103 cases but y has 102 classes"):
+        write_report(path, clf, X, y[1:])
+    with pytest.raises(ValueError, match="X_train has 200 cases but y_train has 103 classes"):
+        write_report(path, clf, X, y, X_train=heart.X, y_train=y)
+    with pytest.raises(ValueError, match="seconds must be above 0, got -1"):
+        write_report(path, clf, X, y, **heart.training, sensitivity=-1)
+    with pytest.raises(OSError, match="cannot be written"):
+        write_report(tmp_path / "no" / "folder.html", clf, X, y)
+    assert list(tmp_path.iterdir()) == []

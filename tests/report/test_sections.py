@@ -1,0 +1,144 @@
+"""The figures in the sections of the report."""
+
+import re
+
+import pytest
+
+import worthwhile as ww
+from handmade import small, tree
+from report_trees import CASES
+
+
+def test_summary(write, heart):
+    words = write(heart.clf, *heart.held_out, **heart.training, sensitivity=False).words["summary"]
+    report = ww.metrics.cost_report(heart.clf, *heart.held_out)
+    for part in (report.total_cost, report.test_cost, report.error_cost):
+        assert f"{part:.2f}" in words
+    for name in ("this model (EG2)", "no test, always “", "best plain tree", "C4.5", "103 cases", "Canadian dollars"):
+        assert name in words
+
+
+def test_break_even_prices(write, heart):
+    progress = []
+    words = write(heart.clf, *heart.held_out, **heart.training, tell=progress.append).words["sensitivity"]
+    assert len(progress) > 20
+    found = {one.test: one for one in ww.evaluation.break_even(heart.clf, *heart.training.values())}
+    used, unused = found["cp"], found["ca"]
+    assert f"leaves the tree between {used.enters:.2f} and {used.leaves:.2f}" in words
+    assert f"enters the tree between {unused.enters:.2f} and {unused.leaves:.2f}" in words
+    useless = [name for name, one in found.items() if one.enters is None]
+    assert set(useless) == set(re.search(r"even if free \([^)]*\): ([^.]*)\.", words).group(1).split(", "))
+    assert "plus 2.10 for the group blood" in words
+    assert f"Method: EG2 was trained {len(progress) + 1} times on the same 200 cases" in words
+
+
+def test_break_even_prices_say_how_the_search_was_shortened(write, heart):
+    clf = ww.ACTClassifier(r=2, random_state=0, **heart.known).fit(heart.X[:60], heart.y[:60])
+    training = {"X_train": heart.X[:60], "y_train": heart.y[:60]}
+    words = write(clf, *heart.held_out, **training, sensitivity=0.01).words["sensitivity"]
+    assert "Method: ACT (with r=1, to save time) was trained" in words
+    assert "The search was stopped after 0.01 s." in words
+    assert "Not examined because time ran out: " in words
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"sensitivity": False, "X_train": [[1, 1]], "y_train": ["no"]}, "Break-even prices were not requested."),
+        ({}, "Break-even prices need the training cases, which were not given."),
+    ],
+)
+def test_why_there_are_no_break_even_prices(write, options, reason):
+    X, y = [[-1, 1], [1, -1], [1, 1], [2, -3]] * 5, ["no", "yes", "no", "yes"] * 5
+    costs = ww.Costs(tests={"x0": 1, "x1": 2}, errors=10)
+    clf = ww.DTMCClassifier(costs=costs).fit(X, y)
+    if "X_train" in options:
+        options = options | {"X_train": X, "y_train": y}
+    assert write(clf, X, y, **options).words["sensitivity"].strip().endswith(reason)
+
+
+def test_a_tree_written_by_hand_has_no_break_even_prices(write):
+    assert "cannot be retrained" in write(tree(small()), *CASES).words["sensitivity"]
+
+
+def test_spending_and_most_expensive_cases(write):
+    blood = {name: {"price": 3, "group": "blood"} for name in ("x", "y")}
+    costs = {"tests": blood, "groups": {"blood": 2}, "errors": [["no", "yes", 10], ["yes", "no", 40]]}
+    known = tree(small(costs=costs))
+    X, y = [[-1, 0], [1, -1], [1, 1], [-5, 7]], ["yes", "yes", "no", "no"]
+    page = write(known, X * 3, y * 3)
+    assert "x 3.00 46 % 100 %" in page.words["spending"]
+    assert "blood common price of the group 2.00 31 % 100 %" in page.words["spending"]
+    assert "y 1.50 23 % 50 %" in page.words["spending"]
+    assert "all tests 6.50" in page.words["spending"]
+    first = page.words["cases"].split("explanation")[1]
+    assert first.split()[:6] == ["0", "5.00", "40.00", "45.00", "yes", "no"]
+    assert "x = -1 (≤ 0): 5.00" in first
+    assert "The 10 most expensive of 12 cases account for" in page.words["cases"]
+
+
+# ---- forests
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_forest_has_a_budget_and_no_walk_through(write, heart, adaptive):
+    forest = ww.BudgetForestClassifier(budget=20, max_trees=5, random_state=0, adaptive=adaptive, **heart.known)
+    page = write(forest.fit(heart.X, heart.y), *heart.held_out, **heart.training)
+    assert not {"tree", "walk", "model"} & set(page.ids)
+    assert "The budget is 20.00 Canadian dollars per case." in page.words["forest"]
+    assert "no single tree to show or walk through" in page.words["forest"]
+    assert "tree 1 of" in page.words["cases"]
+    assert "Not available for forests" in page.words["sensitivity"]
+
+
+@pytest.fixture(scope="module")
+def chosen_tests(heart):
+    """Forests that differ only in their tests; the one in use is neither the first nor the last."""
+    options = {"budget": 20, "max_trees": 5, "random_state": 0, "tests": "chosen", "sampling": "weighted"}
+    forest = ww.BudgetForestClassifier(**options, **heart.known).fit(heart.X, heart.y)
+    assert len({one.alpha for one in forest.forests_}) == 1
+    assert forest._chosen not in (forest.forests_[0], forest.forests_[-1])
+    return forest
+
+
+def test_only_records_of_the_forest_in_use_are_shown(write, heart, chosen_tests):
+    forest = chosen_tests.with_budget(chosen_tests.record_.price)
+    page = write(forest, *heart.held_out)
+    curve, at = forest.budget_curve(*heart.held_out), forest.forests_.index(forest._chosen)
+    start = sum(len(one.curve) for one in forest.forests_[:at])
+    own = curve[start : start + len(forest._chosen.curve)]
+    row = r'<tr( class="model")?>\s*<th scope="row">(\d+)</th>\s*<td>([\d.]+)</td>'
+    rows = re.findall(row, page.section("forest"))
+    assert [(int(trees), price) for _, trees, price in rows] == [(one.trees, f"{one.price:.2f}") for one in own]
+    assert [int(trees) for mark, trees, _ in rows if mark] == [len(forest.trees_)]
+
+
+@pytest.mark.parametrize(("max_trees", "printed"), [(2, 10), (20, 0)])
+def test_explanations_by_many_trees_are_not_printed(write, heart, max_trees, printed):
+    forest = ww.BudgetForestClassifier(max_trees=max_trees, max_depth=2, random_state=0, **heart.known)
+    cases = write(forest.fit(heart.X, heart.y), *heart.held_out).section("cases")
+    assert cases.count("<summary>show steps</summary>") == 10
+    assert cases.count("<details data-print>") == printed
+
+
+def test_which_tests_and_cases_a_forest_was_grown_on(write, heart, chosen_tests):
+    words = write(chosen_tests, *heart.held_out).words["forest"]
+    assert f"use only {len(chosen_tests.tests_)} of 13 tests ({', '.join(chosen_tests.tests_)})." in words
+    assert "Each tree was grown on all cases, weighted by how often they were drawn." in words
+    plain = ww.BudgetForestClassifier(max_trees=2, random_state=0, sampling="drawn", **heart.known).fit(*heart.held_out)
+    words = write(plain, *heart.held_out).words["forest"]
+    assert "No budget was set." in words
+    assert "The trees may use all 13 tests. Each tree was grown on cases drawn with replacement." in words
+    del plain.sampling_
+    assert "drawn with" not in write(plain, *heart.held_out).words["forest"]
+
+
+def test_the_rate_in_use_is_shown_however_many_there_are(write, heart):
+    forest = ww.BudgetForestClassifier(budget=20, max_trees=5, random_state=0, adaptive=True, **heart.known)
+    forest.fit(heart.X, heart.y)
+    assert len(forest._chosen.curve) > 12
+    row = r'<tr class="model">\s*<th scope="row">.*?</th>\s*<td>(.*?)</td>'
+    for budget in sorted({one.price for one in forest._chosen.curve if one.price <= 20})[:6]:
+        cheap = forest.with_budget(budget)
+        rows = re.findall(row, write(cheap, *heart.held_out).section("forest"))
+        assert rows == ["" if cheap.rate_ is None else f"{cheap.rate_:.3g}"]

@@ -1,0 +1,63 @@
+"""Where the boxes of a tree are and what they say."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from handmade import small, tree, turney
+from report_trees import CASES, grouped, together, undecided
+from worthwhile.report.tree_layout import HEIGHT, layout_tree, shortened
+
+
+@pytest.mark.parametrize("content", [small, turney, grouped, undecided, together])
+def test_boxes_do_not_overlap_and_parents_are_level_with_their_children(content):
+    known = tree(content())
+    layout = layout_tree(known)
+    assert sorted(box.node for box in layout.boxes) == list(range(known.n_nodes))
+    for _, column in itertools.groupby(sorted(layout.boxes, key=lambda box: (box.x, box.y)), key=lambda box: box.x):
+        tops = [box.y for box in column]
+        assert all(below - above >= HEIGHT for above, below in itertools.pairwise(tops))
+    for box in layout.boxes:
+        assert 0 <= box.x <= layout.width - layout.box_width
+        assert 0 <= box.y <= layout.height - HEIGHT
+        if children := [child.y for child in layout.boxes if child.parent is box]:
+            assert box.y == pytest.approx((children[0] + children[-1]) / 2)
+            assert len(children) == len(known.nodes.children(box.node))
+
+
+def test_a_tree_on_the_page(write, heart):
+    page = write(heart.clf, *heart.held_out)
+    assert page.text.count('role="treeitem"') == heart.clf.tree_.n_nodes
+    assert page.text.count("<g data-edge=") == heart.clf.tree_.n_nodes - 1
+    words = write(tree(small()), *CASES).words["tree"]
+    assert words.count("error cost") >= 3
+    for part in ("x", "price 1.00", "100 % · expected", "≤ 0", "answer yes"):
+        assert part in words
+
+
+def test_delayed_tests_and_groups_are_marked(write):
+    page = write(tree(turney()), np.tile([[6.0, 5, 2, 1], [1, 7, 3, 2]], (6, 1)), [0, 1] * 6)
+    assert "price 25.00 (+2 tests)" in page.text
+    assert "delayed result; group A" in page.text
+    assert "costs 25.00 here, including beta, epsilon" in page.text
+    assert "delayed result: all tests below are ordered together with it" in page.words["tree"]
+
+
+def test_large_amounts_are_squeezed_into_their_boxes(write):
+    costs = {"tests": {"x": 1234567890123, "y": 2}, "errors": 10}
+    page = write(tree(small(costs=costs)), *CASES)
+    assert re.search(r"textLength=[^>]*>100 % · expected 1234567890", page.text)
+    assert "textLength" not in write(tree(small()), *CASES).text
+
+
+def test_a_tree_of_one_leaf(write):
+    page = write(tree(small(nodes=[{"answer": "no", "weights": [3, 1]}])), *CASES)
+    assert "no test is worth its price" in page.words["tree"]
+    assert "No case pays for any test." in page.words["spending"]
+
+
+def test_long_names_are_cut():
+    assert shortened("blood pressure", 14) == "blood pressure"
+    assert shortened("blood pressure", 7) == "blood…"

@@ -1,0 +1,41 @@
+"""Amounts, percentages and lists of names as text."""
+
+import pytest
+
+from worthwhile.wording import amount, enumeration, number, percent
+
+
+@pytest.mark.parametrize(
+    ("money", "text", "fine"),
+    [
+        (7.268, "7.27", "7.27"),
+        (0.0714, "0.07", "0.071"),
+        (-0.0714, "-0.07", "-0.071"),
+        (-1e-12, "0.00", "0.00"),
+        (0.9999, "1.00", "1.00"),
+        (1234.5, "1234.50", "1234.50"),
+    ],
+)
+def test_amounts(money, text, fine):
+    assert amount(money) == text
+    assert amount(money, fine=True) == fine
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0 %"), (0.004, "0.4 %"), (0.0095, "1 %"), (0.123, "12 %"), (1.0, "100 %")]
+)
+def test_percentages(share, text):
+    assert percent(share) == text
+
+
+def test_lists_of_names():
+    assert enumeration([]) == ""
+    assert enumeration(["a", "b"]) == "a and b"
+    assert enumeration(["a", "b", "c"], "or") == "a, b or c"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(3.0, "3"), (-120.0, "-120"), (0.1, "0.1"), (1 / 3, "0.33333333"), (1e15, "1e+15")]
+)
+def test_numbers(value, text):
+    assert number(value) == text
