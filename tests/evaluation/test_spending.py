@@ -13,6 +13,7 @@ from handmade import tree, turney
 from problems import compare, fresh_cases, hand_written_trees, problems
 from worthwhile.evaluation.spending import Item, Spending, charged_tests, spending
 from worthwhile.table.schema import Schema
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.nodes import Nodes
 
 
@@ -39,7 +40,7 @@ def as_tree(problem, node):
     names = tuple(f"x{t}" for t in range(len(problem.columns)))
     values = tuple(tuple(map(str, range(v))) if v else None for v in problem.n_values)
     nodes = Nodes.from_core(from_node(node, problem.k))
-    return ww.Tree(nodes, Schema(names, values), list(range(problem.k)), as_costs(problem))
+    return ww.Tree(nodes, ProblemContext.of(Schema(names, values), range(problem.k), as_costs(problem)))
 
 
 def as_cases(problem, columns):
