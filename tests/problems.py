@@ -1,4 +1,4 @@
-"""Random small problems for hypothesis: everything that docs/design.md speaks of, in small numbers.
+"""Random small problems for hypothesis: everything that docs/design/ speaks of, in small numbers.
 
 Hypothesis draws how large a problem may get and seeds the generator that does the rest. It could draw every value, and
 shrink what fails further, but it crowds its draws at the least values, where trees are leaves and nothing can differ.

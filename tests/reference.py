@@ -1,4 +1,4 @@
-"""A slow, plain second implementation of docs/design.md: the oracle that the compiled core is compared with.
+"""A slow, plain second implementation of docs/design/: the oracle that the compiled core is compared with.
 
 Written from the page and the papers it cites, never from the core, and in the order of the page: prices, answers,
 candidates, scores, growing, pruning, look-ahead. It takes the shortest road from a sentence to a line of code: nothing

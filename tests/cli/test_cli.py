@@ -231,7 +231,7 @@ def test_reproduce_that_is_stopped_says_how_to_go_on(capsys, tmp_path):
 
 
 def test_reproduce_says_which_data_are_missing(capsys, tmp_path, monkeypatch):
-    for folder, words in ((None, "set the environment variable WORTHWHILE_DATA"), (tmp_path, "found neither")):
+    for folder, words in ((None, "set the environment variable WORTHWHILE_DATA"), (tmp_path, "contains neither")):
         monkeypatch.delenv("WORTHWHILE_DATA", raising=False)
         data = [] if folder is None else ["--data", folder]
         code, out, err = run(capsys, "reproduce", "turney-table12", "--quick", "--out", tmp_path / "out", *data)

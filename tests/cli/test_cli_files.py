@@ -465,7 +465,7 @@ def test_next_that_is_quiet_prints_the_answer_alone(capsys, folder, heart, monke
     monkeypatch.setattr("builtins.input", lambda *_: "")
     code, out, err = run(capsys, "next", folder / "model.json", "--quiet", "--known", known)
     assert (code, out) == (0, clf.predict(heart.X[250:251])[0])
-    assert err == "Enter to end, or undo: "  # what it asks does not mix with the answer
+    assert err == "Press Enter to finish, or type undo: "  # what it asks does not mix with the answer
 
 
 def test_next_that_is_stopped(capsys, folder, monkeypatch):

@@ -1,7 +1,6 @@
-"""Where the money goes: what a learner or a tree pays for each test, and for the common price of each group.
+"""What a learner or tree spends on each test, and on the common price of each group.
 
-The rules are those of docs/design.md, "What a test costs"; the amounts of all items add up to the average of
-`test_costs`.
+The amounts of all items add up to the average of `test_costs`.
 """
 
 from __future__ import annotations
@@ -14,25 +13,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.metrics import context_of, innermost
 
 __all__ = ["Item", "Spending", "charged_tests", "spending"]
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that is paid for; see `spending`.
+    """The price of a test or the common price of a group, as paid; see `spending`.
 
     Attributes
     ----------
     name : str
         Name of the test or of the group.
     kind : {"test", "group"}
-        Whether it is the (marginal) price of a test, or the common price of a group.
+        The (marginal) price of a test, or the common price of a group.
     amount : float
-        What it costs per case, over all cases.
+        Average amount per case, over all cases.
     share : float
-        Share of the cases that are charged for it.
+        Share of the cases that pay it.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Spending:
-    """What is paid per case, item by item, the largest amount first; see `spending`."""
+    """The amounts paid per case, largest first; see `spending`."""
 
     items: tuple[Item, ...]
     n_cases: int
@@ -59,11 +58,11 @@ class Spending:
 
     @property
     def total(self) -> float:
-        """What all items cost together per case: the average of `test_costs`."""
+        """The sum of all amounts: the average of `test_costs`."""
         return math.fsum(item.amount for item in self.items)
 
     def to_dict(self) -> dict[str, float]:
-        """Return the amounts by name; the common price of a group is called "NAME (common price)".
+        """Return the amounts by name; the common price of a group is named "GROUP (common price)".
 
         Examples
         --------
@@ -82,7 +81,7 @@ class Spending:
 
 
 def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
-    """Return what the tests of these cases cost, test by test.
+    """Return what is spent on these cases, test by test.
 
     Parameters
     ----------
@@ -95,9 +94,9 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     Returns
     -------
     Spending
-        An `Item` for every test that some case is charged for and that costs something, and one for the common price of
-        every such group. Tests that come with others, because these require them or because a delayed test commits to
-        them, are items of their own.
+        An `Item` for every test that some case pays for, and one for the common price of every such group. Tests that
+        come along with others, because those require them or because a delayed test commits to them, are separate
+        items.
 
     Examples
     --------
@@ -115,16 +114,16 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     blood (common price)       0.10 per case   5.0% of cases
     """
     est, X = innermost(est, X)
-    tree = tree_of(est)
+    context = context_of(est)
     charged = charged_tests(est, X)
-    prices = tree.bound_costs.prices
-    checked = tree.checked_case_prices(case_prices, len(charged))
+    prices = context.bound_costs.prices
+    checked = context.checked_case_prices(case_prices, len(charged))
     marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
     items = [
         Item(name, "test", float((charged[:, t] * marginal[:, t]).mean()), float(charged[:, t].mean()))
-        for t, name in enumerate(tree.columns)
+        for t, name in enumerate(context.columns)
     ]
-    for g, name in enumerate(tree.costs.groups):
+    for g, name in enumerate(context.costs.groups):
         share = float(charged[:, prices.group == g].any(axis=1).mean())
         items.append(Item(name, "group", share * float(prices.common[g]), share))
     paid = sorted((item for item in items if item.amount > 0), key=lambda item: -item.amount)
@@ -132,9 +131,9 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
 
 
 def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
-    """Say which tests each case is charged for: an array of shape (cases, tests), in the order of the columns.
+    """Return which tests each case is charged for: an array of shape (cases, tests), in column order.
 
-    Tests without a price count, too, where the tree asks for them.
+    Free tests are included where the tree asks for them.
 
     Examples
     --------
@@ -145,5 +144,5 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     """
     est, X = innermost(est, X)
     words = est._charged(X).astype("<u8", copy=False)
-    bits = np.unpackbits(words.view(np.uint8), axis=1, count=len(tree_of(est).columns), bitorder="little")
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=len(context_of(est).columns), bitorder="little")
     return bits.view(np.bool_)
