@@ -169,3 +169,16 @@ def test_what_cannot_learn_again_is_refused():
         break_even(learner().fit(X, y).tree_, X, y)
     with pytest.raises(ValueError, match="need a learner of a single tree; BudgetForestClassifier learns several"):
         break_even(ww.BudgetForestClassifier(), X, y)
+
+
+def test_a_quick_learner_serves_where_it_asks_the_same():
+    heart = ww.datasets.load("heart", as_frame=False)
+    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
+    clf, quick = (ww.ACTClassifier(variant="paper", r=r, **known).fit(heart.X, heart.y) for r in (3, 1))
+    assert faster(clf)[1] == {"r": 1}
+    clf.tree_ = quick.tree_
+    assert faster(clf, heart.X, heart.y)[1] == {"r": 1}
+    nodes, schema, classes = quick.tree_.nodes, quick.tree_.schema, quick.tree_.classes
+    clf.tree_ = ww.Tree(type(nodes).leaf(nodes.weights[0]), schema, classes)  # as if it asked for nothing
+    assert faster(clf, heart.X, heart.y)[1] == {}
+

@@ -12,6 +12,7 @@ __all__ = [
     "Printer",
     "StoppedError",
     "check_apart",
+    "check_folder",
     "check_writable",
     "load_model",
     "on_cluster",
@@ -95,6 +96,24 @@ def check_writable(path: Path | None) -> None:
             pass
     except OSError as error:
         raise ValueError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def check_folder(path: Path, *names: str) -> None:
+    """Refuse a folder that cannot be created, or files in it that cannot be written, before the work starts."""
+    if path.exists():
+        if not path.is_dir():
+            raise ValueError(f"{path}: is a file, not a folder")
+        for name in names:
+            check_writable(path / name)
+        return
+    parent = next(folder for folder in path.parents if folder.exists())
+    if not parent.is_dir():
+        raise ValueError(f"{path}: cannot create the folder: {parent} is a file")
+    try:
+        with tempfile.TemporaryFile(dir=parent, prefix=".worthwhile-"):
+            pass
+    except OSError as error:
+        raise ValueError(f"{path}: cannot create the folder: {error.strerror}") from None
 
 
 def load_model(path: Path) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Printer, on_cluster, split_names, work_bar
+from worthwhile.cli.common import Printer, check_folder, on_cluster, split_names, work_bar
 from worthwhile.cli.learners import LEARNERS, find_learner, make_learner
 from worthwhile.cli.options import (
     Cluster,
@@ -58,6 +58,7 @@ def compare(
     makers = {name: find_learner(name) for name in names}
     if len(makers) < 2:
         raise ValueError(f"--learners {learners}: a comparison needs at least two learners")
+    check_folder(out, "costs.csv", "folds.csv", "costs.png")
     from worthwhile.cli.reading import describe_columns, read_training_data
     from worthwhile.evaluation.compare import cross_compare
     from worthwhile.files import make_folder
@@ -69,10 +70,10 @@ def compare(
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
     made = {name: make_learner(name, {}, {"time_limit": limited[name]}, **known) for name in makers}
-    make_folder(out)
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)
+    make_folder(out)
     _write(out, found)
     say()
     say(found.title)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from worthwhile.cli.common import Printer, StoppedError, search_bar, work_bar
+from worthwhile.cli.common import Printer, StoppedError, check_folder, search_bar, work_bar
 from worthwhile.cli.options import Quiet
 
 __all__ = ["demo"]
@@ -37,6 +37,7 @@ def demo(
     from worthwhile.learners.soft_labels import remember_ensembles
     from worthwhile.report import tree_picture
 
+    check_folder(out, "tree.png", "report.html")
     heart = datasets.load("heart")
     intro = (
         f"Cleveland heart disease data: {len(heart.y)} patients, 13 tests at the prices of the Ontario health insurance"

@@ -47,6 +47,8 @@ def show(
     if plot is not None and len(trees) > 1:
         raise ValueError(f"{plot}: a picture shows one of the {len(trees)} trees; choose it with --tree")
     say = Printer(quiet)
+    if not trees and form != Form.json:
+        say("The forest has no trees: none fits the budget, so it asks for no test.")
     shown = {number: _as_text(one, form) for number, one in trees.items()}
     if len(trees) > 1 and form == Form.json:
         say("[\n" + ",\n".join(shown.values()) + "\n]", wrap=False)

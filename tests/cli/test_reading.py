@@ -1,52 +1,15 @@
-"""What a new user may get wrong: one line that says what and where, exit code 2, and no half-written file."""
+"""Tables and price lists with mistakes: one line that says what and where, exit code 2, and no half-written file."""
 
 import gzip
-import json
-import os
+import math
 import random
 import sys
 
 import pytest
 
 import worthwhile as ww
+from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, write
 from worthwhile import cli
-
-HEAD = "age,pain,chol,class\n"
-PAINS = ("none", "angina", "other")
-ROWS = [f"{40 + i},{PAINS[i % 3]},{200 + 7 * (i % 9)},{'sick' if i > 19 else 'well'}\n" for i in range(40)]
-COSTS = "[tests]\nage = 1.0\nchol = 5.0\n[errors.sick]\nwell = 100\n[errors.well]\nsick = 50\n"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with good files; a test breaks what it is about."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "good.csv").write_text(HEAD + "".join(ROWS))
-    (tmp_path / "costs.toml").write_text(COSTS)
-    assert cli.run(["learn", "good.csv", "--target", "class", "--costs", "costs.toml", "--learner", "dtmc", "-q"]) == 0
-    return tmp_path
-
-
-def fails(capsys, *arguments):
-    """Run a command that must fail; return its one line. Nothing is written."""
-    before = snapshot()
-    code = cli.run([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.startswith("worthwhile: ")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    assert snapshot() == before
-    return err.removeprefix("worthwhile: ").rstrip("\n")
-
-
-def snapshot():
-    found = {}
-    for where, _, names in os.walk("."):
-        for name in names:
-            path = os.path.join(where, name)
-            found[path] = (os.path.getsize(path), os.stat(path).st_mtime_ns)
-    return found
 
 
 def learn(capsys, data, *options, target="class", costs="costs.toml"):
@@ -56,16 +19,7 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
     )
 
 
-def write(name, text, encoding="utf-8"):
-    with open(name, "w", encoding=encoding, newline="") as file:
-        file.write(text)
-    return name
-
-
-# ---- tables
-
-
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_a_wrong_target(capsys):
     assert learn(capsys, "good.csv", target="Class") == ("good.csv: no target column 'Class'; did you mean 'class'?")
     assert "valid: 'age', 'pain', 'chol', 'class'" in learn(capsys, "good.csv", target="diagnosis")
@@ -76,7 +30,7 @@ def test_a_wrong_target(capsys):
     assert "no target column 'Class'" in fails(capsys, "evaluate", "model.json", "good.csv", "--target", "Class")
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_a_price_for_a_column_that_is_not_there(capsys):
     write("c.toml", COSTS.replace("chol", "chols"))
     assert learn(capsys, "good.csv", costs="c.toml") == (
@@ -86,10 +40,10 @@ def test_a_price_for_a_column_that_is_not_there(capsys):
         capsys, "costs", "check", "c.toml", "good.csv", "--target", "class"
     )
     write("c.toml", COSTS.replace("chol", "class"))
-    assert learn(capsys, "good.csv", costs="c.toml") == "c.toml: prices 'class', which is the target and no test"
+    assert learn(capsys, "good.csv", costs="c.toml") == "c.toml: has a price for 'class', which is the target column"
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_text_in_a_column_of_numbers(capsys):
     rows = [*ROWS]
     rows[16] = "forty,none,200,well\n"
@@ -108,7 +62,7 @@ def test_text_in_a_column_of_numbers(capsys):
     assert "line 42: column 'age' is numeric, but contains '1e999'" in learn(capsys, "inf.csv")
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_files_without_cases(capsys):
     assert (
         learn(capsys, write("empty.csv", ""))
@@ -126,7 +80,7 @@ def test_files_without_cases(capsys):
     assert learn(capsys, "empty.csv.gz").startswith("empty.csv.gz: the file is empty")
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_a_first_line_that_names_no_columns(capsys):
     assert learn(capsys, write("a.csv", "63,1,200,sick\n" * 3)).startswith("a.csv: no target column 'class'")
     assert learn(capsys, write("a.csv", "63,1\n64,2\n"), target="1").startswith(
@@ -137,11 +91,11 @@ def test_a_first_line_that_names_no_columns(capsys):
     )
     assert learn(capsys, write("a.csv", "age,,class\n1,2,x\n")) == "a.csv, line 1: column 2 of 3 has no name"
     assert learn(capsys, write("a.csv", "class\nx\ny\n"), costs=None) == (
-        "a.csv: there is no column but the target 'class'"
+        "a.csv: has no column besides the target 'class'"
     )
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_one_class_only_and_classes_that_are_none(capsys):
     write("one.csv", HEAD + "".join(row for row in ROWS if "sick" in row))
     assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; a target needs at least two"
@@ -156,7 +110,7 @@ def test_one_class_only_and_classes_that_are_none(capsys):
     )
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_a_file_that_is_not_utf_8(capsys):
     write("latin.csv", HEAD + "".join(ROWS[:9]) + "50,müde,200,sick\n" + "".join(ROWS), encoding="latin-1")
     assert learn(capsys, "latin.csv") == "latin.csv, line 11: is not UTF-8 text (byte 0xfc); save the file as UTF-8"
@@ -169,7 +123,7 @@ def test_a_file_that_is_not_utf_8(capsys):
     assert learn(capsys, "latin.csv.gz").startswith("latin.csv.gz, line 2: is not UTF-8 text")
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_broken_files(capsys):
     write("short.csv", HEAD + "".join(ROWS) + "50,none\n")
     assert learn(capsys, "short.csv") == "short.csv, line 42: has 2 cells, but the first line has 4 columns"
@@ -193,7 +147,7 @@ def test_broken_files(capsys):
     )
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_first_lines_that_cannot_be_cut_into_names(capsys):
     write("quote.csv", '\n"age,class\n' + "1,a\n2,b\n")
     assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: invalid CSV: unexpected end of data"
@@ -203,7 +157,8 @@ def test_first_lines_that_cannot_be_cut_into_names(capsys):
     )
 
 
-def test_parquet_without_pyarrow(capsys, folder, monkeypatch):
+@pytest.mark.usefixtures("good_files")
+def test_parquet_without_pyarrow(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert learn(capsys, write("a.parquet", "")) == (
         "a.parquet: Parquet files need pyarrow, which is not installed: pip install 'worthwhile[parquet]', "
@@ -219,16 +174,14 @@ def test_parquet_without_pyarrow(capsys, folder, monkeypatch):
         ('1,2,"a\n', "line 40002: invalid CSV: unexpected end of data"),
     ],
 )
-def test_a_large_file_with_a_bad_last_line(capsys, folder, last, words):
+@pytest.mark.usefixtures("good_files")
+def test_a_large_file_with_a_bad_last_line(capsys, last, words):
     with open("large.csv", "wb") as file:
         file.write(b"u,v,class\n" + b"1,2,a\n3,4,b\n" * 20_000 + last.encode())
     assert learn(capsys, "large.csv", costs=None).startswith(f"large.csv, {words}")
 
 
-# ---- costs
-
-
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_costs_that_lack_a_class(capsys):
     write("c.toml", COSTS.replace("[errors.well]\nsick = 50\n", ""))
     message = learn(capsys, "good.csv", costs="c.toml")
@@ -240,7 +193,7 @@ def test_costs_that_lack_a_class(capsys):
     assert "'well'" in message
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_price_lists_that_are_none(capsys):
     assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: no such file"
     assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: invalid TOML")
@@ -251,126 +204,42 @@ def test_price_lists_that_are_none(capsys):
     assert fails(capsys, "costs", "init", "good.csv", "--target", "class", "-o", "c.csv").startswith("c.csv: a starter")
 
 
-# ---- learners and options
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--learner", "atc"], "there is no learner 'atc'; did you mean 'act'? (all: act, icet, budget-forest, "),
-        (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
-        (["--set", "r"], "--set r: a setting is written name=value, e.g. --set r=10"),
-        (["--set", "r={[]:1}"], "--set r: its value cannot be read; write it as in Python, e.g. --set r=10"),
-        (["--set", "prune=" + "-" * 100_000 + "1"], "--set prune: its value cannot be read"),
-        (["--set", "prune=(1"], "prune='(1' of DTMCClassifier is not valid"),
-        (["--set", "costs=3"], "--set costs: is set by --costs"),
-        (["--set", "prune=hard"], "prune='hard' of DTMCClassifier is not valid; it must be one of 'pessimistic', "),
-        (["--budget", "3"], "--budget: dtmc has none; it is for budget-forest"),
-        (["--time-limit", "3"], "--time-limit: dtmc has none; it is for act, icet, budget-forest, lsid3"),
-        (
-            ["--learner", "act", "--time-limit", "0"],
-            "time_limit=0.0 of ACTClassifier is not valid; it must be a number above",
-        ),
-        (["--test-share", "1"], "--test-share 1: must be at least 0 and less than 1"),
-        (["--test-share", "0.001"], "--test-share 0.001: no case is held out with 40 cases"),
-        (["--jobs", "0"], "n_jobs=0 of DTMCClassifier is not valid"),
-        (["--nominal", "ag"], "good.csv: no column 'ag', given by --nominal; did you mean 'age'?"),
-        (["--drop", "id"], "good.csv: no column 'id', given by --drop; valid: "),
-        (["--drop", "class"], "--drop names the target 'class'"),
-        (
-            ["--cluster", "tcp://nowhere:1"],
-            "--cluster: dtmc works on one machine; a cluster is for icet and budget-forest",
-        ),
-        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is not a cluster address"),
-    ],
-)
-def test_wrong_options_of_learn(capsys, options, words):
-    assert learn(capsys, "good.csv", *options).startswith(words)
-
-
-@pytest.mark.usefixtures("folder")
-def test_wrong_options_of_others(capsys):
-    compare = ["compare", "good.csv", "--target", "class", "-q", "-o", "out"]
-    assert fails(capsys, *compare, "--learners", "act,atc").startswith("there is no learner 'atc'")
-    assert fails(capsys, *compare, "--learners", "act").startswith("--learners act: a comparison needs at least two")
-    assert "folds=41 is not valid" in fails(capsys, *compare, "--learners", "eg2,c45", "--folds", "41", "--jobs", 1)
-    assert fails(capsys, "evaluate", "model.json", "good.csv", "-o", "a.txt").startswith("a.txt: unknown suffix '.txt'")
-    assert fails(capsys, "show", "model.json", "--plot", "a.bmp").startswith("a.bmp: unknown suffix of a picture")
-    assert "--known age: what is known" in fails(capsys, "next", "model.json", "--known", "age")
-    assert fails(capsys, "next", "model.json", "--known", "agee=3") == "there is no test 'agee'; did you mean 'age'?"
-    assert "age" in fails(capsys, "next", "model.json", "--known", "age=old")
-
-
-# ---- outputs
-
-
-@pytest.mark.usefixtures("folder")
-def test_outputs_that_cannot_be_written(capsys):
-    os.mkdir("taken")
-    for option in ("-o", "--report"):
-        assert learn(capsys, "good.csv", option, "taken") == "taken: is a folder, not a file"
-        assert learn(capsys, "good.csv", option, "no/where.json") == (
-            "no/where.json: cannot be written: there is no folder no"
-        )
-        assert learn(capsys, "good.csv", option, "/proc/model.json").startswith("/proc/model.json: cannot be written")
-    assert fails(capsys, "predict", "model.json", "good.csv", "-o", "taken") == "taken: is a folder, not a file"
-    assert fails(capsys, "predict", "model.json", "good.csv", "-o", "a.docx").startswith(
-        "a.docx: unknown suffix '.docx'"
-    )
-    compare = ["compare", "good.csv", "--target", "class", "--learners", "eg2,c45", "-q", "-o", "good.csv"]
-    assert fails(capsys, *compare) == "good.csv: is a file, not a folder"
-    assert fails(capsys, "show", "model.json", "-q", "--plot", "no/a.png").startswith("no/a.png: cannot be written")
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_file_that_has_answers_already(capsys):
-    assert cli.run(["predict", "model.json", "good.csv", "-q", "-o", "a.csv"]) == 0
-    assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
-        "a.csv: already has a column 'answer'; rename or remove it"
-    )
-
-
-# ---- models
-
-
-def change(name, **changes):
-    with open("model.json") as file:
-        content = json.load(file)
-    return write(name, json.dumps(content | changes))
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("command", ["evaluate", "predict", "show", "next"])
-def test_models_that_are_none(capsys, command):
-    rest = {"evaluate": ["good.csv"], "predict": ["good.csv", "-o", "a.csv"], "show": [], "next": []}[command]
-    assert fails(capsys, command, change("m.json", version=99), *rest) == (
-        "m.json: version 99 of the model format is unknown; this release reads version 1"
-    )
-    assert fails(capsys, command, change("m.json", learner="GPT"), *rest).startswith(
-        "m.json: names the unknown learner"
-    )
-    assert fails(capsys, command, write("m.json", "{"), *rest).startswith("m.json: ")
-    assert fails(capsys, command, write("m.json", "[]"), *rest).startswith("m.json: ")
-    assert fails(capsys, command, "good.csv", *rest).startswith("good.csv: ")
-    assert fails(capsys, command, "nowhere.json", *rest) == "nowhere.json: no such file"
-
-
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("good_files")
 def test_cases_that_do_not_fit_the_model(capsys):
     assert ww.load("model.json").tree_.tests_used() == ["age"]
     write("other.csv", "pain,chol,class\nnone,200,sick\n")
     assert fails(capsys, "predict", "model.json", "other.csv", "-o", "a.csv") == (
-        "other.csv: lacks 'age', which the model asks for; it has 'pain', 'chol', 'class'"
+        "other.csv: has no column 'age', which the model needs; its columns are 'pain', 'chol', 'class'"
     )
     write("new.csv", HEAD + "".join(ROWS) + "50,none,200,dead\n")
     assert fails(capsys, "evaluate", "model.json", "new.csv", "--target", "class") == (
-        "new.csv, line 42: column 'class' has the class 'dead', which the model does not know; it knows 'sick', 'well'"
+        "new.csv, line 42: column 'class' has the class 'dead', which the model does not know;"
+        " its classes are 'sick', 'well'"
     )
     assert fails(capsys, "evaluate", "model.json", "new.csv") == (
-        "new.csv: no column is the one of the classes 'sick', 'well'; name it with --target"
+        "new.csv: no column has only the classes 'sick', 'well'; name the target with --target"
     )
     write("two.csv", "class,truth,age\nsick,well,3\nwell,sick,4\n")
     assert fails(capsys, "evaluate", "model.json", "two.csv") == (
-        "two.csv: 'class', 'truth' could be the one of the classes 'sick', 'well'; name it with --target"
+        "two.csv: columns 'class', 'truth' all have the classes 'sick', 'well'; name the target with --target"
     )
+
+
+def test_the_whole_way_on_parquet(capsys, folder, tmp_path):
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = polars.read_csv(folder / "heart.csv", infer_schema_length=None)
+    frame.write_parquet(tmp_path / "heart.parquet")
+    options = ["--target", "class", "--costs", folder / "heart.toml", "--learner", "dtmc", "-q"]
+    assert run(capsys, "learn", tmp_path / "heart.parquet", *options, "-o", tmp_path / "p.json") == (0, "", "")
+    assert run(capsys, "learn", folder / "heart.csv", *options, "-o", tmp_path / "c.json") == (0, "", "")
+    assert (tmp_path / "p.json").read_text() == (tmp_path / "c.json").read_text()
+    for source in (tmp_path / "heart.parquet", folder / "heart.csv"):
+        assert run(capsys, "predict", tmp_path / "p.json", source, "-o", tmp_path / "a.parquet")[0] == 0
+        found = polars.read_parquet(tmp_path / "a.parquet")
+        assert run(capsys, "predict", tmp_path / "p.json", source, "-o", tmp_path / "a.csv")[0] == 0
+        rows = read_rows(tmp_path / "a.csv")
+        assert found["answer"].to_list() == [row["answer"] for row in rows]
+        assert found["confidence"].to_list() == [float(row["confidence"]) for row in rows]
+        assert math.isclose(found["price_paid"].sum(), sum(float(row["price_paid"]) for row in rows))
+    assert run(capsys, "evaluate", tmp_path / "p.json", tmp_path / "heart.parquet")[0] == 0
