@@ -217,7 +217,8 @@ def stumps(problem, policy):
     """The single splits of all cases: what each costs per case, and its score."""
     cases = ref.all_cases(problem)
     found = ref.candidates(problem, policy, cases)
-    worth = [ref.worth_of_split(problem, policy, cases, c, 0, (), None, ref.leaf_sample).total for c in found]
+    alone = replace(policy, max_depth=1)  # nothing is asked after it
+    worth = [ref.worth_of_split(problem, alone, cases, c, 0, ()).total for c in found]
     scores = [ref.score(policy, c)[1] if c.gain > ref.LEAST_GAIN else 0.0 for c in found]
     return np.array(worth) / problem.weights.sum(), np.array(scores)
 

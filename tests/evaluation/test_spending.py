@@ -98,7 +98,9 @@ def test_the_items_of_every_learner_add_up(learner):
 def test_an_adaptive_forest_charges_what_its_cases_have_heard():
     heart = ww.datasets.load("heart")
     known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
-    clf = ww.BudgetForestClassifier(adaptive=True, budget=150, max_trees=12, **known).fit(heart.X, heart.y)
+    clf = ww.BudgetForestClassifier(adaptive=True, tests="chosen", budget=150, max_trees=12, **known).fit(
+        heart.X, heart.y
+    )
     spent = spending(clf, heart.X)
     assert spent.total == pytest.approx(clf.test_costs(heart.X).mean(), rel=1e-12)
     assert {item.kind for item in spent} == {"test", "group"}
