@@ -1,4 +1,4 @@
-"""Names, amounts and shares as people write them."""
+"""Amounts, percentages and lists of names as text."""
 
 from __future__ import annotations
 

@@ -181,4 +181,3 @@ def test_a_quick_learner_serves_where_it_asks_the_same():
     nodes, schema, classes = quick.tree_.nodes, quick.tree_.schema, quick.tree_.classes
     clf.tree_ = ww.Tree(type(nodes).leaf(nodes.weights[0]), schema, classes)  # as if it asked for nothing
     assert faster(clf, heart.X, heart.y)[1] == {}
-

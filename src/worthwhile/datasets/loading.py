@@ -355,26 +355,26 @@ def _columns(header: list[str], columns: list[list[str]], facts: _Facts) -> tupl
     missing = {""} if facts.question_mark_is_value else {"", "?"}
     kept: dict[str, Column] = {}
     nominal: list[str] = []
-    for name, texts in zip(tests, columns, strict=True):
+    for name, values in zip(tests, columns, strict=True):
         if name in facts.drop:
             continue
         # Values repeat: each distinct one is converted once.
-        distinct = set(texts)
+        distinct = set(values)
         numbers = None if name in codes else _numbers(distinct - missing)
         if numbers is None:
             nominal.append(name)
             known = {text: None if text in missing else text for text in distinct}
-            kept[name] = [known[text] for text in texts]
+            kept[name] = [known[text] for text in values]
         else:
             numbers |= dict.fromkeys(missing, math.nan)
-            kept[name] = np.fromiter((numbers[text] for text in texts), float, len(texts))
+            kept[name] = np.fromiter((numbers[text] for text in values), float, len(values))
     return kept, nominal
 
 
-def _numbers(texts: set[str]) -> dict[str, float] | None:
+def _numbers(values: set[str]) -> dict[str, float] | None:
     """Return the number of each string, or None if one is not a finite number."""
     try:
-        return {text: _number(text) for text in texts}
+        return {text: _number(text) for text in values}
     except ValueError:
         return None
 

@@ -44,9 +44,7 @@ def named(estimators: Any, name: str | None = None) -> dict[str, Any]:
         found = {str(key): est for key, est in estimators.items()}
     elif isinstance(estimators, Sequence) and not hasattr(estimators, "steps"):
         if name is not None:
-            raise ValueError(
-                f"name={name!r} is for one estimator; give several as a mapping of name to estimator"
-            )
+            raise ValueError(f"name={name!r} is for one estimator; give several as a mapping of name to estimator")
         found = {}
         for est in estimators:
             label, number = label_of(est), 2

@@ -17,9 +17,6 @@ from worthwhile.evaluation.metrics import context_of, innermost
 
 __all__ = ["Item", "Spending", "charged_tests", "spending"]
 
-# A sum of 40 different powers of two, plus a quarter, fits easily into the 53 bits of a float.
-_AT_ONCE = 40
-
 
 @dataclass(frozen=True)
 class Item:
@@ -146,16 +143,6 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     [[True], [False]]
     """
     est, X = innermost(est, X)
-    n_cases, n_tests = len(est.test_costs(X)), len(context_of(est).columns)
-    charged = np.zeros((n_cases, n_tests), dtype=np.bool_)
-    # The core tells what a case pays in all. Paid in powers of two, this is a set of tests; in units that make the
-    # common prices of all groups together less than a quarter of one, they do not disturb it.
-    common = float(context_of(est).bound_costs.prices.common.sum())
-    unit = 2.0 ** math.ceil(math.log2(4 * common)) if common > 0 else 1.0
-    for first in range(0, n_tests, _AT_ONCE):
-        tests = np.arange(first, min(first + _AT_ONCE, n_tests))
-        prices = np.zeros((n_cases, n_tests))
-        prices[:, tests] = unit * 2.0 ** (tests - first)
-        paid = np.rint(est.test_costs(X, case_prices=prices) / unit).astype(np.int64)
-        charged[:, tests] = paid[:, None] >> (tests - first) & 1
-    return charged
+    words = est._charged(X).astype("<u8", copy=False)
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=len(context_of(est).columns), bitorder="little")
+    return bits.view(np.bool_)

@@ -31,7 +31,6 @@ LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
     "BudgetForestClassifier": forest_classifier.BudgetForestClassifier,
 }
 
-
 # Parameters of files of version 1 that have other names now, or none: names, or names with a value.
 RENAMED = {"release8": "mdl_correction", "trust": "soft_label_weight", "temper": "preset"}
 REMOVED = ("set_aside", ("samples", "stopped"), ("cuts", "values"), ("impurity", "products"))

@@ -272,21 +272,28 @@ class Tree:
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
         """Route an encoded table: (answer indices, prices, class shares), each None if not requested."""
-        costs, least = self.context.bound_costs, self.answer == "least-cost"
-        case_prices = self.context.checked_case_prices(case_prices, n_cases)
-        result: tuple[Any, Any, Any] = _core.route(
+        costs = self.context.bound_costs
+        answers_, prices_, shares_, _ = _core.route(
             self._core_tree,
             table,
             costs.core_pricing,
             costs.core_errors,
-            least,
-            answers,
-            prices,
-            shares,
-            n_threads,
-            case_prices,
+            least_cost=self.answer == "least-cost",
+            answers=answers,
+            prices=prices,
+            shares=shares,
+            n_threads=n_threads,
+            case_prices=self.context.checked_case_prices(case_prices, n_cases),
         )
-        return result
+        return answers_, prices_, shares_
+
+    def _charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
+        """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
+        table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
+        costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
+        words = _core.route(self._core_tree, table, *costs, least_cost=False, charged=True, n_threads=n_threads)[3]
+        assert words is not None
+        return words
 
     def _read(self, X: Any) -> Columns:
         return self.context.read(X)

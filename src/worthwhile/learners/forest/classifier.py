@@ -43,7 +43,7 @@ from worthwhile.wording import amount
 __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
-LEAST_POWER = {"powers": 2.0, "products": 1.0}
+LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
 CHOSEN = "chosen"
 PILOTS = 20  # trees that say how important each test is
@@ -68,17 +68,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         chosen (the least total cost, where errors are not all equally dear). The paper's are `ALPHAS` of this module.
     max_trees : int, default 40
         Largest number of trees.
-    impurity : {"pairs", "powers", "products"}, default "pairs"
-        What splits shall lower: pairs of cases of different classes beyond a threshold (equation 11), the power of the
-        number of cases less those of the classes (equation 14), or products of the sizes of two classes (equation 13).
+    impurity : {"pairs", "powers"}, default "pairs"
+        What splits lower: pairs of cases of different classes above a threshold (equation 11), or the power of the
+        number of cases less those of the classes (equation 14).
     power : float or list of float, default 2
-        Exponent of the impurities "powers" (at least 2) and "products" (at least 1), or several to choose from.
+        Exponent of the impurity "powers" (at least 2), or several to choose from.
     splits : {"minimax", "expected"}, default "minimax"
         Whether the branch of largest impurity counts, or the mean over the branches.
-    cuts : {"random", "values", "exact"}, default "random"
+    cuts : {"random", "exact"}, default "random"
         Which cuts of a numeric test are tried: 80, 40 or 20 (with more than 2,000, more than 500, and fewer cases)
-        anywhere between the least and the largest value, or at values of cases drawn at random, which suits crooked
-        columns; or all.
+        anywhere between the least and the largest value, or all.
     sampling : {"chosen", "drawn", "weighted"}, default "chosen"
         Which cases a tree is grown from. "drawn", as in the paper: as many as there are, drawn with replacement, so
         that a third of them is not seen; good where classes overlap. "weighted": all, each counting half, and half of
@@ -305,7 +304,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         name = "alpha" if self.impurity == "pairs" else "power"
         given = getattr(self, name)
         values = [float(value) for value in (given if np.iterable(given) else [given])]
-        least = LEAST_POWER.get(self.impurity, 0.0)
+        least = LEAST_POWER if name == "power" else 0.0
         for value in values:
             if value < least:
                 needs = f"impurity={self.impurity!r} needs {name} of at least {least:g}"
@@ -445,25 +444,30 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     ) -> tuple[Any, Any, Any]:
         check_is_fitted(self, "trees_")
         columns = self._read(X)
-        votes = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
+        votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
         return (
             votes.leaders() if answers else None,
             votes.prices if prices else None,
             votes.shares(self._default_shares()) if shares else None,
         )
 
-    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> Votes:
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        return self._vote(self.problem_.schema.encode(columns), columns.n_cases, None)[1].charged()
+
+    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> tuple[Votes, _core.ForestRouter]:
         """Consult as many trees about each case as it takes."""
         context, n_threads = self.problem_, self._n_threads()
         prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
-        router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors, prices)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices)
         votes = Votes(n_cases, len(context.classes), self._default())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
             votes.consult_until_settled(router, trees, self._stops, n_threads)
         else:
             votes.add_all(*router.consult_all(trees, n_threads))
-        return votes
+        return votes, router
 
     def _default_shares(self) -> npt.NDArray[np.float64]:
         """Return the class shares of the training cases."""
