@@ -68,5 +68,5 @@ def test_wrong_histories(tmp_path):
         AnytimeDisplay.from_estimator(ww.EG2Classifier().fit(X, y), X)
     with pytest.raises(ValueError, match="time_limits must be finite and at least 0"):
         AnytimeDisplay.from_time_limits(ww.ACTClassifier(), X, y, time_limits=[math.nan])
-    with pytest.raises(ValueError, match="no course"):
+    with pytest.raises(ValueError, match="there is no search to show"):
         AnytimeDisplay(histories={})

@@ -8,6 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import worthwhile as ww
 from worthwhile.evaluation.sensitivity import STEP, BreakEven, break_even, faster, with_price
+from worthwhile.learners import soft_labels
 
 X = np.c_[np.arange(40), np.arange(40) % 7, np.zeros(40)]
 y = np.where(np.arange(40) < 20, "no", "yes")
@@ -111,17 +112,17 @@ def test_chance_is_the_same_at_every_price():
 def test_ctrl_c_ends_all_of_it(monkeypatch):
     grown = []
 
-    def stop_the_third(self, steps, clock):
-        reached = list(steps)[-1]
+    def stop_the_second(self, states, deadline):
+        reached = list(states)[-1]
         grown.append(self)
-        self.stopped_ = "interrupted" if len(grown) == 3 else "trials"  # what a search says that was cut short
+        self.stopped_ = "interrupted" if len(grown) == 2 else "trials"  # as after Ctrl-C
         return reached
 
-    monkeypatch.setattr(ww.ICETClassifier, "_follow", stop_the_third)
+    monkeypatch.setattr(ww.ICETClassifier, "_follow", stop_the_second)
     clf = ww.ICETClassifier(costs=ww.Costs(tests={"x0": 4.0}, errors=10), trials=10, population=5, variant="paper")
     with pytest.raises(KeyboardInterrupt):
         break_even(clf, X, y)
-    assert len(grown) == 3
+    assert len(grown) == 2
 
 
 def test_faster_learners_differ_in_their_patience_only():
@@ -133,21 +134,19 @@ def test_faster_learners_differ_in_their_patience_only():
     assert faster(ww.LSID3Classifier(r=0))[1] == {}
 
 
-def test_the_others_are_asked_once(monkeypatch):
-    from worthwhile.learners import ensemble_labels
-
-    asked = []
-    ask = ensemble_labels._ask
-    monkeypatch.setattr(ensemble_labels, "_ask", lambda *args: asked.append(1) or ask(*args))
+def test_the_ensemble_is_fitted_once(monkeypatch):
+    fitted = []
+    fit = soft_labels._fit_ensemble
+    monkeypatch.setattr(soft_labels, "_fit_ensemble", lambda *args: fitted.append(1) or fit(*args))
     noisy = np.where(np.random.default_rng(0).random(40) < 0.2, "yes", y)
     clf = ww.ACTClassifier(costs=ww.Costs(tests={"x0": 4.0}, errors=10), r=1, random_state=0)
     found = break_even(clf, X, noisy, tests=["x0"])
     assert found[0].trials > 2
-    assert len(asked) == 1
+    assert len(fitted) == 1
     alone = clf.fit(X, noisy).tree_.to_json()
-    with ensemble_labels.remembering(), ensemble_labels.remembering():
+    with soft_labels.remember_ensembles(), soft_labels.remember_ensembles():
         assert clf.fit(X, noisy).tree_.to_json() == clf.fit(X, noisy).tree_.to_json() == alone
-    assert len(asked) == 3  # outside it, nothing is kept
+    assert len(fitted) == 3  # outside it, nothing is kept
 
 
 @pytest.mark.parametrize(
@@ -178,6 +177,7 @@ def test_a_quick_learner_serves_where_it_asks_the_same():
     assert faster(clf)[1] == {"r": 1}
     clf.tree_ = quick.tree_
     assert faster(clf, heart.X, heart.y)[1] == {"r": 1}
-    nodes, schema, classes = quick.tree_.nodes, quick.tree_.schema, quick.tree_.classes
-    clf.tree_ = ww.Tree(type(nodes).leaf(nodes.weights[0]), schema, classes)  # as if it asked for nothing
+    free = {**known, "costs": heart.costs.with_errors(0.01)}
+    clf.tree_ = ww.DTMCClassifier(**free).fit(heart.X, heart.y).tree_  # errors are too cheap to ask for anything
+    assert clf.tree_.tests_used() == []
     assert faster(clf, heart.X, heart.y)[1] == {}
