@@ -43,7 +43,7 @@ from worthwhile.wording import amount
 __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
-LEAST_POWER = {"powers": 2.0, "products": 1.0}
+LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
 CHOSEN = "chosen"
 PILOTS = 20  # trees that say how important each test is
@@ -305,11 +305,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         name = "alpha" if self.impurity == "pairs" else "power"
         given = getattr(self, name)
         values = [float(value) for value in (given if np.iterable(given) else [given])]
-        least = LEAST_POWER.get(self.impurity, 0.0)
-        for value in values:
-            if value < least:
-                needs = f"impurity={self.impurity!r} needs {name} of at least {least:g}"
-                raise ValueError(f"{needs}, got {name}={given!r} of {type(self).__name__}")
+        if name == "power" and min(values) < LEAST_POWER:
+            needs = f"impurity='powers' needs power of at least {LEAST_POWER:g}"
+            raise ValueError(f"{type(self).__name__}: {needs}, got power={given!r}")
         return list(dict.fromkeys(values))
 
     # ---- growing
