@@ -240,9 +240,9 @@ def model(tmp_path_factory):
         ({"version": 7}, "version 7 of the model format is unknown; this release reads version 1"),
         (
             {"learner": "RandomForestClassifier"},
-            "names the unknown learner 'RandomForestClassifier'; known are C45Classifier",
+            "unknown learner 'RandomForestClassifier'; choose from C45Classifier",
         ),
-        ({"learner": "learner"}, "names the unknown learner 'learner'"),
+        ({"learner": "learner"}, "unknown learner 'learner'"),
         ({"learner": ["os.system"]}, "'learner' of the model must be a text"),
         ({"learner": ...}, "the model lacks 'learner'"),
         ({"params": {"depth": 3}}, "EG2Classifier has no parameter 'depth'; it has costs, weighting, nominal"),

@@ -402,7 +402,7 @@ def test_wrong_parameters_are_refused(parameters, words):
 def test_wrong_columns_are_refused():
     frame = pd.DataFrame(X, columns=list("abcd"))
     with pytest.raises(
-        ValueError, match="X of validation has the columns a, b, c, z, but the learner knows a, b, c, d"
+        ValueError, match="X of validation has the columns a, b, c, z, but the learner was fitted with a, b, c, d"
     ):
         ww.BudgetForestClassifier(validation=(frame.rename(columns={"d": "z"}), Y)).fit(frame, Y)
     clf = make().fit(X, Y)
@@ -499,7 +499,7 @@ def test_broken_files_are_refused_by_name(path, value, words, tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (["states", "price"], [[1]], "'price' of the states of a forest must be numbers of the shape"),
+        (["states", "price"], [[1]], "'price' of the states of a forest must be numbers of shape"),
         (["states", "cost", 0, 0], None, "cost"),
         (["curve", 0, 4], None, "must name a rate"),
         (["curve", -1, 1], 3.0, "must end with 0 trees"),
