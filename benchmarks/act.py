@@ -53,7 +53,7 @@ def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:
             max_depth=2**30,
             mdl_correction=False,
             context=True,
-            lookahead=1,
+            idx_depth=1,
             least_cost=True,
             prune="cost",
             confidence=0.25,

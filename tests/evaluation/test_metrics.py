@@ -166,12 +166,12 @@ def test_results_that_do_not_differ_or_differ_always_alike():
         ({"a": [1, 2]}, "at least two learners, got a"),
         (
             {"a": [1, 2], "b": [1, 2, 3]},
-            r"the results of 'b' must be two finite costs or more, as many as the others have \(2\)",
+            r"the results of 'b' must be at least two finite costs, as many as those of the first learner \(2\)",
         ),
-        ({"a": [1], "b": [2]}, "the results of 'a' must be two finite costs or more"),
+        ({"a": [1], "b": [2]}, "the results of 'a' must be at least two finite costs"),
         ({"a": [1, 2], "b": [1, np.nan]}, r"the results of 'b' .* got \[1.0, nan\]"),
-        ({"a": 1, "b": 2}, "the results of 'a' must be two"),
-        ({"a": [[1, 2]], "b": [[1, 2]]}, "the results of 'a' must be two"),
+        ({"a": 1, "b": 2}, "the results of 'a' must be at least two"),
+        ({"a": [[1, 2]], "b": [[1, 2]]}, "the results of 'a' must be at least two"),
         ({"a": ["x", "y"], "b": [1, 2]}, r"the results of 'a' are not numbers: \['x', 'y'\]"),
     ],
 )

@@ -26,12 +26,12 @@ def test_a_test_that_saves_half_of_the_errors_is_worth_half_an_error():
     assert useful.finished
     assert useful.enters < 5 < useful.leaves  # without it every second answer is wrong, at 10 each
     assert useful.leaves / useful.enters == pytest.approx(STEP)
-    assert found["x2"] == BreakEven("x2", 0.0, False, None, 0.0, 0)  # a constant: not even for nothing
-    assert str(found["x1"]) == "x1 at 1.00: not asked, and not even for nothing"
-    assert str(useful) == "x0 at 4.00: asked; enters below 4.76, leaves above 5.66"
+    assert found["x2"] == BreakEven("x2", 0.0, False, None, 0.0, 0)  # a constant: not even for free
+    assert str(found["x1"]) == "x1 at 1.00: not used, not even when free"
+    assert str(useful) == "x0 at 4.00: used; enters below 4.76, leaves above 5.66"
 
 
-def test_a_test_that_is_too_dear_now():
+def test_a_test_that_is_too_expensive_now():
     [found] = break_even(learner(price=30.0), X, y, tests=["x0"])
     assert not found.used
     assert found.enters < 5 < found.leaves
@@ -50,7 +50,7 @@ def test_a_learner_that_does_not_look_at_prices_never_drops_a_test():
     [found] = break_even(ww.C45Classifier(costs=ww.Costs(tests={"x0": 4.0}, errors=10)), X, y, tests=["x0"])
     assert found.leaves is None
     assert found.enters >= 10
-    assert str(found).endswith("asked, and up to 11.31 at least")
+    assert str(found).endswith("used, also at every price tried, up to 11.31")
 
 
 def test_bisection_finds_what_all_prices_would():
@@ -77,17 +77,17 @@ def test_groups_stay_and_only_the_own_price_changes():
     assert found.enters < 2 < found.leaves  # with the group it is worth 5
 
 
-def test_time_limits_make_all_results_rougher():
+def test_time_limits_make_all_results_coarser():
     seen = []
     found = break_even(learner(), X, y, seconds=1e-9, tell=seen.append)
     assert [one.trials for one in found] == [0, 0, 0]
     assert [one.finished for one in found] == [False, False, True]
-    assert str(found[0]) == "x0 at 4.00: asked; no other price was tried"
+    assert str(found[0]) == "x0 at 4.00: used; no other price was tried"
     assert seen == []
     break_even(learner(), X, y, tell=seen.append)
-    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
-    assert all(done < due for done, due in seen)
-    assert seen[-1] == (len(seen), len(seen) + 1)
+    assert [now.done for now in seen] == list(range(1, len(seen) + 1))
+    assert all(now.done < now.total for now in seen)
+    assert (seen[-1].done, seen[-1].total) == (len(seen), len(seen) + 1)
 
 
 def test_learners_inside_pipelines_and_searches():
@@ -154,8 +154,8 @@ def test_the_others_are_asked_once(monkeypatch):
     ("options", "message"),
     [
         ({"tests": ["x7"]}, "there is no test 'x7'; the tests are x0, x1, x2"),
-        ({"tests": "x0"}, "tests must be a list of names, got the text 'x0'"),
-        ({"tests": ["x0", "x0"]}, "tests names a test twice"),
+        ({"tests": "x0"}, "tests must be a list of names, got the string 'x0'"),
+        ({"tests": ["x0", "x0"]}, "tests contains a test twice"),
         ({"seconds": 0}, "seconds must be above 0, got 0"),
     ],
 )
@@ -165,7 +165,19 @@ def test_mistakes(options, message):
 
 
 def test_what_cannot_learn_again_is_refused():
-    with pytest.raises(ValueError, match="break-even prices need a learner that can learn again, got Tree"):
+    with pytest.raises(ValueError, match="break-even prices need a learner that can be refitted, got Tree"):
         break_even(learner().fit(X, y).tree_, X, y)
-    with pytest.raises(ValueError, match="those of a single tree; BudgetForestClassifier learns many"):
+    with pytest.raises(ValueError, match="need a learner of a single tree; BudgetForestClassifier learns several"):
         break_even(ww.BudgetForestClassifier(), X, y)
+
+
+def test_a_quick_learner_serves_where_it_asks_the_same():
+    heart = ww.datasets.load("heart", as_frame=False)
+    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
+    clf, quick = (ww.ACTClassifier(variant="paper", r=r, **known).fit(heart.X, heart.y) for r in (3, 1))
+    assert faster(clf)[1] == {"r": 1}
+    clf.tree_ = quick.tree_
+    assert faster(clf, heart.X, heart.y)[1] == {"r": 1}
+    nodes, schema, classes = quick.tree_.nodes, quick.tree_.schema, quick.tree_.classes
+    clf.tree_ = ww.Tree(type(nodes).leaf(nodes.weights[0]), schema, classes)  # as if it asked for nothing
+    assert faster(clf, heart.X, heart.y)[1] == {}

@@ -593,7 +593,7 @@ def test_a_temper_is_chosen_with_the_trust_and_repeatably(n_jobs):
         ({"preset": "fine"}, "C45CSClassifier: invalid preset='fine'; choose 'given' or 'chosen'"),
         (
             {"soft_label_weight": 1.5},
-            "soft_label_weight=1.5 .* it must be a number from 0 to 1 or 'chosen'",
+            "soft_label_weight=1.5; it must be a number from 0 to 1 or 'chosen'",
         ),
         ({"soft_label_weight": "some"}, "C45CSClassifier: invalid soft_label_weight='some'"),
         ({"soft_label_weight": None}, "C45CSClassifier: invalid soft_label_weight=None"),

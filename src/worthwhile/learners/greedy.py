@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from worthwhile import _core
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
 from worthwhile.learners.training import Training
@@ -393,9 +396,19 @@ class CSID3Classifier(_GreedyClassifier):
     ) -> tuple[Any, Any, Any]:
         if not self._is_lazy() or case_prices is not None:
             return super()._route(X, answers, prices, shares, case_prices)
+        answers_, prices_, shares_, _ = self._route_lazily(X)
+        return answers_, prices_, shares_
+
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        if not self._is_lazy():
+            return super()._charged(X)
+        words: npt.NDArray[np.uint64] = self._route_lazily(X)[3]
+        return words
+
+    def _route_lazily(self, X: Any) -> tuple[Any, Any, Any, Any]:
         kept, cases = self._kept, self._read(X)
         costs = kept.bound_costs
-        result: tuple[Any, Any, Any] = _core.route_lazily(
+        return _core.route_lazily(
             kept.table,
             kept.classes,
             kept.weights,
@@ -404,7 +417,6 @@ class CSID3Classifier(_GreedyClassifier):
             self._policy().core(),
             kept.schema.encode(cases),
         )
-        return result
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

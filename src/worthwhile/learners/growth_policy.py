@@ -51,7 +51,6 @@ class GrowthPolicy:
     def core(self) -> Any:
         """Return the core's policy."""
         settings = {name: value for name, value in vars(self).items() if name != "sampling"}
-        settings["release8"], settings["lookahead"] = settings.pop("mdl_correction"), settings.pop("idx_depth")
         policy = _core.Policy(**settings)
         if self.sampling is not None:
             policy.look_ahead(**vars(self.sampling))

@@ -104,8 +104,14 @@ def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.N
 def route_core(core: Any, cases: Training, least_cost: bool) -> tuple[npt.NDArray[np.int32], Floats]:
     """Return the answers of a core tree for some cases, and the prices they pay."""
     costs = cases.bound_costs
-    answers, paid, _ = _core.route(
-        core, cases.table, costs.core_pricing, costs.core_errors, least_cost, True, True, False, 1, None
+    answers, paid, _, _ = _core.route(
+        core,
+        cases.table,
+        costs.core_pricing,
+        costs.core_errors,
+        least_cost=least_cost,
+        answers=True,
+        prices=True,
     )
     assert answers is not None
     assert paid is not None

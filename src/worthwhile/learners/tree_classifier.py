@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
@@ -37,6 +39,9 @@ class TreeClassifier(CostSensitiveClassifier):
     ) -> tuple[Any, Any, Any]:
         tree = self._tree()
         return tree._route(self._read(X), answers, prices, shares, case_prices, self._n_threads())
+
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        return self._tree()._charged(self._read(X), self._n_threads())
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""

@@ -497,14 +497,14 @@ def test_where_a_test_is_delayed_samples_are_pruned(monkeypatch):
         assert seen[-1].samples == "grown"
 
 
-# -- samples and set-aside cases --------------------------------------------------------------------------------------
+# -- samples --------------------------------------------------------------------------------------------------------
 
 
 @both
 def test_samples_of_all_kinds(variant):
     cases = noisy_line(1)
     found = {}
-    for samples in (None, "grown", "stopped", "pruned"):
+    for samples in (None, "grown", "pruned"):
         clf = act(variant, costs=LINE_COSTS, samples=samples, r=3).fit(*cases)
         assert clf.total_costs(*cases).mean() < 25
         found[samples] = clf.tree_.to_json()
@@ -512,23 +512,8 @@ def test_samples_of_all_kinds(variant):
     assert len(set(found.values())) > 1
 
 
-@both
-@pytest.mark.parametrize("set_aside", [0.05, 0.2, 0.5])
-def test_set_aside_cases(variant, set_aside):
-    cases = noisy_line(2, 400)
-    clf = act(variant, costs=LINE_COSTS, set_aside=set_aside).fit(*cases)
-    assert clf.total_costs(*cases).mean() < 25
-    plain = act(variant, costs=LINE_COSTS).fit(*cases)
-    assert clf.tree_.to_json() != plain.tree_.to_json()
-    nodes = clf.tree_.nodes  # all cases are counted again
-    np.testing.assert_array_equal(nodes.weights[0].sum(), 400)
-    for node in np.flatnonzero(nodes.test >= 0):
-        children = slice(nodes.first_child[node], nodes.first_child[node] + nodes.n_children[node])
-        np.testing.assert_allclose(nodes.weights[children].sum(axis=0), nodes.weights[node])
-
-
 @pytest.mark.parametrize("share", [0.05, 0.4, 0.6, 0.7, 0.9])
-def test_as_many_cases_are_set_aside_as_were_wished_for(share):
+def test_a_stratified_share_has_as_many_cases_of_each_class(share):
     classes = np.repeat([0, 1, 2], [200, 150, 50]).astype(np.int32)
     rows = stratified_share(classes, share, np.random.default_rng(0))
     assert len(rows) == len(set(rows)) == round(400 * share)
@@ -579,7 +564,7 @@ def test_one_class_one_case_constant_columns(make):
 
 
 @both
-@pytest.mark.parametrize("settings", [{"set_aside": 0.5}, {"set_aside": 0.9}, {"r": 0}, {"time_limit": 0.05}])
+@pytest.mark.parametrize("settings", [{"samples": "pruned"}, {"r": 0}, {"time_limit": 0.05}])
 def test_few_cases(variant, settings):
     for n in (1, 2, 3, 6):
         y = np.arange(n) % 2
@@ -604,7 +589,6 @@ def test_missing_values_texts_and_categories(variant):
     clf = act(variant, costs=costs).fit(frame, y)
     assert set(clf.predict(frame)) <= {"sick", "well"}
     assert clf.total_costs(frame, y).mean() < min(30 * (y == "well").mean(), 80 * (y == "sick").mean())
-    assert act(variant, costs=costs, set_aside=0.4).fit(frame, y).predict(frame).shape == (150,)
     nothing = pd.DataFrame({"nominal": pd.Series([None] * 150, dtype=object)})
     assert act(variant, costs=None).fit(nothing, Y).tree_.n_leaves == 1
     assert act(variant, costs=None).fit(X * 1e300, Y).score(X * 1e300, Y) > 0.6
@@ -647,7 +631,7 @@ def test_the_expected_cost_is_that_of_the_tree():
 
 @both
 def test_saved_and_loaded(variant, tmp_path):
-    clf = act(variant, samples="stopped", omega=0.3, time_limit=0.2, callback=lambda step: None)
+    clf = act(variant, samples="pruned", omega=0.3, time_limit=0.2, callback=lambda step: None)
     clf.fit(X, Y).save(tmp_path / "act.json")
     back = ww.load(tmp_path / "act.json")
     assert type(back) is ww.ACTClassifier
@@ -675,10 +659,6 @@ def test_saved_and_loaded(variant, tmp_path):
         (
             {"samples": "x"},
             "ACTClassifier: invalid samples='x'; choose 'grown', 'pruned' or None",
-        ),
-        (
-            {"set_aside": 1},
-            "ACTClassifier: invalid set_aside=1; it must be a number from 0 to 0.9",
         ),
         ({"time_limit": 0}, "ACTClassifier: invalid time_limit=0; it must be a number above 0 or None"),
         ({"callback": 3}, "ACTClassifier: invalid callback=3; it must be a function or None"),

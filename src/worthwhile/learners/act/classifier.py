@@ -239,10 +239,10 @@ class ACTClassifier(TreeClassifier):
         self.stopped_, self.expected_cost_ = "interrupted", math.inf
         found: GrownTree | None = None
         try:
-            for grown, anew in search(training, deadline, rng):
-                if anew:  # valued in another way than the trees before
+            for grown, restarts in search(training, deadline, rng):
+                if restarts:  # valued in another way than the trees before
                     self.history_.clear()
-                if anew or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
+                if restarts or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
                     found = grown
                     self._note(found, deadline)
             late = self.time_limit is not None and deadline.remaining() <= GRACE

@@ -52,7 +52,7 @@ class Consultation:
         self._case = context.schema.read_case(known)
         costs = context.bound_costs
         table = context.schema.encode_case(self._case)
-        router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
         self._walks: list[Walk] = []
         self._answers: list[Any] = []
         self._paid: frozenset[int] = frozenset()

@@ -93,8 +93,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         tried, and the forest with the fewest errors within the budget is chosen. This takes longer and gets far more
         out of small budgets.
     weighting : {"instance"}, optional
-        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
-        all cases weigh the same.
+        "instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998). None: all cases
+        weigh the same.
     context : bool, default False
         True: in growing, a test that is paid for on the path is free, and a group's common price counts once. False:
         list prices.
@@ -450,25 +450,30 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     ) -> tuple[Any, Any, Any]:
         check_is_fitted(self, "trees_")
         columns = self._read(X)
-        votes = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
+        votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
         return (
             votes.leaders() if answers else None,
             votes.prices if prices else None,
             votes.shares(self._default_shares()) if shares else None,
         )
 
-    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> Votes:
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        return self._vote(self.problem_.schema.encode(columns), columns.n_cases, None)[1].charged()
+
+    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> tuple[Votes, _core.ForestRouter]:
         """Consult the trees about each case, as many as it needs."""
         context, n_threads = self.problem_, self._n_threads()
         prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
-        router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors, prices)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices)
         votes = Votes(n_cases, len(context.classes), self._default())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
             votes.consult_until_settled(router, trees, self._stops, n_threads)
         else:
             votes.add_all(*router.consult_all(trees, n_threads))
-        return votes
+        return votes, router
 
     def _default_shares(self) -> npt.NDArray[np.float64]:
         """Return the class shares of the training cases."""

@@ -186,7 +186,7 @@ class VoteRecorder:
     """Consults trees about all cases of a table and records the votes."""
 
     def __init__(self, table: Any, n_cases: int, costs: BoundCosts, default: int, n_threads: int) -> None:
-        self._router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors)
+        self._router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
         self.votes = Votes(n_cases, len(costs.error_costs), default)
         self._n_threads = n_threads
         self._rows: list[tuple[Any, Any, Any]] = []
