@@ -509,7 +509,8 @@ def test_samples_of_all_kinds(variant):
         assert clf.total_costs(*cases).mean() < 25
         found[samples] = clf.tree_.to_json()
     assert found[None] == found["grown" if variant == "paper" else "pruned"]
-    assert len(set(found.values())) > 1
+    if variant == "paper":  # the margin of "refined" keeps the greedy choices here
+        assert found["grown"] != found["pruned"]
 
 
 @pytest.mark.parametrize("share", [0.05, 0.4, 0.6, 0.7, 0.9])
