@@ -53,9 +53,7 @@ def test_models_that_are_none(capsys, command):
     assert fails(capsys, command, change("m.json", version=99), *rest) == (
         "m.json: version 99 of the model format is unknown; this release reads versions 1 to 2"
     )
-    assert fails(capsys, command, change("m.json", learner="GPT"), *rest).startswith(
-        "m.json: names the unknown learner"
-    )
+    assert fails(capsys, command, change("m.json", learner="GPT"), *rest).startswith("m.json: unknown learner")
     assert fails(capsys, command, write("m.json", "{"), *rest).startswith("m.json: ")
     assert fails(capsys, command, write("m.json", "[]"), *rest).startswith("m.json: ")
     assert fails(capsys, command, "good.csv", *rest).startswith("good.csv: ")

@@ -183,10 +183,10 @@ def test_a_forest_says_what_it_can():
     told = clf.explain({f"x{j}": value for j, value in enumerate(X[0])})
     assert {step.tree for step in told.steps} == set(range(5))
     assert told.steps[-1].spent == pytest.approx(told.spent)
-    assert told.why.startswith("5 of 5 trees have voted, none is left to ask; the answer is expected to cost ")
+    assert told.why.startswith("5 of 5 trees have voted, none is left; the answer is expected to cost ")
     shares, answer = np.array(list(told.probabilities.values())), told.answer
     assert told.error_cost == pytest.approx(shares @ np.array([[0, 60.0], [90.0, 0]])[:, answer])
     assert clf.next_test({"x0": None}).unavailable == ("x0",)
     settled = make(ww.BudgetForestClassifier, costs=COSTS, adaptive="settled").fit(X, y)
     reasons = {settled.explain({f"x{j}": v for j, v in enumerate(row)}).why.split(";")[0] for row in X}
-    assert "3 of 5 trees have voted, the others cannot change enough" in reasons
+    assert "3 of 5 trees have voted, the others are not needed" in reasons

@@ -1,7 +1,7 @@
 """LSID3 and ACT: look-ahead by sampling trees below every candidate split (Esmeir & Markovitch 2007, 2008).
 
-`variant="paper"` is the published ACT. `variant="refined"` is interruptible and changes what made it follow luck;
-docs/design.md, "Look-ahead", says precisely what either does.
+`variant="paper"` is the published ACT. `variant="refined"` can be interrupted and is less misled by noise;
+docs/design/look-ahead.md gives the details of both.
 """
 
 from __future__ import annotations
@@ -26,66 +26,68 @@ from worthwhile.tree.tree import Tree
 
 __all__ = ["ACTClassifier", "LSID3Classifier"]
 
-CLEARLY = 0.1
-# Share of the time limit for trees on the cases' own labels, before it is settled which labels are better.
+CLEARLY = 0.1  # a tree without look-ahead wins only if its expected cost is lower by more than this share
+# Share of the time limit for trees grown from the cases' own labels, before the labels are chosen.
 EARLY = 0.1
-MAX_SAMPLES = 4096  # doubling ends here; further searches draw other samples
+MAX_SAMPLES = 4096  # doubling ends here; further trees use other random samples
 
-# Trees, each with whether it is the first of a new valuation.
+# Trees, each with whether it is the first one valued in a new way.
 Steps = Iterator[tuple[GrownTree, bool]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LSID3Classifier(_GreedyClassifier):
-    """LSID3: the test below which the smallest tree was found. It does not look at prices.
+    """LSID3: the test below which the smallest tree was found. It ignores prices.
 
-    Below every branch of every candidate test, `r` trees are grown whose tests are drawn at random, in proportion to
-    their gain; the test with the smallest sum of leaves wins. With `r=0` it is ID3.
+    Below every branch of every candidate test, `r` trees are grown with random tests, drawn in proportion to their
+    gain. The test is chosen whose branches have the smallest trees, by their number of leaves. With `r=0` it is ID3.
 
     Parameters
     ----------
-    r : int, default 5
-        Sampled trees below every branch; cuts of every numeric test that are tried.
-    time_limit : float, optional
-        Seconds after which the nodes that are left are split without look-ahead.
     costs : Costs, optional
-        Prices of the tests and costs of the errors, for `test_costs` and the like; growing sees them by `weighting` at
-        most.
+        Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless `weighting`
+        is set.
+    r : int, default 5
+        Number of sampled trees below every branch, and of cuts tried for every numeric test.
     weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them (Ting 1998); None: all the same.
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
     prune : {"pessimistic", "cost", "none"}, default "pessimistic"
-        C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
     confidence : float, default 0.25
-        Confidence level of the pessimistic error estimate; smaller prunes more.
+        Confidence level of the pessimistic error estimate; smaller values prune more.
     raise_subtrees : bool, default True
-        Pessimistic pruning may replace a node by its largest branch.
+        Whether pessimistic pruning may replace a node by its largest branch.
     min_cases : float, default 2
-        At least two branches of a split must hold this weight of cases.
+        At least two branches of a split must each hold this weight of cases.
     min_share : float, default 0.1
-        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases.
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
     max_depth : int, optional
-        Longest way from the root to a leaf (at most 4096).
+        Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
-        Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    time_limit : float, optional
+        Seconds after which the remaining nodes are split without look-ahead.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
         Makes the samples repeatable.
     n_jobs : int, optional
-        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree that was learned.
+        The learned tree.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -93,7 +95,7 @@ class LSID3Classifier(_GreedyClassifier):
 
     Examples
     --------
-    The class is whether two of six bits differ: no test alone says anything about it.
+    The class is whether two of six bits differ: no test alone gains anything.
 
     >>> import numpy as np
     >>> import worthwhile as ww
@@ -132,66 +134,66 @@ class LSID3Classifier(_GreedyClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ACTClassifier(TreeClassifier):
-    """ACT: the test below which the cheapest tree was found, prices and errors counted together.
+    """ACT: the test below which the tree with the lowest total cost was found.
 
-    Below every branch of every candidate test one tree is grown by EG2 and `r` − 1 by EG2 with tests drawn at random;
-    the price of the test plus the cheapest trees of its branches says what it is worth. More samples, or more time,
-    lead to cheaper trees.
+    Below every branch of every candidate test, one tree is grown by EG2 and `r` − 1 by EG2 with randomly drawn tests. A
+    test is valued by its price plus the cost of the cheapest tree of each branch. More samples, or more time, lead to
+    cheaper trees.
 
     Parameters
     ----------
     costs : Costs, optional
-        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
-    weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
-        these costs; None: all the same.
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
-        "paper": the published algorithm. "refined": with up to 5,000 cases it finds out by cross-validation whether to
-        learn from the cases' own labels or from softer ones, by a random forest and a logistic regression; where tests
-        are delayed, and with softer labels, sampled trees are pruned before they are valued; trees grown without
-        look-ahead compete with the others; and `time_limit` makes it go on until the time is over.
+        "paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides whether to learn
+        from the cases' own labels or from soft labels by a random forest and a logistic regression; with delayed tests
+        or soft labels, sampled trees are pruned before they are valued; trees grown without look-ahead compete with the
+        others; and with a `time_limit` the search goes on until the time is over.
     r : int, default 5
-        Samples below every branch; cuts of every numeric test that are tried. 0: no look-ahead; "paper" is EG2, pruned
-        by cost, then. With a `time_limit`, "refined" begins with 1 and goes on beyond it.
+        Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead, which
+        makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.
     omega : float, optional
-        How strongly EG2 minds the prices. None: by the costs, as in the paper ("refined": 0.25 with softer labels).
+        How strongly prices count in EG2. None: by the costs, as in the paper ("refined": 0.25 with soft labels).
+    weighting : {"instance"}, optional
+        On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
+        (Ting 1998). None: all cases weigh the same.
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
-        softer labels).
+        soft labels).
     samples : {"grown", "pruned"}, optional
-        Whether sampled trees are valued as they are grown, until nothing can be split, or after what does not pay is
-        cut off. None: "grown"; "refined": "pruned" with softer labels or delayed tests.
+        How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
+        "pruned" with soft labels or delayed tests.
     time_limit : float, optional
-        Seconds. "refined": contracts of 1, 2, 4, … samples follow each other until the time is over, and the best tree
-        is kept; making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
-        "paper": nodes that are left then are split without look-ahead. Ctrl-C ends the search with the best tree so
-        far; pressed before the first tree is ready, it is passed on.
+        Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
+        the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. "paper":
+        after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with the best tree so
+        far; before the first tree it raises KeyboardInterrupt.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
-        Makes the samples repeatable; with a time limit, as far as the machine is as fast.
+        Makes the samples repeatable; with a time limit, only on an equally fast machine.
     n_jobs : int, optional
-        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree that was learned.
+        The learned tree.
     expected_cost_ : float
-        What it is expected to cost per case, by the valuation that chose it.
+        Expected total cost of the tree per case, by the estimate that chose it.
     history_ : list of Progress
-        Seconds, expected cost and samples of each tree that was better than those before; it begins when it is settled
-        how trees are valued.
+        Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it. It
+        starts again when the search changes how it values trees.
     stopped_ : {"done", "time limit", "interrupted"}
         Why the search ended.
     r_ : int
-        Samples that the tree's look-ahead was to take; 0: it was grown without.
+        Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead.
     soft_label_weight_ : float
-        Share of the softer labels in those that the tree was grown from.
+        Share of soft labels in the labels that the tree was grown from.
     omega_, confidence_ : float
         The values that were used.
     classes_ : array
@@ -199,7 +201,7 @@ class ACTClassifier(TreeClassifier):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -209,8 +211,8 @@ class ACTClassifier(TreeClassifier):
 
     Examples
     --------
-    Two bits that differ, four that say nothing, and a dear test that says it all. EG2 finds no cheap test that gains
-    anything; the look-ahead does.
+    The class is whether two of six cheap bits differ; an expensive test tells it at once. No cheap test alone gains
+    anything, so EG2 uses the expensive one; look-ahead finds the cheap pair.
 
     >>> import numpy as np
     >>> import worthwhile as ww
@@ -237,10 +239,10 @@ class ACTClassifier(TreeClassifier):
         self.stopped_, self.expected_cost_ = "interrupted", math.inf
         found: GrownTree | None = None
         try:
-            for grown, anew in search(training, deadline, rng):
-                if anew:  # by another valuation than the trees before
+            for grown, restarts in search(training, deadline, rng):
+                if restarts:  # valued in another way than the trees before
                     self.history_.clear()
-                if anew or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
+                if restarts or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
                     found = grown
                     self._note(found, deadline)
             late = self.time_limit is not None and deadline.remaining() <= GRACE
@@ -248,7 +250,7 @@ class ACTClassifier(TreeClassifier):
         except KeyboardInterrupt:
             if found is None:
                 raise
-        assert found is not None  # every search begins with a tree
+        assert found is not None  # every search starts with a tree
         self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
 
     def _note(self, found: GrownTree, deadline: Deadline) -> None:
@@ -265,7 +267,7 @@ class ACTClassifier(TreeClassifier):
         yield self._grow(builder, int(self.r), rng, deadline), True
 
     def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
-        """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
+        """Grow a tree at once; choose how trees are grown and valued; grow them with more and more look-ahead."""
         own = self._builder(SoftLabels.own(training), PAPER)
         yield own.greedy(), True
         r = 1
@@ -278,11 +280,11 @@ class ACTClassifier(TreeClassifier):
         if self.time_limit is None:
             grown = self._grow(builder, int(self.r), rng, deadline)
             yield grown, True
-            # Expectations differ by chance: those without look-ahead must be clearly lower.
+            # Estimates differ by chance: a tree without look-ahead must be clearly cheaper.
             least = grown.cost - CLEARLY * abs(grown.cost)
             yield from ((tree, False) for tree in greedy if tree.cost < least)
             return
-        if settings.soft_label_weight > 0:  # other labels: everything begins anew
+        if settings.soft_label_weight > 0:  # other labels: start again
             r = 1
         yield greedy[0], settings.soft_label_weight > 0
         yield greedy[1], False

@@ -1,7 +1,7 @@
-"""ICET: a genetic search for the prices that EG2 should be told (Turney 1995).
+"""ICET: a genetic search for the prices EG2 is given (Turney 1995).
 
-`variant="paper"` is the published algorithm. `variant="refined"` keeps the search and changes what made it follow luck;
-docs/design.md, "ICET", says precisely what either does.
+`variant="paper"` is the published algorithm. `variant="refined"` keeps the search and is less misled by lucky trials;
+docs/design/icet.md gives the details of both.
 """
 
 from __future__ import annotations
@@ -29,105 +29,106 @@ from worthwhile.tree.tree import Tree
 
 __all__ = ["ICETClassifier"]
 
-# The refined search looks at no more cases than this, because trials should be short. The tree is grown on all of them.
+# The refined search uses at most this many cases, to keep trials short. The tree is grown from all of them.
 MAX_SEARCHED = MAX_SOFT_CASES
-# Cross-validations of an individual in the refined search, and again in its final; with more cases, one each.
+# Cross-validations of an individual in the refined search, and again in the final; with more cases, one each.
 REPEATS, FEW_CASES = 2, 1_000
-# By which share a searched individual must be cheaper than EG2 on the softer labels, times the root of the number of
-# cases: the luck of the best of hundreds falls like that. On 12 splits of bupa, heart and hepatitis, apart from those
-# of the reproductions, a margin of 0.3 led to 44.7 % of the standard cost, 0.2 to 45.5, 0.1 to 45.9, 0 to 46.0 (error
-# costs 50, 100, 1000 and 10,000).
+# Share by which the best individual must be cheaper than EG2 on soft labels, times the square root of the number of
+# cases: the best of hundreds looks cheaper by chance, and this effect shrinks like that. On 12 splits of bupa, heart
+# and hepatitis that the reproductions do not use, a margin of 0.3 led to 44.7 % of the standard cost, 0.2 to 45.5, 0.1
+# to 45.9, 0 to 46.0 (error costs 50, 100, 1000 and 10,000).
 MARGIN = 4.0
-# Look-ahead of the trees that find out whose labels to learn from.
+# Look-ahead of the trees that are compared to choose the labels.
 SAMPLES = 1
-# Generations without a better individual after which the search ends. Trees that learn from the cases' own labels have
-# finer rules to find: on 18 folds of multi-xor, xor-5, car, tic-tac-toe, wine and monks-1 (error costs 100, 1000 and
-# 5000), 20 instead of 5 led to 24.8 instead of 25.8 % of the standard cost; before that, branches of 2 cases instead of
-# 5 to 25.8 instead of 33. These are also the folds of docs/results/act-anytime.md.
+# Generations without a better individual after which the search ends. Trees grown from the cases' own labels can have
+# finer rules: on 18 folds of multi-xor, xor-5, car, tic-tac-toe, wine and monks-1 (error costs 100, 1000 and 5000), 20
+# instead of 5 led to 24.8 instead of 25.8 % of the standard cost; before that, branches of 2 cases instead of 5 led to
+# 25.8 instead of 33. These are also the folds of docs/results/act-anytime.md.
 SOFT_PATIENCE, OWN_PATIENCE = 5, 20
 SOFT_MIN_CASES, OWN_MIN_CASES = 5.0, 2.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ICETClassifier(TreeClassifier):
-    """ICET: EG2 on prices that a genetic search found to lead to the lowest total cost.
+    """ICET: a genetic search for the prices EG2 is given.
 
-    EG2 chooses tests by gain and price and knows nothing of the costs of errors, of groups or of delays. ICET does not
-    tell it the true prices, but biases: numbers that make it grow trees which are cheap on cases that they were not
-    grown from, tests and errors counted together.
+    EG2 chooses tests by gain and price and ignores error costs, groups and delays. ICET gives it biases instead of the
+    true prices: numbers with which EG2 grows trees of low total cost (tests and errors) on cases held out from
+    growing.
 
     Parameters
     ----------
     costs : Costs, optional
-        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
-    weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
-        these costs; None: all the same.
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
-        "paper": the published algorithm; a trial grows one tree on a random half of the cases and counts what it costs
-        on the other, and the luckiest trial wins. "refined": all individuals meet the same folds, the best of them meet
-        again on fresh ones, and "no test at all" is always among these; the search ends when nothing better comes.
-        Trees are pruned by total cost, see prices in context and answer what is cheapest; their depth is part of the
-        search. With up to 5,000 cases it finds out by cross-validation whether to learn from the cases' own labels or
-        from softer ones, by a random forest and a logistic regression; how far these are trusted is part of the search
-        then, and what it found must clearly beat EG2 on them.
+        "paper": the published algorithm; a trial grows one tree on a random half of the cases and measures its cost on
+        the other half, and the cheapest trial wins. "refined": all individuals are compared by cross-validation on the
+        same folds, the best of them, and "no test at all", again on fresh folds; the search ends when nothing better is
+        found. Trees are pruned by total cost, use prices in context and give the cheapest answers; their depth is part
+        of the search. With up to 5,000 cases, a cross-validation decides whether to learn from the cases' own labels or
+        from soft labels by a random forest and a logistic regression; with soft labels, their weight is part of the
+        search, and the winner must be clearly cheaper than EG2 on them.
     search : {"real", "binary"}, default "real"
-        Whether every test has a bias, or a bit that says whether EG2 may use it at its true price.
+        "real": every test has a bias. "binary": every test has a bit that says whether EG2 may use it, at its true
+        price.
     seeded : bool, default True
-        Whether EG2 on the true prices is in the first generation ("refined": in several tempers, with "no test").
+        Whether the first generation contains EG2 on the true prices ("refined": with several settings, and "no test").
     population : int, default 50
         Individuals per generation.
     trials : int, default 1000
-        Individuals that are tried, at most.
+        Largest number of individuals that are tried.
     crossover : float, default 0.6
         Share of a generation that exchanges bits between two points.
     mutation : float, default 0.001
-        Probability that a bit is drawn anew.
+        Probability that a bit is replaced by a random one.
+    weighting : {"instance"}, optional
+        On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
+        (Ting 1998). None: all cases weigh the same.
     time_limit : float, optional
-        Seconds after which the search ends with the best individual so far; "refined": a fifth of them is kept for the
-        final, and making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
-        Ctrl-C ends the search at once, without a final; pressed before the first generation is complete, it is passed
-        on.
+        Seconds after which the search ends with the best individual so far. "refined": a fifth of the time is kept for
+        the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per
+        1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first generation is
+        complete it raises KeyboardInterrupt.
     callback : function, optional
-        Called with a `Generation` after each one.
+        Called with a `Progress` after each generation.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
         Makes the search repeatable.
     n_jobs : int, optional
-        Number of threads; the result does not depend on it. None: one, -1: all processors. The workers that
-        `joblib.parallel_config` names, of a Dask cluster or other processes, run the trials in their place.
+        Number of threads. None: one; -1: all processors. The result does not depend on it. Workers set up by
+        `joblib.parallel_config`, such as other processes or a Dask cluster, take the place of threads.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree that was learned.
+        The learned tree.
     bias_ : dict of str to float
-        What EG2 is told instead of each test's price; infinite: the test is not used. "refined": in units in which the
-        mean price of the tests is 10, so that the currency does not matter.
+        The price of each test that EG2 is given; infinite: the test is not used. "refined": scaled to a mean price of
+        10, so that the currency does not matter.
     omega_ : float
-        How strongly EG2 minds the biases.
+        How strongly EG2 weighs the biases.
     confidence_ : float
         Confidence level of the pruning.
     max_depth_ : int or None
-        Longest way from the root to a leaf ("refined").
+        Longest path from the root to a leaf ("refined").
     soft_label_weight_ : float
-        Share of the softer labels in those that the tree was grown from ("refined").
+        Share of soft labels in the labels that the tree was grown from.
     fitness_ : float
-        Cost per case of the winner in its trials; infinite if the time was too short for a single one.
-    history_ : list of Generation
-        Best and mean cost, trials and seconds after each generation; see `Generation`. The file that `save` writes has
-        the tree, but neither this nor the winner's biases.
+        Cost per case of the winner in its trials; infinite, if the time was too short for a single trial.
+    history_ : list of Progress
+        Seconds, trials so far (`done`), lowest cost and mean cost after each generation. `save` writes the tree, but
+        neither this nor the winner's biases.
     stopped_ : {"converged", "trials", "time limit", "interrupted"}
-        Why the search ended. "converged": no better individual in 20 generations, or 5 with softer labels ("refined").
+        Why the search ended. "converged" ("refined"): no better individual in 20 generations, or in 5 with soft labels.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -136,7 +137,7 @@ class ICETClassifier(TreeClassifier):
 
     Examples
     --------
-    A good test for 20 and eight poor ones for 1 each. EG2 buys the poor ones first; ICET has learned not to.
+    A good test for 20 and eight poor ones for 1 each. EG2 uses the poor ones first; ICET uses the good one alone.
 
     >>> import numpy as np
     >>> import worthwhile as ww
@@ -149,8 +150,8 @@ class ICETClassifier(TreeClassifier):
     >>> icet.tree_.tests_used()
     ['x0']
     >>> eg2 = ww.EG2Classifier(costs=costs).fit(X, y)
-    >>> bool(icet.total_costs(X, y).mean() < eg2.total_costs(X, y).mean())
-    True
+    >>> [float(clf.total_costs(X, y).mean().round(2)) for clf in (icet, eg2)]
+    [20.0, 25.91]
     """
 
     variant: str = "refined"
@@ -182,7 +183,7 @@ class ICETClassifier(TreeClassifier):
     def _refined_search(
         self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator
     ) -> Iterator[SearchState]:
-        """Make the folds and search on them; where there are many cases, on a sample of these."""
+        """Make the folds and search on them; with many cases, on a sample."""
         n = labels.training.n_cases
         if n > MAX_SEARCHED:
             labels = SoftLabels.own(labels.training.take(rng.permutation(n)[:MAX_SEARCHED]))
@@ -195,7 +196,7 @@ class ICETClassifier(TreeClassifier):
         return refined_search(self, space, search, final, deadline, rng, patience, margin)
 
     def _follow(self, states: Iterator[SearchState], deadline: Deadline) -> SearchState:
-        """Let a search run, note its history, and return where it ended."""
+        """Run a search, record its history, and return its last state."""
         self.history_, self.stopped_ = [], "interrupted"
         reached: list[SearchState] = []
         try:
@@ -213,7 +214,7 @@ class ICETClassifier(TreeClassifier):
         return reached[-1]
 
     def _keep(self, found: SearchState, names: tuple[str, ...]) -> None:
-        """Show the winner to the user."""
+        """Set the fitted attributes of the winner."""
         best = found.best
         self.bias_ = dict(zip(names, best.prices[0].tolist(), strict=True))
         self.omega_, self.confidence_ = float(best.omega[0]), float(best.confidence[0])
@@ -222,7 +223,7 @@ class ICETClassifier(TreeClassifier):
         self.fitness_ = found.cost
 
     def _grow(self, labels: SoftLabels, best: Biases) -> None:
-        """Grow the tree of the winner on all cases."""
+        """Grow the tree of the winner from all cases."""
         context = labels.training.context
         policy = replace(
             self._policy(labels),
