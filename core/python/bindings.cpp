@@ -459,18 +459,8 @@ RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n,
             array_or_none(request.charged, std::move(routes.charged), {n, TestSet(n_tests).n_words()})};
 }
 
-RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors,
-                        nb::kwargs settings) {
-    Keywords given(std::move(settings), "route");
-    RouteRequest request;
-    request.answers = given.take<bool>("answers", false);
-    request.prices = given.take<bool>("prices", false);
-    request.shares = given.take<bool>("shares", false);
-    request.charged = given.take<bool>("charged", false);
-    request.n_threads = given.take<int>("n_threads", 1);
-    const Answer policy = answer_policy(given.take<bool>("least_cost"));
-    const auto case_prices = given.take<Optional2<double>>("case_prices", std::nullopt);
-    given.finish();
+RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Answer policy,
+                        const RouteRequest& request, const Optional2<double>& case_prices) {
     const Pricing priced = with_case_prices(pricing, table, case_prices);
     check_tree(tree, table.table, priced, errors);
     Routes routes =
@@ -633,8 +623,22 @@ void define_functions(nb::module_& m) {
     m.def(
         "random_half", [](std::size_t n_cases, uint64_t seed, int split) { return to_numpy(random_half(n_cases, seed, split)); },
         "n_cases"_a, "seed"_a, "split"_a, "For each case whether a trial without `grows` grows its tree on it.");
-    m.def("route", &route_cases, "tree"_a, "table"_a, "pricing"_a, "errors"_a, "settings"_a,
-          "Walk cases down a tree: (answers, prices, class shares, charged tests as bits), each None unless requested.");
+    // nanobind's own keyword arguments: reading them out of a dictionary took as long as routing one case.
+    m.def(
+        "route",
+        [](const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost, bool answers,
+           bool prices, bool shares, bool charged, int n_threads, Optional2<double> case_prices) {
+            RouteRequest request;
+            request.answers = answers;
+            request.prices = prices;
+            request.shares = shares;
+            request.charged = charged;
+            request.n_threads = n_threads;
+            return route_cases(tree, table, pricing, errors, answer_policy(least_cost), request, case_prices);
+        },
+        "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "answers"_a = false, "prices"_a = false,
+        "shares"_a = false, "charged"_a = false, "n_threads"_a = 1, "case_prices"_a.none() = nb::none(),
+        "Walk cases down a tree: (answers, prices, class shares, charged tests as bits), each None unless requested.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
           "Grow, for each case, what it sees of the tree, and walk it.");
     m.def(
