@@ -17,9 +17,9 @@ PRUNINGS = ("pessimistic", "cost", "none")
 ANSWERS = ("majority", "least-cost")
 VARIANTS = ("refined", "paper")
 SEARCHES = ("real", "binary")
-SAMPLES = ("grown", "stopped", "pruned")
+SAMPLES = ("grown", "pruned")
 VECTORS = ("sum", "max")
-IMPURITIES = ("pairs", "powers", "products")
+IMPURITIES = ("pairs", "powers")
 
 
 def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
@@ -113,7 +113,7 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "max_trees": _whole(1, most=30_000),
     "impurity": _one_of(*IMPURITIES),
     "splits": _one_of("minimax", "expected"),
-    "cuts": _one_of("random", "values", "exact"),
+    "cuts": _one_of("random", "exact"),
     "sampling": _one_of("chosen", "weighted", "drawn"),
     "tests": _one_of("all", "chosen"),
     "validation": (_is_validation, "a number above 0 and at most 0.9, a pair (X, y), or None"),
@@ -123,7 +123,6 @@ RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "r": _whole(0, most=1_000_000),
     "samples": _one_of(*SAMPLES),
-    "set_aside": _number(0, 0.9),
     "variant": _one_of(*VARIANTS),
     "search": _one_of(*SEARCHES),
     "seeded": (_is_truth, "True or False"),

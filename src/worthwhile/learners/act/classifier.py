@@ -158,10 +158,9 @@ class ACTClassifier(TreeClassifier):
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
         softer labels).
-    samples : {"grown", "stopped", "pruned"}, optional
-        How far sampled trees go: until nothing can be split; no further than each split pays at once, which is faster;
-        or all the way, with what does not pay cut off again. None: "grown"; "refined": "pruned" with softer labels or
-        delayed tests.
+    samples : {"grown", "pruned"}, optional
+        How far sampled trees go: until nothing can be split, or that far and then pruned by cost. None: "grown";
+        "refined": "pruned" with soft labels or delayed tests.
     time_limit : float, optional
         Seconds. "refined": contracts of 1, 2, 4, … samples follow each other until the time is over, and the best tree
         is kept; making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.

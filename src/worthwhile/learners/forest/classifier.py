@@ -43,7 +43,7 @@ from worthwhile.wording import amount
 __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
-LEAST_POWER = {"powers": 2.0, "products": 1.0}
+MIN_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
 CHOSEN = "chosen"
 PILOTS = 20  # trees that say how important each test is
@@ -68,17 +68,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         chosen (the least total cost, where errors are not all equally dear). The paper's are `ALPHAS` of this module.
     max_trees : int, default 40
         Largest number of trees.
-    impurity : {"pairs", "powers", "products"}, default "pairs"
-        What splits shall lower: pairs of cases of different classes beyond a threshold (equation 11), the power of the
-        number of cases less those of the classes (equation 14), or products of the sizes of two classes (equation 13).
+    impurity : {"pairs", "powers"}, default "pairs"
+        What splits lower: pairs of cases of different classes above a threshold (equation 11), or the power of the
+        number of cases less those of the classes (equation 14).
     power : float or list of float, default 2
-        Exponent of the impurities "powers" (at least 2) and "products" (at least 1), or several to choose from.
+        Exponent of the impurity "powers" (at least 2), or several to choose from.
     splits : {"minimax", "expected"}, default "minimax"
         Whether the branch of largest impurity counts, or the mean over the branches.
-    cuts : {"random", "values", "exact"}, default "random"
+    cuts : {"random", "exact"}, default "random"
         Which cuts of a numeric test are tried: 80, 40 or 20 (with more than 2,000, more than 500, and fewer cases)
-        anywhere between the least and the largest value, or at values of cases drawn at random, which suits crooked
-        columns; or all.
+        anywhere between the lowest and the highest value; or all.
     sampling : {"chosen", "drawn", "weighted"}, default "chosen"
         Which cases a tree is grown from. "drawn", as in the paper: as many as there are, drawn with replacement, so
         that a third of them is not seen; good where classes overlap. "weighted": all, each counting half, and half of
@@ -305,11 +304,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         name = "alpha" if self.impurity == "pairs" else "power"
         given = getattr(self, name)
         values = [float(value) for value in (given if np.iterable(given) else [given])]
-        least = LEAST_POWER.get(self.impurity, 0.0)
-        for value in values:
-            if value < least:
-                needs = f"impurity={self.impurity!r} needs {name} of at least {least:g}"
-                raise ValueError(f"{needs}, got {name}={given!r} of {type(self).__name__}")
+        if name == "power" and min(values) < MIN_POWER:
+            needs = f"impurity={self.impurity!r} needs power of at least {MIN_POWER:g}"
+            raise ValueError(f"{needs}, got power={given!r} of {type(self).__name__}")
         return list(dict.fromkeys(values))
 
     # ---- growing
