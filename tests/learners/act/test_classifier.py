@@ -527,12 +527,6 @@ def test_set_aside_cases(variant, set_aside):
         np.testing.assert_allclose(nodes.weights[children].sum(axis=0), nodes.weights[node])
 
 
-@pytest.mark.parametrize("share", [0.05, 0.4, 0.6, 0.7, 0.9])
-def test_as_many_cases_are_set_aside_as_were_wished_for(share):
-    classes = np.repeat([0, 1, 2], [200, 150, 50]).astype(np.int32)
-    rows = stratified_share(classes, share, np.random.default_rng(0))
-    assert len(rows) == len(set(rows)) == round(400 * share)
-    np.testing.assert_allclose(np.bincount(classes[rows]), share * np.bincount(classes), atol=1)
 
 
 def test_benefits_do_not_make_equal_trees_better():
