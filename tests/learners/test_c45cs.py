@@ -124,8 +124,8 @@ def test_if_nothing_costs_anything_there_are_no_weights(learner):
         ({"a": [3], "b": 2, "c": 1}, "the cost of the class 'a' in vector must be a number"),
         ({"a": 0, "b": 0.0, "c": 0}, "vector gives no class a cost above 0: the error costs give cases no weight"),
         ({"a": 1, b"a": 2, "b": 2, "c": 1}, "vector has two costs for the class 'a': 1 and 2"),
-        ("mean", "vector='mean' of C45CSClassifier is not valid; it must be one of 'sum', 'max' or a mapping of class"),
-        (None, "vector=None of C45CSClassifier is not valid"),
+        ("mean", "C45CSClassifier: invalid vector='mean'; choose 'sum', 'max' or a mapping of class"),
+        (None, "C45CSClassifier: invalid vector=None"),
     ],
 )
 def test_vectors_that_are_none(vector, message):
@@ -395,9 +395,7 @@ def test_weighting_is_a_sample_weight_to_the_lazy_one():
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("wrong", ["class", 1, True])
 def test_other_weightings_are_refused(learner, wrong):
-    with pytest.raises(
-        ValueError, match=f"weighting={wrong!r} of {learner.__name__} is not valid; .* 'instance' or None"
-    ):
+    with pytest.raises(ValueError, match=f"{learner.__name__}: invalid weighting={wrong!r}; .* 'instance' or None"):
         learner(weighting=wrong).fit(HALVES, HALF)
 
 
@@ -588,17 +586,17 @@ def test_a_temper_is_chosen_with_the_trust_and_repeatably(n_jobs):
         ({"priors": "altered", "soft_label_weight": "chosen"}, "got weighting='instance', soft_label_weight='chosen'"),
         (
             {"priors": "altered", "weighting": None},
-            "priors='altered' of C45CSClassifier .* got weighting=None, soft_label_weight=0",
+            "C45CSClassifier: priors='altered' needs .* got weighting=None, soft_label_weight=0",
         ),
-        ({"priors": "equal"}, "priors='equal' of C45CSClassifier is not valid; it must be 'altered' or None"),
+        ({"priors": "equal"}, "C45CSClassifier: invalid priors='equal'; choose 'altered' or None"),
         ({"priors": "altered", "preset": "chosen"}, "needs .* preset='given', got .* preset='chosen'"),
-        ({"preset": "fine"}, "preset='fine' of C45CSClassifier is not valid; it must be one of 'given', 'chosen'"),
+        ({"preset": "fine"}, "C45CSClassifier: invalid preset='fine'; choose 'given' or 'chosen'"),
         (
             {"soft_label_weight": 1.5},
-            "soft_label_weight=1.5 .* it must be a number of at least 0 and at most 1, or 'chosen'",
+            "soft_label_weight=1.5 .* it must be a number from 0 to 1 or 'chosen'",
         ),
-        ({"soft_label_weight": "some"}, "soft_label_weight='some' of C45CSClassifier is not valid"),
-        ({"soft_label_weight": None}, "soft_label_weight=None of C45CSClassifier is not valid"),
+        ({"soft_label_weight": "some"}, "C45CSClassifier: invalid soft_label_weight='some'"),
+        ({"soft_label_weight": None}, "C45CSClassifier: invalid soft_label_weight=None"),
     ],
 )
 def test_what_is_not_valid(parameters, message):

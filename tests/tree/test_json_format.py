@@ -247,7 +247,7 @@ def model(tmp_path_factory):
         ({"learner": ...}, "the model lacks 'learner'"),
         ({"params": {"depth": 3}}, "EG2Classifier has no parameter 'depth'; it has costs, weighting, nominal"),
         ({"params": {"lookahead": 3}}, "EG2Classifier has no parameter 'lookahead'"),
-        ({"params": {"omega": -3}}, "omega=-3 of EG2Classifier is not valid; it must be a number of at least 0"),
+        ({"params": {"omega": -3}}, "EG2Classifier: invalid omega=-3; it must be a number of at least 0"),
         ({"params": {"costs": []}}, "costs must be an object, got []"),
         ({"params": {"costs": {"tests": {"x0": "dear"}}}}, "price of test 'x0' must be a number"),
         ({"params": []}, "'params' of the model must be an object"),

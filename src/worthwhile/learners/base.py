@@ -121,8 +121,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         names = self._parameter_names()
         # A parameter that is None unless it is given may be None.
-        left_open = [name for name in names if getattr(type(self), name) is None]
-        check_parameters(type(self).__name__, {name: getattr(self, name) for name in names}, left_open)
+        optional = [name for name in names if getattr(type(self), name) is None]
+        check_parameters(type(self).__name__, {name: getattr(self, name) for name in names}, optional)
 
     @classmethod
     @functools.cache

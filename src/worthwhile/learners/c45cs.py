@@ -6,7 +6,7 @@ docs/design.md, "Error costs", says precisely what is computed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.folds import stratified_folds
-from worthwhile.learners.greedy import C45Classifier, learner
+from worthwhile.learners.greedy import C45Classifier
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, Floats, SoftLabels, has_values
 from worthwhile.learners.training import Training, route_core
 from worthwhile.learners.weighting import class_costs
@@ -43,7 +43,7 @@ class GrowthOption(NamedTuple):
     preset: Mapping[str, Any]  # settings in place of the parameters
 
 
-@learner
+@dataclass(kw_only=True, eq=False, repr=False)
 class C45CSClassifier(C45Classifier):
     """C4.5CS: C4.5 on cases that weigh as much as it costs to err about them. It does not look at prices.
 
@@ -54,23 +54,64 @@ class C45CSClassifier(C45Classifier):
 
     Parameters
     ----------
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    weighting : {"instance"} or None, default "instance"
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
     vector : {"sum", "max"} or mapping of class to cost, default "sum"
-        What it costs to err about a case of a class: the costs of all wrong answers together, the dearest of them, or
+        What it costs to misclassify a case of a class: the sum over all wrong answers, the most expensive of them, or
         as given.
     priors : {"altered"}, optional
-        The weights serve in growing alone; the tree is pruned, and answers, as if all cases weighed the same.
-    soft_label_weight : float or "chosen", default 0
-        Share of softer labels, by a random forest and a logistic regression, in those that the tree is grown, pruned
-        and answers by. "chosen": 0, ½ or 1, whatever leads to the cheapest answers in a cross-validation.
+        "altered": the weights are used in growing alone; the tree is pruned, and answers, as if there were none.
+    soft_label_weight : float or "chosen", default 0.0
+        Share of soft labels, which are class probabilities by a random forest and a logistic regression, in the labels
+        that the tree is grown from, pruned by and answers by. "chosen": 0, ½ or 1, whichever leads to the cheapest
+        answers in a cross-validation.
     preset : {"given", "chosen"}, default "given"
-        "chosen": besides a tree as the other parameters say, those of other tempers are tried: one that allows branches
-        of a single case and is pruned less (`confidence` 0.5), and one that also takes the test of highest gain, not
-        gain ratio, wherever it cuts. The one that leads to the cheapest answers in a cross-validation is grown.
-    {parameters}
+        "given": the other parameters as they are. "chosen": these or one of two presets, whichever leads to the
+        cheapest answers in a cross-validation. One preset allows branches of a single case and prunes less
+        (`confidence` 0.5); the other also takes the test of highest gain, not gain ratio, with a `min_share` of 0.
+    mdl_correction : bool, default False
+        C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic"
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller values prune more.
+    raise_subtrees : bool, default True
+        Whether pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must each hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest path from the root to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, default "majority"
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the soft labels repeatable; without them nothing is random.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The learned tree.
     soft_label_weight_ : float
-        The share of softer labels that was used.
+        Share of soft labels in the labels that the tree was grown from.
     preset_ : dict
-        What the chosen preset has in place of the given parameters.
+        Values that the chosen preset uses instead of the given parameters.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
 
     References
     ----------

@@ -16,68 +16,7 @@ from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.tree import Tree
 
-__all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier", "learner"]
-
-_PARAMETERS = """costs : Costs, optional
-        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
-    weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them, in growing and in pruning (C4.5CS, where it is the default);
-        None: all the same.
-    prune : {"pessimistic", "cost", "none"}, default "pessimistic" (DTMC: "none")
-        C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
-    confidence : float, default 0.25
-        Confidence level of the pessimistic error estimate; smaller prunes more.
-    raise_subtrees : bool, default True
-        Pessimistic pruning may replace a node by its largest branch.
-    min_cases : float, default 2
-        At least two branches of a split must hold this weight of cases.
-    min_share : float, default 0.1
-        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases
-        (C4.5). 0: only `min_cases` counts.
-    max_depth : int, optional
-        Longest way from the root to a leaf (at most 4096).
-    answer : {"majority", "least-cost"}, default "majority" (DTMC: "least-cost")
-        Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
-    nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
-    columns : list of str, optional
-        Names for the columns of an X that has none.
-    random_state : {random_state}
-    n_jobs : int, optional
-        Number of threads; the tree does not depend on it. None: one, -1: all processors.
-
-    Attributes
-    ----------
-    tree_ : Tree
-        The tree that was learned.
-    classes_ : array
-        The classes, sorted.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Their names, if X had names."""
-
-
-_RELEASE8 = """mdl_correction : bool, default False
-        C4.5's later correction: a numeric test pays log2(number of cuts tried) / cases out of its gain.
-    """
-_CONTEXT = """context : bool, default {default}
-        Whether the criterion sees what a test costs after those on the path (0 if paid, group discount), or the price
-        list.
-    """
-_NOT_RANDOM = """optional
-        Not used: this learner draws nothing at random. All learners have it."""
-_RANDOM_LABELS = """int, numpy Generator or RandomState, optional
-        Makes the softer labels repeatable; without them nothing is drawn at random."""
-
-
-def learner(cls: type[_GreedyClassifier]) -> Any:
-    """Make the fields of a class its constructor's keyword arguments, and document the shared ones."""
-    mdl_correction = _RELEASE8 if hasattr(cls, "mdl_correction") else ""
-    context = _CONTEXT.format(default=cls.context) if hasattr(cls, "context") else ""
-    shared = _PARAMETERS.replace("{random_state}", _RANDOM_LABELS if hasattr(cls, "soft_label_weight") else _NOT_RANDOM)
-    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", mdl_correction + context + shared)
-    return dataclass(kw_only=True, eq=False, repr=False)(cls)
+__all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -126,13 +65,53 @@ class _GreedyClassifier(TreeClassifier):
         )
 
 
-@learner
+@dataclass(kw_only=True, eq=False, repr=False)
 class C45Classifier(_GreedyClassifier):
     """C4.5: the test of highest gain ratio among those of at least average gain. It does not look at prices.
 
     Parameters
     ----------
-    {parameters}
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    weighting : {"instance"}, optional
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
+    mdl_correction : bool, default False
+        C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic"
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller values prune more.
+    raise_subtrees : bool, default True
+        Whether pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must each hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest path from the root to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, default "majority"
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Not used, since nothing is random here; every learner has this parameter.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The learned tree.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -153,17 +132,60 @@ class C45Classifier(_GreedyClassifier):
     _criterion = "gain-ratio"
 
 
-@learner
+@dataclass(kw_only=True, eq=False, repr=False)
 class EG2Classifier(_GreedyClassifier):
     """EG2: the test of highest information cost function, (2^gain − 1) / (price + 1)^omega.
 
     Parameters
     ----------
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     omega : float, default 1.0
         How strongly prices count; 0 ignores them.
     hierarchies : mapping of column to {value: more general value}, optional
-        ISA trees of nominal values: the test may be asked at any level of generalisation.
-    {parameters}
+        ISA trees of nominal values: a test may be asked at any level of generalisation.
+    weighting : {"instance"}, optional
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
+    mdl_correction : bool, default False
+        C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
+    context : bool, default False
+        True: the criterion uses what a test costs after those on the path: nothing if it is paid for, less if its group
+        is. False: list prices.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic"
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller values prune more.
+    raise_subtrees : bool, default True
+        Whether pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must each hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest path from the root to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, default "majority"
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Not used, since nothing is random here; every learner has this parameter.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The learned tree.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -187,16 +209,59 @@ class EG2Classifier(_GreedyClassifier):
     _criterion = "icf"
 
 
-@learner
+@dataclass(kw_only=True, eq=False, repr=False)
 class IDXClassifier(_GreedyClassifier):
     """IDX: the test of highest gain per price.
 
     Parameters
     ----------
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     lookahead : int, default 1
-        How many tests to look ahead: a test is judged with its best continuations, by the information that all of them
-        gain per what all of them cost. 1 looks at the test alone.
-    {parameters}
+        How many tests to look ahead: a test is scored together with its best continuations, by the information that all
+        of them gain per total price. 1: the test alone.
+    weighting : {"instance"}, optional
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
+    mdl_correction : bool, default False
+        C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
+    context : bool, default False
+        True: the criterion uses what a test costs after those on the path: nothing if it is paid for, less if its group
+        is. False: list prices.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic"
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller values prune more.
+    raise_subtrees : bool, default True
+        Whether pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must each hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest path from the root to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, default "majority"
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Not used, since nothing is random here; every learner has this parameter.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The learned tree.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -221,16 +286,60 @@ class IDXClassifier(_GreedyClassifier):
     _criterion = "gain-per-price"
 
 
-@learner
+@dataclass(kw_only=True, eq=False, repr=False)
 class CSID3Classifier(_GreedyClassifier):
     """CS-ID3: the test of highest squared gain per price.
 
     Parameters
     ----------
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     lazy : bool, default False
-        Grow nothing in `fit`; for each case to be classified, grow the part of the tree that it visits. Answers and
-        prices are those of the full tree with ``prune="none"``, which `lazy` requires. There is no `tree_` then.
-    {parameters}
+        Grow nothing in `fit`; for each case to classify, grow only the path that it takes. Answers and prices are those
+        of the unpruned tree, so ``prune="none"`` is required. The whole tree, `tree_`, is grown when it is first
+        needed: by `next_test`, `run`, `explain`, `rules` or `save`.
+    weighting : {"instance"}, optional
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
+    mdl_correction : bool, default False
+        C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
+    context : bool, default False
+        True: the criterion uses what a test costs after those on the path: nothing if it is paid for, less if its group
+        is. False: list prices.
+    prune : {"pessimistic", "cost", "none"}, default "pessimistic"
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller values prune more.
+    raise_subtrees : bool, default True
+        Whether pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must each hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest path from the root to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, default "majority"
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Not used, since nothing is random here; every learner has this parameter.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The learned tree.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -298,7 +407,7 @@ class CSID3Classifier(_GreedyClassifier):
         return result
 
 
-@learner
+@dataclass(kw_only=True, eq=False, repr=False)
 class DTMCClassifier(_GreedyClassifier):
     """DTMC: the test with the largest drop of the total cost on the training cases.
 
@@ -307,7 +416,48 @@ class DTMCClassifier(_GreedyClassifier):
 
     Parameters
     ----------
-    {parameters}
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    weighting : {"instance"}, optional
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
+    context : bool, default True
+        True: the criterion uses what a test costs after those on the path: nothing if it is paid for, less if its group
+        is. False: list prices.
+    prune : {"pessimistic", "cost", "none"}, default "none"
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate; smaller values prune more.
+    raise_subtrees : bool, default True
+        Whether pessimistic pruning may replace a node by its largest branch.
+    min_cases : float, default 2
+        At least two branches of a split must each hold this weight of cases.
+    min_share : float, default 0.1
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_depth : int, optional
+        Longest path from the root to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, default "least-cost"
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Not used, since nothing is random here; every learner has this parameter.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The learned tree.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
 
     References
     ----------

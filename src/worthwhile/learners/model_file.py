@@ -1,4 +1,4 @@
-"""Reading learners from files: the other half of `CostSensitiveClassifier.save`. Files are data: nothing in them is executed."""
+"""Reading learners from files that `CostSensitiveClassifier.save` wrote. Nothing in a file is executed."""
 
 from __future__ import annotations
 

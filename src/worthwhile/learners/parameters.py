@@ -1,38 +1,37 @@
-"""The one table of the learners' parameters: what is valid, and the message when it is not."""
+"""The one table of the learners' parameters: which values are valid, and the message for one that is not."""
 
 from __future__ import annotations
 
 import math
 import numbers
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from worthwhile.costs.costs import Costs
 
-__all__ = ["ANSWERS", "PRUNINGS", "check_parameters"]
+__all__ = ["IMPURITIES", "check_parameters"]
 
-PRUNINGS = ("pessimistic", "cost", "none")
-ANSWERS = ("majority", "least-cost")
-VARIANTS = ("refined", "paper")
-SEARCHES = ("real", "binary")
-SAMPLES = ("grown", "pruned")
-VECTORS = ("sum", "max")
 IMPURITIES = ("pairs", "powers")
 
 
-def _one_of(*names: str) -> tuple[Callable[[Any], bool], str]:
-    return (lambda value: isinstance(value, str) and value in names), "one of " + ", ".join(map(repr, names))
+class Rule(NamedTuple):
+    """Which values of a parameter are valid."""
+
+    is_valid: Callable[[Any], bool]
+    options: tuple[str, ...]  # what is valid, in words
+    optional: bool = False  # None is valid, too, whatever the default is
+    verb: str = "it must be"
 
 
-def _number(
-    low: float, high: float = math.inf, *, above: bool = False, optional: bool = False
-) -> tuple[Callable[[Any], bool], str]:
-    def valid(value: Any) -> bool:
-        if value is None:
-            return optional
-        # The plain types first: to ask whether something is a Real takes five times as long.
+def _one_of(*names: str, optional: bool = False) -> Rule:
+    return Rule(lambda value: isinstance(value, str) and value in names, tuple(map(repr, names)), optional, "choose")
+
+
+def _number(low: float, high: float = math.inf, *, above: bool = False, optional: bool = False) -> Rule:
+    def is_valid(value: Any) -> bool:
+        # The plain types first: checking whether something is a Real takes five times as long.
         if type(value) not in (int, float) and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
             return False
         try:
@@ -41,125 +40,134 @@ def _number(
             return False
         return math.isfinite(number) and (low < number if above else low <= number) and number <= high
 
-    bounds = f"above {low:g}" if above else f"of at least {low:g}"
-    most = f" and at most {high:g}" if high < math.inf else ""
-    return valid, f"a number {bounds}{most}" + (" or None" if optional else "")
+    if high == math.inf:
+        bounds = f"above {low:g}" if above else f"of at least {low:g}"
+    else:
+        bounds = f"above {low:g} and at most {high:g}" if above else f"from {low:g} to {high:g}"
+    return Rule(is_valid, (f"a number {bounds}",), optional)
 
 
-def _whole(low: int, *, most: float = math.inf, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
-    def valid(value: Any) -> bool:
-        if value is None or type(value) is int:
-            return optional if value is None else low <= value <= most
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= most
+def _whole(low: int, high: float = math.inf, *, optional: bool = False) -> Rule:
+    def is_valid(value: Any) -> bool:
+        if type(value) is int:
+            return low <= value <= high
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
-    upper = f" and at most {most:,}" if most < math.inf else ""
-    return valid, f"a whole number of at least {low}{upper}" + (" or None" if optional else "")
+    bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high:,}"
+    return Rule(is_valid, (f"a whole number {bounds}",), optional)
 
 
-def _one_or_more(low: float) -> tuple[Callable[[Any], bool], str]:
-    each, words = _number(low)
+def _one_or_more(low: float) -> Rule:
+    each = _number(low)
 
-    def valid(value: Any) -> bool:
+    def is_valid(value: Any) -> bool:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-            return each(value)
+            return each.is_valid(value)
         values = list(value)
-        return bool(values) and all(map(each, values))
+        return bool(values) and all(map(each.is_valid, values))
 
-    return valid, f"{words}, or a list of such numbers"
+    return Rule(is_valid, (*each.options, "a list of such numbers"))
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _is_list(value: Any) -> bool:
+    return not isinstance(value, (str, bytes)) and hasattr(value, "__iter__")
 
 
 def _is_validation(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return len(value) == 2
-    return _number(0, 0.9, above=True, optional=True)[0](value)
+    return _number(0, 0.9, above=True).is_valid(value)
 
 
 def _is_n_jobs(value: Any) -> bool:
-    return value is None or (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0)
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0
 
 
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
+_BOOL = Rule(_is_bool, ("True", "False"), verb="choose")
 
-
-def _is_list(value: Any) -> bool:
-    return value is None or (not isinstance(value, (str, bytes)) and hasattr(value, "__iter__"))
-
-
-# Name of the parameter -> (is it valid?, what would be valid).
-RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "costs": (lambda value: value is None or isinstance(value, Costs), "a worthwhile.Costs or None"),
-    "prune": _one_of(*PRUNINGS),
-    "answer": _one_of(*ANSWERS),
+RULES: Mapping[str, Rule] = {
+    "costs": Rule(lambda value: isinstance(value, Costs), ("a worthwhile.Costs",), optional=True),
+    "prune": _one_of("pessimistic", "cost", "none"),
+    "answer": _one_of("majority", "least-cost"),
     "confidence": _number(0, 1, above=True),
     "min_cases": _number(0, above=True),
     "min_share": _number(0, 1),
     "max_depth": _whole(1, optional=True),
     "omega": _number(0),
     "lookahead": _whole(1),
-    "raise_subtrees": (_is_truth, "True or False"),
-    "mdl_correction": (_is_truth, "True or False"),
-    "context": (_is_truth, "True or False"),
-    "lazy": (_is_truth, "True or False"),
-    "nominal": (_is_list, "a list of column names or positions, or None"),
-    "columns": (_is_list, "a list of column names or None"),
-    "hierarchies": (
-        lambda value: value is None or isinstance(value, Mapping),
-        "a mapping of column to {value: more general value}, or None",
+    "raise_subtrees": _BOOL,
+    "mdl_correction": _BOOL,
+    "context": _BOOL,
+    "lazy": _BOOL,
+    "nominal": Rule(_is_list, ("a list of column names or positions",), optional=True),
+    "columns": Rule(_is_list, ("a list of column names",), optional=True),
+    "hierarchies": Rule(
+        lambda value: isinstance(value, Mapping), ("a mapping of column to {value: more general value}",), optional=True
     ),
     "budget": _number(0, optional=True),
     "alpha": _one_or_more(0),
     "power": _one_or_more(1),
-    "max_trees": _whole(1, most=30_000),
+    "max_trees": _whole(1, 30_000),
     "impurity": _one_of(*IMPURITIES),
     "splits": _one_of("minimax", "expected"),
     "cuts": _one_of("random", "exact"),
     "sampling": _one_of("chosen", "weighted", "drawn"),
     "tests": _one_of("all", "chosen"),
-    "validation": (_is_validation, "a number above 0 and at most 0.9, a pair (X, y), or None"),
-    "adaptive": (
-        lambda value: _is_truth(value) or (isinstance(value, str) and value == "settled"),
-        "True, False or 'settled'",
+    "validation": Rule(_is_validation, ("a number above 0 and at most 0.9", "a pair (X, y)"), optional=True),
+    "adaptive": Rule(
+        lambda value: _is_bool(value) or (isinstance(value, str) and value == "settled"),
+        ("True", "False", "'settled'"),
+        verb="choose",
     ),
-    "r": _whole(0, most=1_000_000),
-    "samples": _one_of(*SAMPLES),
-    "variant": _one_of(*VARIANTS),
-    "search": _one_of(*SEARCHES),
-    "seeded": (_is_truth, "True or False"),
+    "r": _whole(0, 1_000_000),
+    "samples": _one_of("grown", "pruned"),
+    "variant": _one_of("refined", "paper"),
+    "search": _one_of("real", "binary"),
+    "seeded": _BOOL,
     "population": _whole(2),
     "trials": _whole(1),
     "crossover": _number(0, 1),
     "mutation": _number(0, 1),
     "time_limit": _number(0, above=True, optional=True),
-    "callback": (lambda value: value is None or callable(value), "a function or None"),
-    "weighting": (lambda value: value is None or _one_of("instance")[0](value), "'instance' or None"),
-    "priors": (lambda value: value is None or _one_of("altered")[0](value), "'altered' or None"),
-    "vector": (
-        lambda value: (isinstance(value, str) and value in VECTORS) or isinstance(value, Mapping),
-        "one of " + ", ".join(map(repr, VECTORS)) + " or a mapping of class to cost",
+    "callback": Rule(callable, ("a function",), optional=True),
+    "weighting": _one_of("instance", optional=True),
+    "priors": _one_of("altered", optional=True),
+    "vector": Rule(
+        lambda value: isinstance(value, Mapping) or (isinstance(value, str) and value in ("sum", "max")),
+        ("'sum'", "'max'", "a mapping of class to cost"),
+        verb="choose",
     ),
-    "soft_label_weight": (
-        lambda value: (isinstance(value, str) and value == "chosen") or _number(0, 1)[0](value),
-        "a number of at least 0 and at most 1, or 'chosen'",
+    "soft_label_weight": Rule(
+        lambda value: (isinstance(value, str) and value == "chosen") or _number(0, 1).is_valid(value),
+        ("a number from 0 to 1", "'chosen'"),
     ),
     "preset": _one_of("given", "chosen"),
-    "n_jobs": (_is_n_jobs, "a whole number other than 0 (-1: all processors) or None"),
-    "random_state": (lambda value: True, "anything"),
+    "n_jobs": Rule(_is_n_jobs, ("a whole number other than 0 (-1: all processors)",), optional=True),
 }
 
 
-def check_parameters(learner: str, parameters: Mapping[str, Any], left_open: Collection[str] = ()) -> None:
-    """Refuse an invalid parameter, naming it and what would be valid; those that may be left open may be None.
+def check_parameters(learner: str, parameters: Mapping[str, Any], optional: Collection[str] = ()) -> None:
+    """Refuse an invalid parameter, naming it and what would be valid; those of `optional` may be None.
 
     Examples
     --------
     >>> check_parameters("C45Classifier", {"prune": "hard"})
     Traceback (most recent call last):
     ...
-    ValueError: prune='hard' of C45Classifier is not valid; it must be one of 'pessimistic', 'cost', 'none'
+    ValueError: C45Classifier: invalid prune='hard'; choose 'pessimistic', 'cost' or 'none'
     """
     for name, value in parameters.items():
-        valid, words = RULES.get(name, RULES["random_state"])  # others are those of a subclass, its own affair
-        if not valid(value) and not (value is None and name in left_open):
-            none = " or None" if name in left_open and not words.endswith("None") else ""
-            raise ValueError(f"{name}={value!r} of {learner} is not valid; it must be {words}{none}")
+        rule = RULES.get(name)  # random_state is checked by scikit-learn; a subclass checks parameters of its own
+        if rule is None or rule.is_valid(value):
+            continue
+        none_is_valid = rule.optional or name in optional
+        if value is None and none_is_valid:
+            continue
+        options = (*rule.options, "None") if none_is_valid else rule.options
+        *others, last = options
+        words = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{learner}: invalid {name}={value!r}; {rule.verb} {words}")

@@ -481,26 +481,26 @@ def test_saved_and_loaded(variant, tmp_path):
 @pytest.mark.parametrize(
     ("parameter", "words"),
     [
-        ({"variant": "best"}, "variant='best' of ACTClassifier is not valid; it must be one of 'refined', 'paper'"),
+        ({"variant": "best"}, "ACTClassifier: invalid variant='best'; choose 'refined' or 'paper'"),
         (
             {"r": -1},
-            "r=-1 of ACTClassifier is not valid; it must be a whole number of at least 0 and at most 1,000,000",
+            "ACTClassifier: invalid r=-1; it must be a whole number from 0 to 1,000,000",
         ),
-        ({"omega": -1}, "omega=-1 of ACTClassifier is not valid; it must be a number of at least 0 or None"),
+        ({"omega": -1}, "ACTClassifier: invalid omega=-1; it must be a number of at least 0 or None"),
         (
             {"confidence": 0},
-            "confidence=0 of ACTClassifier is not valid; it must be a number above 0 and at most 1 or None",
+            "ACTClassifier: invalid confidence=0; it must be a number above 0 and at most 1 or None",
         ),
         (
             {"samples": "x"},
-            "samples='x' of ACTClassifier is not valid; it must be one of 'grown', 'stopped', 'pruned' or None",
+            "ACTClassifier: invalid samples='x'; choose 'grown', 'pruned' or None",
         ),
         (
             {"set_aside": 1},
-            "set_aside=1 of ACTClassifier is not valid; it must be a number of at least 0 and at most 0.9",
+            "ACTClassifier: invalid set_aside=1; it must be a number from 0 to 0.9",
         ),
-        ({"time_limit": 0}, "time_limit=0 of ACTClassifier is not valid; it must be a number above 0 or None"),
-        ({"callback": 3}, "callback=3 of ACTClassifier is not valid; it must be a function or None"),
+        ({"time_limit": 0}, "ACTClassifier: invalid time_limit=0; it must be a number above 0 or None"),
+        ({"callback": 3}, "ACTClassifier: invalid callback=3; it must be a function or None"),
     ],
 )
 def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words):
@@ -510,6 +510,9 @@ def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words)
 
 
 def test_wrong_parameters_of_lsid3():
-    for parameter, words in (({"r": 1.5}, "r=1.5 of LSID3Classifier"), ({"prune": None}, "prune=None of LSID3")):
+    for parameter, words in (
+        ({"r": 1.5}, "LSID3Classifier: invalid r=1.5"),
+        ({"prune": None}, "LSID3Classifier: invalid prune=None"),
+    ):
         with pytest.raises(ValueError, match=words):
             ww.LSID3Classifier(**parameter).fit(X, Y)

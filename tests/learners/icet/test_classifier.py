@@ -482,21 +482,21 @@ def test_saved_and_loaded(variant, tmp_path):
 @pytest.mark.parametrize(
     ("parameter", "words"),
     [
-        ({"variant": "best"}, "variant='best' of ICETClassifier is not valid; it must be one of 'refined', 'paper'"),
-        ({"search": "x"}, "search='x' of ICETClassifier is not valid; it must be one of 'real', 'binary'"),
-        ({"seeded": "no"}, "seeded='no' of ICETClassifier is not valid; it must be True or False"),
-        ({"population": 1}, "population=1 of ICETClassifier is not valid; it must be a whole number of at least 2"),
-        ({"trials": 0}, "trials=0 of ICETClassifier is not valid; it must be a whole number of at least 1"),
+        ({"variant": "best"}, "ICETClassifier: invalid variant='best'; choose 'refined' or 'paper'"),
+        ({"search": "x"}, "ICETClassifier: invalid search='x'; choose 'real' or 'binary'"),
+        ({"seeded": "no"}, "ICETClassifier: invalid seeded='no'; choose True or False"),
+        ({"population": 1}, "ICETClassifier: invalid population=1; it must be a whole number of at least 2"),
+        ({"trials": 0}, "ICETClassifier: invalid trials=0; it must be a whole number of at least 1"),
         (
             {"crossover": 2},
-            "crossover=2 of ICETClassifier is not valid; it must be a number of at least 0 and at most 1",
+            "ICETClassifier: invalid crossover=2; it must be a number from 0 to 1",
         ),
         (
             {"mutation": -1},
-            "mutation=-1 of ICETClassifier is not valid; it must be a number of at least 0 and at most 1",
+            "ICETClassifier: invalid mutation=-1; it must be a number from 0 to 1",
         ),
-        ({"time_limit": 0}, "time_limit=0 of ICETClassifier is not valid; it must be a number above 0 or None"),
-        ({"callback": 3}, "callback=3 of ICETClassifier is not valid; it must be a function or None"),
+        ({"time_limit": 0}, "ICETClassifier: invalid time_limit=0; it must be a number above 0 or None"),
+        ({"callback": 3}, "ICETClassifier: invalid callback=3; it must be a function or None"),
     ],
 )
 def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words):

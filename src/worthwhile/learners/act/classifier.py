@@ -44,48 +44,50 @@ class LSID3Classifier(_GreedyClassifier):
 
     Parameters
     ----------
-    r : int, default 5
-        Sampled trees below every branch; cuts of every numeric test that are tried.
-    time_limit : float, optional
-        Seconds after which the nodes that are left are split without look-ahead.
     costs : Costs, optional
-        Prices of the tests and costs of the errors, for `test_costs` and the like; growing sees them by `weighting` at
-        most.
+        Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless `weighting`
+        is set.
+    r : int, default 5
+        Number of sampled trees below every branch, and of cuts tried for every numeric test.
     weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them (Ting 1998); None: all the same.
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
     prune : {"pessimistic", "cost", "none"}, default "pessimistic"
-        C4.5's error-based pruning, pruning by expected total cost (the rule of ACT), or none.
+        C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
     confidence : float, default 0.25
-        Confidence level of the pessimistic error estimate; smaller prunes more.
+        Confidence level of the pessimistic error estimate; smaller values prune more.
     raise_subtrees : bool, default True
-        Pessimistic pruning may replace a node by its largest branch.
+        Whether pessimistic pruning may replace a node by its largest branch.
     min_cases : float, default 2
-        At least two branches of a split must hold this weight of cases.
+        At least two branches of a split must each hold this weight of cases.
     min_share : float, default 0.1
-        Both sides of a numeric cut must hold this share of the node's cases per class, though never more than 25 cases.
+        Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
+        more than 25 cases (C4.5). 0: only `min_cases` counts.
     max_depth : int, optional
-        Longest way from the root to a leaf (at most 4096).
+        Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
-        Whether a leaf answers its most frequent class, or what is cheapest there by the error costs.
+        Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    time_limit : float, optional
+        Seconds after which the remaining nodes are split without look-ahead.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
         Makes the samples repeatable.
     n_jobs : int, optional
-        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree that was learned.
+        The learned tree.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -141,57 +143,57 @@ class ACTClassifier(TreeClassifier):
     Parameters
     ----------
     costs : Costs, optional
-        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
-    weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
-        these costs; None: all the same.
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
-        "paper": the published algorithm. "refined": with up to 5,000 cases it finds out by cross-validation whether to
-        learn from the cases' own labels or from softer ones, by a random forest and a logistic regression; where tests
-        are delayed, and with softer labels, sampled trees are pruned before they are valued; trees grown without
-        look-ahead compete with the others; and `time_limit` makes it go on until the time is over.
+        "paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides whether to learn
+        from the cases' own labels or from soft labels by a random forest and a logistic regression; with delayed tests
+        or soft labels, sampled trees are pruned before they are valued; trees grown without look-ahead compete with the
+        others; and with a `time_limit` the search goes on until the time is over.
     r : int, default 5
-        Samples below every branch; cuts of every numeric test that are tried. 0: no look-ahead; "paper" is EG2, pruned
-        by cost, then. With a `time_limit`, "refined" begins with 1 and goes on beyond it.
+        Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead, which
+        makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.
     omega : float, optional
-        How strongly EG2 minds the prices. None: by the costs, as in the paper ("refined": 0.25 with softer labels).
+        How strongly prices count in EG2. None: by the costs, as in the paper ("refined": 0.25 with soft labels).
+    weighting : {"instance"}, optional
+        On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
+        (Ting 1998). None: all cases weigh the same.
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
-        softer labels).
+        soft labels).
     samples : {"grown", "pruned"}, optional
-        How far sampled trees go: until nothing can be split, or that far and then pruned by cost. None: "grown";
-        "refined": "pruned" with soft labels or delayed tests.
+        How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
+        "pruned" with soft labels or delayed tests.
     time_limit : float, optional
-        Seconds. "refined": contracts of 1, 2, 4, … samples follow each other until the time is over, and the best tree
-        is kept; making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
-        "paper": nodes that are left then are split without look-ahead. Ctrl-C ends the search with the best tree so
-        far; pressed before the first tree is ready, it is passed on.
+        Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
+        the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. "paper":
+        after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with the best tree so
+        far; before the first tree it raises KeyboardInterrupt.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
-        Makes the samples repeatable; with a time limit, as far as the machine is as fast.
+        Makes the samples repeatable; with a time limit, only on an equally fast machine.
     n_jobs : int, optional
-        Number of threads; the tree does not depend on it. None: one, -1: all processors.
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree that was learned.
+        The learned tree.
     expected_cost_ : float
-        What it is expected to cost per case, by the valuation that chose it.
+        Expected total cost of the tree per case, by the estimate that chose it.
     history_ : list of Progress
-        Seconds, expected cost and samples of each tree that was better than those before; it begins when it is settled
-        how trees are valued.
+        Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it. It
+        starts again when the search changes how it values trees.
     stopped_ : {"done", "time limit", "interrupted"}
         Why the search ended.
     r_ : int
-        Samples that the tree's look-ahead was to take; 0: it was grown without.
+        Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead.
     soft_label_weight_ : float
-        Share of the softer labels in those that the tree was grown from.
+        Share of soft labels in the labels that the tree was grown from.
     omega_, confidence_ : float
         The values that were used.
     classes_ : array
@@ -199,7 +201,7 @@ class ACTClassifier(TreeClassifier):
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------

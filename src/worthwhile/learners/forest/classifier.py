@@ -43,7 +43,7 @@ from worthwhile.wording import amount
 __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
-MIN_POWER = 2.0
+LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
 CHOSEN = "chosen"
 PILOTS = 20  # trees that say how important each test is
@@ -60,91 +60,96 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     Parameters
     ----------
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     budget : float, optional
         What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.
-    alpha : float or list of float, default 0
-        Threshold of the impurity "pairs": the number of cases of a class that a leaf may get wrong; larger means
-        smaller trees, and more of them within the budget. Of several values the one with the least validation error is
-        chosen (the least total cost, where errors are not all equally dear). The paper's are `ALPHAS` of this module.
+    alpha : float or list of float, default 0.0
+        Threshold of the impurity "pairs": how many cases of a class a leaf may misclassify. Larger values give smaller
+        trees, and more of them fit into the budget. From a list, the value with the lowest validation error is chosen
+        (the lowest total cost, if not all errors cost the same). The paper's values are
+        `worthwhile.learners.forest.classifier.ALPHAS`.
     max_trees : int, default 40
         Largest number of trees.
     impurity : {"pairs", "powers"}, default "pairs"
-        What splits lower: pairs of cases of different classes above a threshold (equation 11), or the power of the
-        number of cases less those of the classes (equation 14).
-    power : float or list of float, default 2
-        Exponent of the impurity "powers" (at least 2), or several to choose from.
+        What a split has to lower. "pairs": the number of pairs of cases of different classes, above the threshold
+        `alpha` (equation 11). "powers": a power of the number of cases minus the powers of the class sizes (equation
+        14).
+    power : float or list of float, default 2.0
+        Exponent of the impurity "powers", at least 2. From a list, the value is chosen as for `alpha`.
     splits : {"minimax", "expected"}, default "minimax"
-        Whether the branch of largest impurity counts, or the mean over the branches.
+        Whether a split is judged by its worst branch or by the mean over its branches.
     cuts : {"random", "exact"}, default "random"
-        Which cuts of a numeric test are tried: 80, 40 or 20 (with more than 2,000, more than 500, and fewer cases)
-        anywhere between the lowest and the highest value; or all.
-    sampling : {"chosen", "drawn", "weighted"}, default "chosen"
-        Which cases a tree is grown from. "drawn", as in the paper: as many as there are, drawn with replacement, so
-        that a third of them is not seen; good where classes overlap. "weighted": all, each counting half, and half of
-        how often it was drawn; good where they hardly do. "chosen": whichever errs less on the validation cases in ten
-        trees; "drawn", where there are none.
+        Which cuts of a numeric test are tried. "random": 80, 40 or 20 random ones between the smallest and the largest
+        value, at nodes of more than 2,000, more than 500, or fewer cases. "exact": all of them.
+    sampling : {"chosen", "weighted", "drawn"}, default "chosen"
+        Which cases a tree is grown from. "drawn": a bootstrap sample, as in the paper; better where classes overlap.
+        "weighted": all cases, each with a weight of ½ plus ½ for every time it was drawn; better where they hardly
+        overlap. "chosen": whichever does better on the validation cases with ten trees; "drawn", if there are no
+        validation cases.
     tests : {"all", "chosen"}, default "all"
-        "all", as in the paper: each tree may ask any test, at its price. "chosen": there are also forests whose trees
-        keep to a set of tests, the most important ones for their price, and do not mind prices within it; sets of all
-        sizes are tried, and the forest with the fewest errors within the budget is chosen. It takes longer, and gets
-        far more out of small budgets.
-    context : bool, default False
-        A test that is paid for on the path counts as free in growing, and a group's common price counts once.
-    max_depth : int, optional
-        Longest way from the root to a leaf of a tree (at most 4096).
-    validation : float or pair (X, y), default 0.3
-        The share of the training cases that is kept from growing and measures prices and errors, or other cases for it.
-        None: the training cases themselves.
-    adaptive : bool or "settled", default False
-        True: trees are consulted in their order, and a case stops, and pays no more, when the remaining votes cannot
-        change the answer, or when the next tree costs more than it is expected to gain. With a budget, the rate between
-        prices and error costs is chosen so that the budget is kept; without, one unit of price counts as one unit of
-        error cost. "settled": only the first reason.
-    time_limit : float, optional
-        Seconds after which `fit` grows no more trees; one is waited for.
-    callback : function, optional
-        `fit` calls it with a `Growth` after every tree.
-    costs : Costs, optional
-        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
+        "all": each tree may use any test, at its price, as in the paper. "chosen": further forests are grown that use
+        only some tests, the most important ones for their price, and ignore prices among these; sets of all sizes are
+        tried, and the forest with the fewest errors within the budget is chosen. This takes longer and gets far more
+        out of small budgets.
     weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them; None: all the same.
+        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
+        all cases weigh the same.
+    context : bool, default False
+        True: in growing, a test that is paid for on the path is free, and a group's common price counts once. False:
+        list prices.
+    max_depth : int, optional
+        Longest path from the root of a tree to a leaf, at most 4096.
+    validation : float or pair (X, y) or None, default 0.3
+        Share of the training cases that is held out to measure prices and errors, or other cases for this. None: the
+        training cases themselves.
+    adaptive : bool or "settled", default False
+        True: trees are consulted in order, and a case stops, and pays no more, when the remaining votes cannot change
+        its answer, or when the next tree costs more than it is expected to save. With a budget, the rate between prices
+        and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled": only
+        the first reason counts. False: all trees are consulted.
+    time_limit : float, optional
+        Seconds after which `fit` grows no more trees; the one being grown is finished.
+    callback : function, optional
+        `fit` calls it with a `Progress` after every tree.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
         Makes the forest repeatable.
     n_jobs : int, optional
-        Number of threads; the forest does not depend on it. None: one, -1: all processors. The workers that
-        `joblib.parallel_config` names, of a Dask cluster or other processes, grow trees in their place.
+        Number of threads. None: one; -1: all processors. The result does not depend on it. Workers set up by
+        `joblib.parallel_config`, such as other processes or a Dask cluster, take the place of threads.
 
     Attributes
     ----------
     trees_ : list of Tree
-        The trees that are consulted, in their order.
+        The trees that are consulted, in this order.
     empty_ : bool
-        Whether there are none, because the first tree is beyond the budget: then the most frequent class is the answer,
+        Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent class,
         and nothing is paid.
     alpha_ : float
-        The threshold (or the power) that was chosen.
+        The value of `alpha` (or `power`) that was chosen.
     tests_ : list of str
-        The tests that the trees may ask.
+        The tests that the trees may ask for.
     sampling_ : str
         How cases were drawn.
     rate_ : float or None
-        With ``adaptive=True``: what one unit of price counts against one unit of error cost.
+        With ``adaptive=True``: how many units of error cost one unit of price counts for.
     stopped_ : {"done", "time limit", "interrupted"}
-        Why the growing ended. Ctrl-C ends it with what has been grown; before the first tree it is passed on.
+        Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
+        KeyboardInterrupt.
     record_ : BudgetRecord
         What the forest costs on the validation cases.
     forests_ : list of Forest
-        The forests for all values of the parameter, with their validation curves.
+        The forests for all values of `alpha` (or `power`) and all sets of tests, with their validation curves.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------
@@ -304,9 +309,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         name = "alpha" if self.impurity == "pairs" else "power"
         given = getattr(self, name)
         values = [float(value) for value in (given if np.iterable(given) else [given])]
-        if name == "power" and min(values) < MIN_POWER:
-            needs = f"impurity={self.impurity!r} needs power of at least {MIN_POWER:g}"
-            raise ValueError(f"{needs}, got power={given!r} of {type(self).__name__}")
+        if name == "power" and min(values) < LEAST_POWER:
+            needs = f"impurity='powers' needs power of at least {LEAST_POWER:g}"
+            raise ValueError(f"{type(self).__name__}: {needs}, got power={given!r}")
         return list(dict.fromkeys(values))
 
     # ---- growing

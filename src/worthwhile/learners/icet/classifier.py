@@ -59,75 +59,76 @@ class ICETClassifier(TreeClassifier):
     Parameters
     ----------
     costs : Costs, optional
-        Prices of the tests and costs of the errors; None: free tests, and every error costs 1.
-    weighting : {"instance"}, optional
-        Cases weigh as much as it costs to err about them (Ting 1998), on top of what the learner itself does about
-        these costs; None: all the same.
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
-        "paper": the published algorithm; a trial grows one tree on a random half of the cases and counts what it costs
-        on the other, and the luckiest trial wins. "refined": all individuals meet the same folds, the best of them meet
-        again on fresh ones, and "no test at all" is always among these; the search ends when nothing better comes.
-        Trees are pruned by total cost, see prices in context and answer what is cheapest; their depth is part of the
-        search. With up to 5,000 cases it finds out by cross-validation whether to learn from the cases' own labels or
-        from softer ones, by a random forest and a logistic regression; how far these are trusted is part of the search
-        then, and what it found must clearly beat EG2 on them.
+        "paper": the published algorithm; a trial grows one tree on a random half of the cases and measures its cost on
+        the other half, and the cheapest trial wins. "refined": all individuals are compared by cross-validation on the
+        same folds, the best of them, and "no test at all", again on fresh folds; the search ends when nothing better is
+        found. Trees are pruned by total cost, use prices in context and give the cheapest answers; their depth is part
+        of the search. With up to 5,000 cases, a cross-validation decides whether to learn from the cases' own labels or
+        from soft labels by a random forest and a logistic regression; with soft labels, their weight is part of the
+        search, and the winner must be clearly cheaper than EG2 on them.
     search : {"real", "binary"}, default "real"
-        Whether every test has a bias, or a bit that says whether EG2 may use it at its true price.
+        "real": every test has a bias. "binary": every test has a bit that says whether EG2 may use it, at its true
+        price.
     seeded : bool, default True
-        Whether EG2 on the true prices is in the first generation ("refined": in several tempers, with "no test").
+        Whether the first generation contains EG2 on the true prices ("refined": with several settings, and "no test").
     population : int, default 50
         Individuals per generation.
     trials : int, default 1000
-        Individuals that are tried, at most.
+        Largest number of individuals that are tried.
     crossover : float, default 0.6
         Share of a generation that exchanges bits between two points.
     mutation : float, default 0.001
-        Probability that a bit is drawn anew.
+        Probability that a bit is replaced by a random one.
+    weighting : {"instance"}, optional
+        On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
+        (Ting 1998). None: all cases weigh the same.
     time_limit : float, optional
-        Seconds after which the search ends with the best individual so far; "refined": a fifth of them is kept for the
-        final, and making the softer labels, for which 1 s and 1 s per 1,000 cases must be left, is not cut short.
-        Ctrl-C ends the search at once, without a final; pressed before the first generation is complete, it is passed
-        on.
+        Seconds after which the search ends with the best individual so far. "refined": a fifth of the time is kept for
+        the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per
+        1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first generation is
+        complete it raises KeyboardInterrupt.
     callback : function, optional
-        Called with a `Generation` after each one.
+        Called with a `Progress` after each generation.
     nominal : list of column names or positions, optional
-        Columns of numbers that are categories. Columns of texts, categories and truth values are nominal anyway.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
         Makes the search repeatable.
     n_jobs : int, optional
-        Number of threads; the result does not depend on it. None: one, -1: all processors. The workers that
-        `joblib.parallel_config` names, of a Dask cluster or other processes, run the trials in their place.
+        Number of threads. None: one; -1: all processors. The result does not depend on it. Workers set up by
+        `joblib.parallel_config`, such as other processes or a Dask cluster, take the place of threads.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree that was learned.
+        The learned tree.
     bias_ : dict of str to float
-        What EG2 is told instead of each test's price; infinite: the test is not used. "refined": in units in which the
-        mean price of the tests is 10, so that the currency does not matter.
+        The price of each test that EG2 is given; infinite: the test is not used. "refined": scaled to a mean price of
+        10, so that the currency does not matter.
     omega_ : float
-        How strongly EG2 minds the biases.
+        How strongly EG2 weighs the biases.
     confidence_ : float
         Confidence level of the pruning.
     max_depth_ : int or None
-        Longest way from the root to a leaf ("refined").
+        Longest path from the root to a leaf ("refined").
     soft_label_weight_ : float
-        Share of the softer labels in those that the tree was grown from ("refined").
+        Share of soft labels in the labels that the tree was grown from.
     fitness_ : float
-        Cost per case of the winner in its trials; infinite if the time was too short for a single one.
-    history_ : list of Generation
-        Best and mean cost, trials and seconds after each generation; see `Generation`. The file that `save` writes has
-        the tree, but neither this nor the winner's biases.
+        Cost per case of the winner in its trials; infinite, if the time was too short for a single trial.
+    history_ : list of Progress
+        Seconds, trials so far (`done`), lowest cost and mean cost after each generation. `save` writes the tree, but
+        neither this nor the winner's biases.
     stopped_ : {"converged", "trials", "time limit", "interrupted"}
-        Why the search ended. "converged": no better individual in 20 generations, or 5 with softer labels ("refined").
+        Why the search ended. "converged" ("refined"): no better individual in 20 generations, or in 5 with soft labels.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
-        Their names, if X had names.
+        Names of the columns of X, if it has names.
 
     References
     ----------

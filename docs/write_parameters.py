@@ -1,0 +1,414 @@
+"""Write the sections "Parameters" and "Attributes" into the docstrings of the learners.
+
+    python docs/write_parameters.py            # list the files whose docstrings are not current
+    python docs/write_parameters.py --write    # write them
+
+A parameter is described once, here, and stands in full in every class that has it, with that class's own default.
+`OWN` holds the descriptions that apply to one class only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from worthwhile.learners.model_file import LEARNERS
+from worthwhile.learners.parameters import RULES
+from worthwhile.learners.tree_classifier import TreeClassifier
+
+SOURCE = Path(__file__).resolve().parent.parent / "src"
+WIDTH = 120
+CHOICES = ""  # as a type: the strings to choose from, by the rule of the parameter
+
+SEED = "int, numpy Generator or RandomState"
+SEVERAL = """On top of what the learner itself does with error costs, each case weighs as much as it costs to
+    misclassify it (Ting 1998). None: all cases weigh the same."""
+WORKERS = """Number of threads. None: one; -1: all processors. The result does not depend on it. Workers set up by
+    `joblib.parallel_config`, such as other processes or a Dask cluster, take the place of threads."""
+
+# In the order in which they stand in a docstring: name -> (type, description).
+PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "costs": ("Costs", "Prices of the tests and costs of errors. None: tests are free, and every error costs 1."),
+    "budget": (
+        "float",
+        "What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.",
+    ),
+    "variant": (CHOICES, ""),
+    "alpha": (
+        "float or list of float",
+        """Threshold of the impurity "pairs": how many cases of a class a leaf may misclassify. Larger values give
+        smaller trees, and more of them fit into the budget. From a list, the value with the lowest validation error is
+        chosen (the lowest total cost, if not all errors cost the same). The paper's values are
+        `worthwhile.learners.forest.classifier.ALPHAS`.""",
+    ),
+    "max_trees": ("int", "Largest number of trees."),
+    "impurity": (
+        CHOICES,
+        """What a split has to lower. "pairs": the number of pairs of cases of different classes, above the threshold
+        `alpha` (equation 11). "powers": a power of the number of cases minus the powers of the class sizes
+        (equation 14).""",
+    ),
+    "power": (
+        "float or list of float",
+        """Exponent of the impurity "powers", at least 2. From a list, the value is chosen as for `alpha`.""",
+    ),
+    "splits": (CHOICES, "Whether a split is judged by its worst branch or by the mean over its branches."),
+    "cuts": (
+        CHOICES,
+        """Which cuts of a numeric test are tried. "random": 80, 40 or 20 random ones between the smallest and the
+        largest value, at nodes of more than 2,000, more than 500, or fewer cases. "exact": all of them.""",
+    ),
+    "sampling": (
+        CHOICES,
+        """Which cases a tree is grown from. "drawn": a bootstrap sample, as in the paper; better where classes overlap.
+        "weighted": all cases, each with a weight of ½ plus ½ for every time it was drawn; better where they hardly
+        overlap. "chosen": whichever does better on the validation cases with ten trees; "drawn", if there are no
+        validation cases.""",
+    ),
+    "tests": (
+        CHOICES,
+        """"all": each tree may use any test, at its price, as in the paper. "chosen": further forests are grown that
+        use only some tests, the most important ones for their price, and ignore prices among these; sets of all sizes
+        are tried, and the forest with the fewest errors within the budget is chosen. This takes longer and gets far
+        more out of small budgets.""",
+    ),
+    "r": ("int", "Number of sampled trees below every branch, and of cuts tried for every numeric test."),
+    "omega": ("float", "How strongly prices count; 0 ignores them."),
+    "hierarchies": (
+        "mapping of column to {value: more general value}",
+        "ISA trees of nominal values: a test may be asked at any level of generalisation.",
+    ),
+    "lookahead": (
+        "int",
+        """How many tests to look ahead: a test is scored together with its best continuations, by the information that
+        all of them gain per total price. 1: the test alone.""",
+    ),
+    "lazy": (
+        "bool",
+        """Grow nothing in `fit`; for each case to classify, grow only the path that it takes. Answers and prices are
+        those of the unpruned tree, so ``prune="none"`` is required. The whole tree, `tree_`, is grown when it is first
+        needed: by `next_test`, `run`, `explain`, `rules` or `save`.""",
+    ),
+    "search": (
+        CHOICES,
+        """"real": every test has a bias. "binary": every test has a bit that says whether EG2 may use it, at its true
+        price.""",
+    ),
+    "seeded": (
+        "bool",
+        """Whether the first generation contains EG2 on the true prices ("refined": with several settings, and "no
+        test").""",
+    ),
+    "population": ("int", "Individuals per generation."),
+    "trials": ("int", "Largest number of individuals that are tried."),
+    "crossover": ("float", "Share of a generation that exchanges bits between two points."),
+    "mutation": ("float", "Probability that a bit is replaced by a random one."),
+    "weighting": (
+        CHOICES,
+        """"instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998).
+        None: all cases weigh the same.""",
+    ),
+    "vector": (
+        '{"sum", "max"} or mapping of class to cost',
+        """What it costs to misclassify a case of a class: the sum over all wrong answers, the most expensive of them,
+        or as given.""",
+    ),
+    "priors": (
+        CHOICES,
+        """"altered": the weights are used in growing alone; the tree is pruned, and answers, as if there were none.""",
+    ),
+    "soft_label_weight": (
+        'float or "chosen"',
+        """Share of soft labels, which are class probabilities by a random forest and a logistic regression, in the
+        labels that the tree is grown from, pruned by and answers by. "chosen": 0, ½ or 1, whichever leads to the
+        cheapest answers in a cross-validation.""",
+    ),
+    "preset": (
+        CHOICES,
+        """"given": the other parameters as they are. "chosen": these or one of two presets, whichever leads to the
+        cheapest answers in a cross-validation. One preset allows branches of a single case and prunes less
+        (`confidence` 0.5); the other also takes the test of highest gain, not gain ratio, with a `min_share` of 0.""",
+    ),
+    "mdl_correction": (
+        "bool",
+        "C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.",
+    ),
+    "context": (
+        "bool",
+        """True: the criterion uses what a test costs after those on the path: nothing if it is paid for, less if its
+        group is. False: list prices.""",
+    ),
+    "prune": (
+        CHOICES,
+        """C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.""",
+    ),
+    "confidence": ("float", "Confidence level of the pessimistic error estimate; smaller values prune more."),
+    "raise_subtrees": ("bool", "Whether pessimistic pruning may replace a node by its largest branch."),
+    "min_cases": ("float", "At least two branches of a split must each hold this weight of cases."),
+    "min_share": (
+        "float",
+        """Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but
+        never more than 25 cases (C4.5). 0: only `min_cases` counts.""",
+    ),
+    "max_depth": ("int", "Longest path from the root to a leaf, at most 4096."),
+    "answer": (
+        CHOICES,
+        "Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.",
+    ),
+    "samples": (
+        CHOICES,
+        """How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
+        "pruned" with soft labels or delayed tests.""",
+    ),
+    "validation": (
+        "float or pair (X, y)",
+        """Share of the training cases that is held out to measure prices and errors, or other cases for this. None: the
+        training cases themselves.""",
+    ),
+    "adaptive": (
+        'bool or "settled"',
+        """True: trees are consulted in order, and a case stops, and pays no more, when the remaining votes cannot
+        change its answer, or when the next tree costs more than it is expected to save. With a budget, the rate between
+        prices and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled":
+        only the first reason counts. False: all trees are consulted.""",
+    ),
+    "time_limit": ("float", ""),
+    "callback": ("function", ""),
+    "nominal": (
+        "list of column names or positions",
+        """Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.""",
+    ),
+    "columns": ("list of str", "Names for the columns of an X that has none."),
+    "random_state": (SEED, "Not used, since nothing is random here; every learner has this parameter."),
+    "n_jobs": ("int", "Number of threads. None: one; -1: all processors. The result does not depend on it."),
+}
+
+# Descriptions for one class alone: class -> name -> description.
+OWN: Mapping[str, Mapping[str, str]] = {
+    "C45CSClassifier": {"random_state": "Makes the soft labels repeatable; without them nothing is random."},
+    "LSID3Classifier": {
+        "costs": """Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless
+        `weighting` is set.""",
+        "time_limit": "Seconds after which the remaining nodes are split without look-ahead.",
+        "random_state": "Makes the samples repeatable.",
+    },
+    "ACTClassifier": {
+        "variant": """"paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides
+        whether to learn from the cases' own labels or from soft labels by a random forest and a logistic regression;
+        with delayed tests or soft labels, sampled trees are pruned before they are valued; trees grown without
+        look-ahead compete with the others; and with a `time_limit` the search goes on until the time is over.""",
+        "r": """Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead,
+        which makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.""",
+        "omega": """How strongly prices count in EG2. None: by the costs, as in the paper ("refined": 0.25 with soft
+        labels).""",
+        "confidence": """Confidence level of the pessimistic error estimate. None: by the costs, as in the paper
+        ("refined": 0.75 with soft labels).""",
+        "weighting": SEVERAL,
+        "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
+        best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
+        is left. "paper": after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with
+        the best tree so far; before the first tree it raises KeyboardInterrupt.""",
+        "callback": "Called with a `Progress` whenever a better tree is found.",
+        "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
+    },
+    "ICETClassifier": {
+        "variant": """"paper": the published algorithm; a trial grows one tree on a random half of the cases and
+        measures its cost on the other half, and the cheapest trial wins. "refined": all individuals are compared by
+        cross-validation on the same folds, the best of them, and "no test at all", again on fresh folds; the search
+        ends when nothing better is found. Trees are pruned by total cost, use prices in context and give the cheapest
+        answers; their depth is part of the search. With up to 5,000 cases, a cross-validation decides whether to learn
+        from the cases' own labels or from soft labels by a random forest and a logistic regression; with soft labels,
+        their weight is part of the search, and the winner must be clearly cheaper than EG2 on them.""",
+        "weighting": SEVERAL,
+        "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the
+        time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
+        plus 1 s per 1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first
+        generation is complete it raises KeyboardInterrupt.""",
+        "callback": "Called with a `Progress` after each generation.",
+        "random_state": "Makes the search repeatable.",
+        "n_jobs": WORKERS,
+    },
+    "BudgetForestClassifier": {
+        "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
+        once. False: list prices.""",
+        "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
+        "time_limit": "Seconds after which `fit` grows no more trees; the one being grown is finished.",
+        "callback": "`fit` calls it with a `Progress` after every tree.",
+        "random_state": "Makes the forest repeatable.",
+        "n_jobs": WORKERS,
+    },
+}
+
+SOFT_LABEL_WEIGHT = ("float", "Share of soft labels in the labels that the tree was grown from.")
+
+# Attributes beside those of all learners: class -> names -> (type, description).
+ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "C45CSClassifier": {
+        "soft_label_weight_": SOFT_LABEL_WEIGHT,
+        "preset_": ("dict", "Values that the chosen preset uses instead of the given parameters."),
+    },
+    "ACTClassifier": {
+        "expected_cost_": ("float", "Expected total cost of the tree per case, by the estimate that chose it."),
+        "history_": (
+            "list of Progress",
+            """Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it.
+            It starts again when the search changes how it values trees.""",
+        ),
+        "stopped_": ('{"done", "time limit", "interrupted"}', "Why the search ended."),
+        "r_": ("int", "Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead."),
+        "soft_label_weight_": SOFT_LABEL_WEIGHT,
+        "omega_, confidence_": ("float", "The values that were used."),
+    },
+    "ICETClassifier": {
+        "bias_": (
+            "dict of str to float",
+            """The price of each test that EG2 is given; infinite: the test is not used. "refined": scaled to a mean
+            price of 10, so that the currency does not matter.""",
+        ),
+        "omega_": ("float", "How strongly EG2 weighs the biases."),
+        "confidence_": ("float", "Confidence level of the pruning."),
+        "max_depth_": ("int or None", """Longest path from the root to a leaf ("refined")."""),
+        "soft_label_weight_": SOFT_LABEL_WEIGHT,
+        "fitness_": (
+            "float",
+            "Cost per case of the winner in its trials; infinite, if the time was too short for a single trial.",
+        ),
+        "history_": (
+            "list of Progress",
+            """Seconds, trials so far (`done`), lowest cost and mean cost after each generation. `save` writes the tree,
+            but neither this nor the winner's biases.""",
+        ),
+        "stopped_": (
+            '{"converged", "trials", "time limit", "interrupted"}',
+            """Why the search ended. "converged" ("refined"): no better individual in 20 generations, or in 5 with soft
+            labels.""",
+        ),
+    },
+    "BudgetForestClassifier": {
+        "trees_": ("list of Tree", "The trees that are consulted, in this order."),
+        "empty_": (
+            "bool",
+            """Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent
+            class, and nothing is paid.""",
+        ),
+        "alpha_": ("float", "The value of `alpha` (or `power`) that was chosen."),
+        "tests_": ("list of str", "The tests that the trees may ask for."),
+        "sampling_": ("str", "How cases were drawn."),
+        "rate_": (
+            "float or None",
+            "With ``adaptive=True``: how many units of error cost one unit of price counts for.",
+        ),
+        "stopped_": (
+            '{"done", "time limit", "interrupted"}',
+            """Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
+            KeyboardInterrupt.""",
+        ),
+        "record_": ("BudgetRecord", "What the forest costs on the validation cases."),
+        "forests_": (
+            "list of Forest",
+            "The forests for all values of `alpha` (or `power`) and all sets of tests, with their validation curves.",
+        ),
+    },
+}
+
+TREE = {"tree_": ("Tree", "The learned tree.")}
+EVERY = {
+    "classes_": ("array", "The classes, sorted."),
+    "n_features_in_": ("int", "Number of columns of X."),
+    "feature_names_in_": ("array of str", "Names of the columns of X, if it has names."),
+}
+
+
+def sections(learner: type[Any]) -> dict[str, list[str]]:
+    """Return the lines of the two sections of a learner."""
+    defaults = {field.name: field.default for field in fields(learner)}
+    if unknown := defaults.keys() - PARAMETERS.keys():
+        raise ValueError(f"docs/write_parameters.py does not describe {', '.join(unknown)} of {learner.__name__}")
+    own, parameters, attributes = OWN.get(learner.__name__, {}), list[str](), list[str]()
+    for name, (kind, text) in PARAMETERS.items():
+        if name in defaults:
+            parameters += _entry(f"{name} : {_type(name, kind, defaults[name])}", own.get(name, text))
+    tree = TREE if issubclass(learner, TreeClassifier) else {}
+    for name, (kind, text) in (tree | attributes_of(learner) | EVERY).items():
+        attributes += _entry(f"{name} : {kind}", text)
+    return {"Parameters": parameters, "Attributes": attributes}
+
+
+def attributes_of(learner: type[Any]) -> dict[str, tuple[str, str]]:
+    """Return the attributes that only this learner has."""
+    return dict(ATTRIBUTES.get(learner.__name__, {}))
+
+
+def _type(name: str, kind: str, default: Any) -> str:
+    if kind == CHOICES:
+        kind = "{" + ", ".join(json.dumps(option.strip("'")) for option in RULES[name].options) + "}"
+    if default is None:
+        return f"{kind}, optional"
+    if RULES.get(name) is not None and RULES[name].optional:
+        kind += " or None"
+    return f"{kind}, default {json.dumps(default) if isinstance(default, str) else default}"
+
+
+def _entry(head: str, text: str) -> Iterator[str]:
+    if not text:
+        raise ValueError(f"docs/write_parameters.py has no description of {head}")
+    yield f"    {head}"
+    indent = " " * 8
+    yield from textwrap.wrap(
+        " ".join(text.split()), WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def current(path: Path, learners: list[type[Any]]) -> str:
+    """Return the text of a source file with the two sections as they should be."""
+    text = path.read_text(encoding="utf-8")
+    classes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
+    lines = text.split("\n")
+    for learner in sorted(learners, key=lambda learner: -classes[learner.__name__].lineno):  # from the bottom up
+        docstring = classes[learner.__name__].body[0]
+        first, last = docstring.lineno - 1, docstring.end_lineno or 0
+        lines[first:last] = _replaced(lines[first:last], sections(learner))
+    return "\n".join(lines)
+
+
+def _replaced(docstring: list[str], new: Mapping[str, list[str]]) -> list[str]:
+    """Return a docstring with these sections right below the introduction."""
+    underlines = [i for i, line in enumerate(docstring) if line.strip() and not line.strip(" -")]
+    starts = [*(i - 1 for i in underlines), len(docstring) - 1]  # the last line has the quotes
+    kept = [docstring[start:end] for start, end in pairwise(starts) if docstring[start].strip() not in new]
+    found = docstring[: starts[0]]
+    for title, entries in new.items():
+        found += [f"    {title}", "    " + "-" * len(title), *entries, ""]
+    return [*found, *(line for section in kept for line in section), docstring[-1]]
+
+
+def files() -> dict[Path, list[type[Any]]]:
+    """Return the source files with the learners in them."""
+    found: dict[Path, list[type[Any]]] = {}
+    for learner in LEARNERS.values():
+        found.setdefault(SOURCE.joinpath(*learner.__module__.split(".")).with_suffix(".py"), []).append(learner)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--write", action="store_true", help="write the docstrings")
+    write = parser.parse_args().write
+    stale = {path: text for path, learners in files().items() if (text := current(path, learners)) != path.read_text()}
+    for path, text in stale.items():
+        print(path.relative_to(SOURCE))
+        if write:
+            path.write_text(text, encoding="utf-8")
+    return 0 if write else min(len(stale), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
