@@ -392,13 +392,6 @@ def test_weighting_is_a_sample_weight_to_the_lazy_one():
     assert (weighting.predict_proba(HALVES) != plain.predict_proba(HALVES)).any()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("wrong", ["class", 1, True])
-def test_other_weightings_are_refused(learner, wrong):
-    with pytest.raises(ValueError, match=f"{learner.__name__}: invalid weighting={wrong!r}; .* 'instance' or None"):
-        learner(weighting=wrong).fit(HALVES, HALF)
-
-
 # -- softer labels ----------------------------------------------------------------------------------------------------
 
 

@@ -321,41 +321,6 @@ def test_a_lazy_learner_has_no_tree():
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("learner", "parameter", "words"),
-    [
-        (ww.C45Classifier, {"costs": {"x0": 1}}, r"costs=\{'x0': 1\} of C45Classifier .* a worthwhile.Costs or None"),
-        (ww.C45Classifier, {"prune": "hard"}, "one of 'pessimistic', 'cost', 'none'"),
-        (ww.C45Classifier, {"prune": None}, "prune=None"),
-        (ww.C45Classifier, {"answer": "best"}, "one of 'majority', 'least-cost'"),
-        (ww.C45Classifier, {"confidence": 0}, "a number above 0 and at most 1"),
-        (ww.C45Classifier, {"confidence": "25%"}, "confidence='25%'"),
-        (ww.C45Classifier, {"min_cases": 0}, "a number above 0"),
-        (ww.C45Classifier, {"min_cases": np.nan}, "min_cases=nan"),
-        (ww.C45Classifier, {"min_cases": True}, "min_cases=True"),
-        (ww.C45Classifier, {"min_cases": 10**400}, "min_cases=1000"),
-        (ww.C45Classifier, {"min_share": 1.5}, "a number of at least 0 and at most 1"),
-        (ww.C45Classifier, {"max_depth": 0}, "a whole number of at least 1 or None"),
-        (ww.C45Classifier, {"max_depth": 2.5}, "max_depth=2.5"),
-        (ww.EG2Classifier, {"omega": -1}, "a number of at least 0"),
-        (ww.EG2Classifier, {"hierarchies": ["x0"]}, "a mapping of column to"),
-        (ww.IDXClassifier, {"lookahead": 0}, "a whole number of at least 1"),
-        (ww.IDXClassifier, {"lookahead": None}, "lookahead=None"),
-        (ww.CSID3Classifier, {"lazy": 1}, "True or False"),
-        (ww.DTMCClassifier, {"context": "yes"}, "True or False"),
-        (ww.EG2Classifier, {"mdl_correction": None}, "True or False"),
-        (ww.DTMCClassifier, {"raise_subtrees": 0}, "True or False"),
-        (ww.DTMCClassifier, {"nominal": "x0"}, "a list of column names or positions, or None"),
-        (ww.DTMCClassifier, {"columns": "x0"}, "a list of column names or None"),
-        (ww.DTMCClassifier, {"n_jobs": 0}, "a whole number other than 0"),
-        (ww.DTMCClassifier, {"n_jobs": 1.5}, "n_jobs=1.5"),
-    ],
-)
-def test_wrong_parameters_are_refused_with_what_would_be_right(learner, parameter, words):
-    with pytest.raises(ValueError, match=words):
-        learner(**parameter).fit(X, Y)
-
-
 def test_constructors_take_keywords_only_and_document_them():
     for learner in LEARNERS:
         with pytest.raises(TypeError):

@@ -353,15 +353,15 @@ def test_soft_labels_lead_to_cheaper_trees_on_fresh_cases():
 
 
 @both
-def test_samples_of_all_kinds(variant):
-    cases = noisy_line(1)
-    found = {}
-    for samples in (None, "grown", "pruned"):
-        clf = act(variant, costs=LINE_COSTS, samples=samples, r=3).fit(*cases)
-        assert clf.total_costs(*cases).mean() < 25
-        found[samples] = clf.tree_.to_json()
+def test_samples_of_all_kinds(variant, monkeypatch):
+    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
+    cases, costs = nominal_cases(), ww.Costs(tests={"x0": ww.Test(1.0, delayed=True)}, errors=50)
+    found = {
+        samples: act(variant, costs=costs, samples=samples, r=3).fit(*cases).tree_.to_json()
+        for samples in (None, "grown", "pruned")
+    }
+    assert found["grown"] != found["pruned"]
     assert found[None] == found["grown" if variant == "paper" else "pruned"]
-    assert len(set(found.values())) > 1
 
 
 def test_benefits_do_not_make_equal_trees_better():
@@ -476,43 +476,3 @@ def test_saved_and_loaded(variant, tmp_path):
     lsid3 = ww.LSID3Classifier(r=2, random_state=0).fit(X, Y)
     lsid3.save(tmp_path / "lsid3.json")
     assert ww.load(tmp_path / "lsid3.json").tree_.to_json() == lsid3.tree_.to_json()
-
-
-@pytest.mark.parametrize(
-    ("parameter", "words"),
-    [
-        ({"variant": "best"}, "ACTClassifier: invalid variant='best'; choose 'refined' or 'paper'"),
-        (
-            {"r": -1},
-            "ACTClassifier: invalid r=-1; it must be a whole number from 0 to 1,000,000",
-        ),
-        ({"omega": -1}, "ACTClassifier: invalid omega=-1; it must be a number of at least 0 or None"),
-        (
-            {"confidence": 0},
-            "ACTClassifier: invalid confidence=0; it must be a number above 0 and at most 1 or None",
-        ),
-        (
-            {"samples": "x"},
-            "ACTClassifier: invalid samples='x'; choose 'grown', 'pruned' or None",
-        ),
-        (
-            {"set_aside": 1},
-            "ACTClassifier: invalid set_aside=1; it must be a number from 0 to 0.9",
-        ),
-        ({"time_limit": 0}, "ACTClassifier: invalid time_limit=0; it must be a number above 0 or None"),
-        ({"callback": 3}, "ACTClassifier: invalid callback=3; it must be a function or None"),
-    ],
-)
-def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
-        act(**parameter).fit(X, Y)
-    assert str(caught.value) == words
-
-
-def test_wrong_parameters_of_lsid3():
-    for parameter, words in (
-        ({"r": 1.5}, "LSID3Classifier: invalid r=1.5"),
-        ({"prune": None}, "LSID3Classifier: invalid prune=None"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            ww.LSID3Classifier(**parameter).fit(X, Y)

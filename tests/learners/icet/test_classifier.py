@@ -408,9 +408,7 @@ def test_the_currency_does_not_matter_to_the_refined_search(factor, soft, always
         monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
     tests = {n: ww.Test(t.price * factor, t.group, t.delayed, t.requires) for n, t in COSTS.tests.items()}
     costs = COSTS.with_errors({0: {1: 600.0}, 1: {0: 900.0}})
-    scaled = ww.Costs(
-        tests=tests, groups={"g": 3.0 * factor}, errors={0: {1: 600.0 * factor}, 1: {0: 900.0 * factor}}
-    )
+    scaled = ww.Costs(tests=tests, groups={"g": 3.0 * factor}, errors={0: {1: 600.0 * factor}, 1: {0: 900.0 * factor}})
     one, other = icet(costs=costs).fit(X, Y), icet(costs=scaled).fit(X, Y)
     assert one.tree_.n_leaves > 1
     for name in ("test", "threshold", "answer", "weights"):
@@ -477,32 +475,6 @@ def test_saved_and_loaded(variant, tmp_path):
     assert back.get_params() == clf.get_params() | {"callback": None}
     assert back.tree_.to_json() == clf.tree_.to_json()
     np.testing.assert_array_equal(back.total_costs(X, Y), clf.total_costs(X, Y))
-
-
-@pytest.mark.parametrize(
-    ("parameter", "words"),
-    [
-        ({"variant": "best"}, "ICETClassifier: invalid variant='best'; choose 'refined' or 'paper'"),
-        ({"search": "x"}, "ICETClassifier: invalid search='x'; choose 'real' or 'binary'"),
-        ({"seeded": "no"}, "ICETClassifier: invalid seeded='no'; choose True or False"),
-        ({"population": 1}, "ICETClassifier: invalid population=1; it must be a whole number of at least 2"),
-        ({"trials": 0}, "ICETClassifier: invalid trials=0; it must be a whole number of at least 1"),
-        (
-            {"crossover": 2},
-            "ICETClassifier: invalid crossover=2; it must be a number from 0 to 1",
-        ),
-        (
-            {"mutation": -1},
-            "ICETClassifier: invalid mutation=-1; it must be a number from 0 to 1",
-        ),
-        ({"time_limit": 0}, "ICETClassifier: invalid time_limit=0; it must be a number above 0 or None"),
-        ({"callback": 3}, "ICETClassifier: invalid callback=3; it must be a function or None"),
-    ],
-)
-def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
-        icet(**parameter).fit(X, Y)
-    assert str(caught.value) == words
 
 
 def test_the_margin_falls_with_the_number_of_cases(monkeypatch, always_soft):
