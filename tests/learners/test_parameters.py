@@ -30,7 +30,7 @@ FOREST = ww.BudgetForestClassifier
         (ww.C45Classifier, {"max_depth": 0}, "it must be a whole number of at least 1 or None"),
         (ww.C45Classifier, {"max_depth": 2.5}, "it must be a whole number of at least 1 or None"),
         (ww.EG2Classifier, {"omega": -1}, "it must be a number of at least 0"),
-        (ww.EG2Classifier, {"hierarchies": []}, "it must be a mapping of column to {value: more general value} or None"),
+        (ww.EG2Classifier, {"hierarchies": 3}, "it must be a mapping of column to {value: more general value} or None"),
         (ww.IDXClassifier, {"lookahead": 0}, "it must be a whole number of at least 1"),
         (ww.IDXClassifier, {"lookahead": None}, "it must be a whole number of at least 1"),
         (ww.CSID3Classifier, {"lazy": 1}, "choose True or False"),
