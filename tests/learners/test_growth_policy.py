@@ -71,7 +71,8 @@ def test_every_setting_of_the_sampling_reaches_the_core(name, value):
     costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(6)}, errors=30)
     training = ww.C45Classifier(costs=costs)._prepare(read_columns(codes.astype(str)), y, None)
     bound, trees = training.bound_costs, []
-    for sampling in (SAMPLING, replace(SAMPLING, **{name: value})):
+    before = replace(SAMPLING, r=1, greedy_first=False) if name == "seed" else SAMPLING
+    for sampling in (before, replace(before, **{name: value})):
         policy = GrowthPolicy(criterion="icf", prune="none", sampling=sampling).core()
         data = training.table, training.classes, None, bound.core_pricing, bound.core_errors
         core = _core.grow_ahead(*data, policy, seconds=np.inf, seconds_more=np.inf)
