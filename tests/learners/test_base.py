@@ -1,4 +1,4 @@
-"""The skeleton of all learners: fitting, predicting, pricing, copies."""
+"""The base of all learners: fitting, predicting, pricing, copies."""
 
 import copy
 import pickle
@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import worthwhile as ww
-from all_learners import LEARNERS, SINGLE, make
-from worthwhile.learners.base import TreeClassifier
+from all_learners import LEARNERS, make
+from worthwhile.learners.base import CostSensitiveClassifier
+from worthwhile.learners.tree_classifier import TreeClassifier
 
 BUPA = ww.datasets.load("bupa", as_frame=False)
 
@@ -18,19 +19,6 @@ BUPA = ww.datasets.load("bupa", as_frame=False)
 def learn(learner, **parameters):
     costs = BUPA.costs.with_errors(500)
     return make(learner, costs=costs, columns=BUPA.feature_names, prune="cost", **parameters).fit(BUPA.X, BUPA.y)
-
-
-@pytest.mark.parametrize("learner", SINGLE)
-def test_a_learner_answers_like_its_tree(learner):
-    clf = learn(learner)
-    X, y = BUPA.X, BUPA.y
-    assert clf.tree_.n_leaves > 1
-    np.testing.assert_array_equal(clf.predict(X), clf.tree_.predict(X))
-    np.testing.assert_array_equal(clf.predict_proba(X), clf.tree_.predict_proba(X))
-    np.testing.assert_array_equal(clf.test_costs(X), clf.tree_.test_costs(X))
-    np.testing.assert_array_equal(clf.total_costs(X, y), clf.tree_.total_costs(X, y))
-    prices = np.ones(X.shape)
-    np.testing.assert_array_equal(clf.test_costs(X, prices), clf.tree_.test_costs(X, prices))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -112,6 +100,7 @@ def test_a_subclass_may_have_parameters_of_its_own():
     assert clone(clf).taste == 1
 
 
-def test_the_skeleton_alone_is_no_learner():
-    with pytest.raises(TypeError, match="TreeClassifier is no learner"):
-        TreeClassifier().fit(BUPA.X, BUPA.y)
+@pytest.mark.parametrize("base", [CostSensitiveClassifier, TreeClassifier])
+def test_a_base_class_cannot_be_instantiated(base):
+    with pytest.raises(TypeError, match=f"abstract class {base.__name__}"):
+        base()

@@ -1,4 +1,4 @@
-"""C4.5CS: case weights by error costs, altered priors, softer labels; and weighting as a parameter of every learner."""
+"""C4.5CS: altered priors, answers by the whole matrix, soft labels and presets."""
 
 from dataclasses import replace
 
@@ -6,17 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
-from sklearn.model_selection import cross_val_score
 
 import reference as ref
 import worthwhile as ww
-from all_learners import LEARNERS, learned, make
 from bridge import assert_same_tree, core_grow, core_grow_altered, differences, to_node
 from problems import SEEDS, compare, policies, problems
-from worthwhile import _core
-from worthwhile.learners import c45cs, ensemble_labels
-from worthwhile.learners.c45cs import PRESETS
-from worthwhile.learners.icet.biases import SOFT_LABEL_WEIGHTS
+from worthwhile.learners import c45cs, soft_labels
+from worthwhile.learners.c45cs import PRESETS, GrowthOption
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels
 from worthwhile.table.columns import read_columns
 
 RNG = np.random.default_rng(7)
@@ -33,13 +30,6 @@ def scaled(errors, factor):
     return ww.Costs(errors={truth: {a: c * factor for a, c in row.items()} for truth, row in errors.items()})
 
 
-def weights_of(y, costs=COSTS, sample_weight=None, **settings):
-    """The weights that C4.5CS gives to the cases that it keeps."""
-    clf = ww.C45CSClassifier(costs=ww.Costs(errors=costs.errors), **settings)
-    columns = read_columns(np.arange(len(y), dtype=float)[:, None])
-    return clf._prepare(columns, np.array(y), sample_weight).weights
-
-
 def same_nodes(one, other):
     """Whether two trees are the same to the last bit, whatever their costs."""
     return all(np.array_equal(getattr(one.nodes, name), getattr(other.nodes, name)) for name in vars(one.nodes))
@@ -53,93 +43,6 @@ def shape(tree):
 # -- weights ----------------------------------------------------------------------------------------------------------
 
 
-def test_weights_are_those_of_equation_2():
-    # C(well) = 1 and C(sick) = 5: w = C * 4 / (3 * 1 + 1 * 5).
-    costs = ww.Costs(errors={"well": {"sick": 1}, "sick": {"well": 5}})
-    assert weights_of(["well", "sick", "well", "well"], costs).tolist() == [0.5, 2.5, 0.5, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("vector", "costs"),
-    [
-        ("sum", [5, 8, 16]),  # equation 4
-        ("max", [4, 6, 13]),
-        ({"a": 2, "b": 0.5, "c": np.float32(3)}, [2, 0.5, 3]),
-    ],
-)
-def test_weights_are_in_proportion_to_what_errors_cost_and_sum_to_the_number_of_cases(vector, costs):
-    by_class = dict(zip("abc", costs, strict=True))
-    weights = weights_of(Y, vector=vector)
-    assert weights.sum() == pytest.approx(240)
-    total = sum(by_class[label] for label in Y)
-    np.testing.assert_allclose(weights, [by_class[label] * 240 / total for label in Y])
-    given = RNG.integers(1, 9, 240) / 3
-    weights = weights_of(Y, sample_weight=given, vector=vector)
-    assert weights.sum() == pytest.approx(given.sum())
-    np.testing.assert_allclose(
-        weights / given, [by_class[label] * weights[0] / given[0] / by_class[Y[0]] for label in Y]
-    )
-
-
-def test_what_a_right_answer_costs_is_no_error_and_a_reject_answer_is_none():
-    errors = {"a": {"a": 2, "b": 5, "unknown": 90}, "b": {"a": 4, "b": 3, "unknown": 0}}  # 3 and 1 more than right ones
-    assert weights_of(["a", "b"], ww.Costs(errors=errors)).tolist() == [1.5, 0.5]
-    errors["b"]["a"] = 1  # it pays to err about b: no weight below 0
-    assert weights_of(["a", "b"], ww.Costs(errors=errors)).tolist() == [2.0]
-
-
-def test_a_class_whose_errors_cost_nothing_is_left_out():
-    errors = {"a": {"b": 0, "c": 0}, "b": {"a": 1, "c": 1}, "c": {"a": 1, "b": 3}}
-    clf = ww.C45CSClassifier(costs=ww.Costs(errors=errors)).fit(X, Y)
-    # The others keep the sum of all, in the proportion 2 to 4.
-    b, c = (Y == "b").sum(), (Y == "c").sum()
-    np.testing.assert_allclose(clf.tree_.nodes.weights[0], np.array([0, 2 * b, 4 * c]) * 240 / (2 * b + 4 * c))
-    assert clf.classes_.tolist() == ["a", "b", "c"]
-    assert set(clf.predict(X)) == {"b", "c"}
-    free = ww.Costs(errors={"a": {"b": 0}, "b": {"a": 1}})
-    assert weights_of(["a", "a", "b"], free, sample_weight=[1, 1, 0]).tolist() == [1, 1]  # only free ones are there
-
-
-@pytest.mark.parametrize("learner", [ww.C45CSClassifier, ww.EG2Classifier])
-def test_if_nothing_costs_anything_there_are_no_weights(learner):
-    clf = learner(costs=ww.Costs(errors=0), weighting="instance")
-    with pytest.raises(
-        ValueError, match="no wrong answer costs more than the right one, so all cases would have weight 0"
-    ):
-        clf.fit(X, Y)
-    assert clf.fit(X, ["a"] * 240).tree_.n_leaves == 1  # one class: nothing to weigh
-    assert clf.set_params(weighting=None).fit(X, Y).tree_.n_leaves > 1
-
-
-@pytest.mark.parametrize(
-    ("vector", "message"),
-    [
-        ({"a": 1, "b": 2}, "vector has no cost for the class 'c', only for 'a', 'b'; it needs one for every class"),
-        ({}, "vector has no cost for the class 'a', only for none"),
-        ({"a": 1, "b": -2, "c": 3}, "the cost of the class 'b' in vector must be at least 0, got -2"),
-        ({"a": 1, "b": 2, "c": np.nan}, "the cost of the class 'c' in vector must be finite, not nan"),
-        ({"a": 1, "b": np.inf, "c": 2}, "the cost of the class 'b' in vector must be finite, not inf"),
-        ({"a": "dear", "b": 2, "c": 1}, "the cost of the class 'a' in vector must be a number, not 'dear'"),
-        ({"a": None, "b": 2, "c": 1}, "the cost of the class 'a' in vector must be a number, not None"),
-        ({"a": [3], "b": 2, "c": 1}, "the cost of the class 'a' in vector must be a number"),
-        ({"a": 0, "b": 0.0, "c": 0}, "vector gives no class a cost above 0, so all cases would have weight 0"),
-        ({"a": 1, b"a": 2, "b": 2, "c": 1}, "vector has two costs for the class 'a': 1 and 2"),
-        ("mean", "C45CSClassifier: invalid vector='mean'; choose 'sum', 'max' or a mapping of class"),
-        (None, "C45CSClassifier: invalid vector=None"),
-    ],
-)
-def test_vectors_that_are_none(vector, message):
-    with pytest.raises(ValueError, match=message):
-        ww.C45CSClassifier(vector=vector).fit(X, Y)
-
-
-def test_a_fold_may_lack_a_class_that_the_vector_knows():
-    y = np.where(np.arange(240) == 3, "rare", Y)
-    clf = ww.C45CSClassifier(vector={"a": 1, "b": 2, "c": 3, "rare": 9})
-    with pytest.warns(UserWarning, match="least populated class"):
-        assert np.isfinite(cross_val_score(clf, X, y, scoring=ww.metrics.cost_scorer, cv=3)).all()
-
-
 @pytest.mark.parametrize("labels", [[0, 1, 2], [0.0, 1.0, 2.0], ["0", "1", "2"], [False, True]])
 def test_a_vector_comes_back_from_a_file(labels, tmp_path):
     y = np.array(labels)[np.unique(Y, return_inverse=True)[1] % len(labels)]
@@ -149,7 +52,7 @@ def test_a_vector_comes_back_from_a_file(labels, tmp_path):
     clf.save(tmp_path / "model.json")
     back = ww.load(tmp_path / "model.json")
     assert back.tree_.to_json() == clf.tree_.to_json()
-    assert back.fit(X, y).tree_.to_json() == clf.tree_.to_json()  # the keys are texts now
+    assert back.fit(X, y).tree_.to_json() == clf.tree_.to_json()  # the keys are strings now
 
 
 # -- C4.5 -------------------------------------------------------------------------------------------------------------
@@ -324,7 +227,7 @@ def test_the_least_cost_answer_takes_the_weights_at_the_leaf():
     assert altered_priors.tree_.nodes.weights.tolist() == [[8, 2]]
 
 
-def test_with_two_classes_the_dear_errors_become_fewer():
+def test_with_two_classes_the_expensive_errors_become_fewer():
     # Breiman's shift: x says how likely b is; without costs the cut is in the middle.
     rng = np.random.default_rng(5)
     x = rng.random((2000, 1))
@@ -333,9 +236,9 @@ def test_with_two_classes_the_dear_errors_become_fewer():
     plain, weighted = (
         learner(costs=costs, min_cases=50).fit(x[:1000], y[:1000]) for learner in (ww.C45Classifier, ww.C45CSClassifier)
     )
-    dear = [ww.metrics.high_cost_errors(clf, x[1000:], y[1000:]) for clf in (plain, weighted)]
+    expensive = [ww.metrics.high_cost_errors(clf, x[1000:], y[1000:]) for clf in (plain, weighted)]
     total = [ww.metrics.total_error_cost(clf, x[1000:], y[1000:]) for clf in (plain, weighted)]
-    assert dear[1] < dear[0] / 2
+    assert expensive[1] < expensive[0] / 2
     assert total[1] < 0.8 * total[0]
 
 
@@ -360,46 +263,8 @@ def test_with_three_classes_one_weight_per_class_is_not_enough():
 
 # -- every learner ----------------------------------------------------------------------------------------------------
 
-HALVES = RNG.normal(size=(120, 4)).round(2)
-ORDER = np.argsort(HALVES[:, 0] + 0.7 * HALVES[:, 1] + 0.2 * RNG.normal(size=120))
-HALF = np.where(np.argsort(ORDER) < 60, 0, 1)  # as many of each: the weights are exactly a half and one and a half
-ONE_TO_THREE = ww.Costs(tests={"x0": 1.0, "x1": 2.0}, errors={0: {1: 300.0}, 1: {0: 900.0}})
 
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_weighting_is_a_sample_weight_to_every_learner(learner):
-    settings = {"costs": ONE_TO_THREE, "random_state": 0}
-    weighting = make(learner, **settings, weighting="instance").fit(HALVES, HALF)
-    weighted = make(learner, **settings, weighting=None).fit(HALVES, HALF, np.where(HALF, 1.5, 0.5))
-    assert learned(weighting) == learned(weighted)
-    plain = make(learner, **settings, weighting=None).fit(HALVES, HALF)
-    assert learned(weighting) != learned(plain)
-    if hasattr(weighting, "tree_"):  # a forest's trees have bootstrap samples at their roots
-        assert weighting.tree_.n_leaves > 1
-        np.testing.assert_allclose(weighting.tree_.nodes.weights[0].sum(), 120)
-        assert weighting.tree_.nodes.weights[0, 1] > 1.2 * plain.tree_.nodes.weights[0, 1]
-    both = make(learner, **settings, weighting="instance").fit(HALVES, HALF, np.full(120, 2.0))
-    twice = make(learner, **settings, weighting=None).fit(HALVES, HALF, np.where(HALF, 3.0, 1.0))
-    assert learned(both) == learned(twice)
-
-
-def test_weighting_is_a_sample_weight_to_the_lazy_one():
-    settings = {"costs": ONE_TO_THREE, "prune": "none", "lazy": True}
-    weighting = ww.CSID3Classifier(**settings, weighting="instance").fit(HALVES, HALF)
-    weighted = ww.CSID3Classifier(**settings).fit(HALVES, HALF, np.where(HALF, 1.5, 0.5))
-    plain = ww.CSID3Classifier(**settings).fit(HALVES, HALF)
-    np.testing.assert_array_equal(weighting.predict_proba(HALVES), weighted.predict_proba(HALVES))
-    assert (weighting.predict_proba(HALVES) != plain.predict_proba(HALVES)).any()
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("wrong", ["class", 1, True])
-def test_other_weightings_are_refused(learner, wrong):
-    with pytest.raises(ValueError, match=f"{learner.__name__}: invalid weighting={wrong!r}; .* 'instance' or None"):
-        learner(weighting=wrong).fit(HALVES, HALF)
-
-
-# -- softer labels ----------------------------------------------------------------------------------------------------
+# -- soft labels ------------------------------------------------------------------------------------------------------
 
 
 def by_chance(n=300, seed=0):
@@ -409,20 +274,20 @@ def by_chance(n=300, seed=0):
     return rows, (rows[:, 0] + rows[:, 1] + 2 * rng.normal(size=n) > 0).astype(int)
 
 
-def test_no_trust_asks_nobody(monkeypatch):
-    def nobody(*_):
-        raise AssertionError("somebody was asked")
+def test_without_soft_labels_no_ensemble_is_fitted(monkeypatch):
+    def fail(*_):
+        raise AssertionError("an ensemble was fitted")
 
-    monkeypatch.setattr(ensemble_labels, "_out_of_bag_shares", nobody)
+    monkeypatch.setattr(soft_labels, "_out_of_bag_shares", fail)
     clf = ww.C45CSClassifier(costs=COSTS, soft_label_weight=0).fit(X, Y)
     assert clf.soft_label_weight_ == 0
     assert clf.tree_.to_json() == ww.C45CSClassifier(costs=COSTS, random_state=3).fit(X, Y).tree_.to_json()
-    with pytest.raises(AssertionError, match="somebody was asked"):
+    with pytest.raises(AssertionError, match="an ensemble was fitted"):
         clf.set_params(soft_label_weight=0.01).fit(X, Y)
 
 
-@pytest.mark.parametrize("soft_label_weight", [0.25, 0.5, 1, "chosen"])
-def test_trust_is_repeatable_and_does_not_depend_on_threads(soft_label_weight):
+@pytest.mark.parametrize("soft_label_weight", [0.5, "chosen"])
+def test_soft_labels_are_repeatable_and_do_not_depend_on_threads(soft_label_weight):
     rows, y = by_chance()
     settings = {
         "soft_label_weight": soft_label_weight,
@@ -435,14 +300,14 @@ def test_trust_is_repeatable_and_does_not_depend_on_threads(soft_label_weight):
         other = ww.C45CSClassifier(**settings, random_state=random_state, n_jobs=n_jobs).fit(rows, y)
         assert other.tree_.to_json() == one.tree_.to_json()
         assert other.soft_label_weight_ == one.soft_label_weight_
-    others = [ww.C45CSClassifier(**settings, random_state=seed).fit(rows, y) for seed in range(3)]
-    assert any(other.tree_.to_json() != one.tree_.to_json() for other in others)
+    seeds = {ww.C45CSClassifier(**settings, random_state=seed).fit(rows, y).tree_.to_json() for seed in range(4, 7)}
+    assert len(seeds) > 1
     generator = np.random.default_rng(4)  # goes on from fit to fit
-    shapes = {ww.C45CSClassifier(**settings, random_state=generator).fit(rows, y).tree_.to_json() for _ in range(3)}
-    assert len(shapes) > 1
+    fits = {ww.C45CSClassifier(**settings, random_state=generator).fit(rows, y).tree_.to_json() for _ in range(2)}
+    assert len(fits) == 2
 
 
-def test_the_labels_are_mixed_in_the_share_that_is_trusted():
+def test_labels_are_mixed_by_the_soft_label_weight():
     rows, y = by_chance()
     settings = {"max_depth": 1, "prune": "none", "random_state": 0, "costs": ww.Costs(errors={0: {1: 1}, 1: {0: 3}})}
     weights = {
@@ -454,7 +319,7 @@ def test_the_labels_are_mixed_in_the_share_that_is_trusted():
     np.testing.assert_allclose(weights[0.5][0], (weights[0][0] + weights[1][0]) / 2)
     assert abs(weights[1][0] - weights[0][0]).max() > 0.1
     np.testing.assert_allclose([w[0].sum() for w in weights.values()], 300)
-    # Softer labels are those that x0 and x1 speak for: a side of the cut is less pure by them than it seems.
+    # Soft labels are those that x0 and x1 speak for: a side of the cut is less pure by them than it seems.
     assert abs(np.diff(weights[1][1])) < 150
 
 
@@ -475,7 +340,7 @@ def test_labels_by_chance_are_softened_but_a_rule_is_not(seed):
     assert rule.tree_.to_json() == ww.C45CSClassifier(prune="cost").fit(rows, exact).tree_.to_json()
 
 
-def test_trust_is_chosen_by_what_answers_cost():
+def test_the_soft_label_weight_is_chosen_by_what_answers_cost():
     """As the class says it: five folds, the same for all, their answers judged by the matrix and the sample weights."""
     (rows, y), rng = by_chance(150), np.random.default_rng(9)
     rows[rng.random(rows.shape) < 0.15] = np.nan  # mixtures of leaves are answered by the policy, too
@@ -484,9 +349,9 @@ def test_trust_is_chosen_by_what_answers_cost():
     judged = []
 
     class Noting(ww.C45CSClassifier):
-        def _cost(self, core, cases):
-            judged.append(super()._cost(core, cases))
-            tree = cases.tree(core, self.answer)
+        def _error_cost(self, core, cases):
+            judged.append(super()._error_cost(core, cases))
+            tree = ww.Tree.from_core(core, cases.context, self.answer)
             answers = tree._route(cases.columns, answers=True)[0]
             table = np.array([[0, 1], [7, 0]])
             assert judged[-1] == (table[cases.classes, answers] * cases.sample_weights).sum()
@@ -500,14 +365,17 @@ def test_trust_is_chosen_by_what_answers_cost():
 
 
 @pytest.mark.parametrize("soft_label_weight", [0.5, 1.0, "chosen"])
-def test_softer_labels_where_there_is_little_to_learn_from(soft_label_weight):
+def test_soft_labels_where_there_is_little_to_learn_from(soft_label_weight):
     y = np.array(["a", "b", "b", "c"] * 6)
     for rows in (RNG.normal(size=(24, 3)), np.ones((24, 2)), np.full((24, 2), np.nan), np.full((24, 2), None)):
         assert ww.C45CSClassifier(soft_label_weight=soft_label_weight, random_state=0).fit(rows, y).predict(
             rows
         ).shape == (24,)
     empty = ww.C45CSClassifier(soft_label_weight=soft_label_weight, nominal=["x0"]).fit(np.full((24, 1), np.nan), y)
-    assert (empty.soft_label_weight_, empty.tree_.n_leaves) == (0, 1)  # not a single value: there is nobody to ask
+    assert (empty.soft_label_weight_, empty.tree_.n_leaves) == (
+        0,
+        1,
+    )  # not a single value to learn from
     for n in (1, 2, 3):
         few = ww.C45CSClassifier(soft_label_weight=soft_label_weight, random_state=0).fit(
             np.arange(n, dtype=float)[:, None], y[:n]
@@ -520,7 +388,7 @@ def test_softer_labels_where_there_is_little_to_learn_from(soft_label_weight):
     assert rare.predict([[0.0]]) == ["a"]
 
 
-def test_softer_labels_with_a_class_that_weighs_nothing():
+def test_soft_labels_with_a_class_that_weighs_nothing():
     errors = {"a": {"b": 0, "c": 0}, "b": {"a": 1, "c": 1}, "c": {"a": 1, "b": 3}}
     for soft_label_weight in (1.0, "chosen"):
         clf = ww.C45CSClassifier(
@@ -530,7 +398,7 @@ def test_softer_labels_with_a_class_that_weighs_nothing():
         assert set(clf.predict(X)) <= {"b", "c"}
 
 
-# -- tempers ----------------------------------------------------------------------------------------------------------
+# -- presets ----------------------------------------------------------------------------------------------------------
 
 MATRIX = {"weighting": None, "prune": "cost", "answer": "least-cost", "random_state": 0}
 
@@ -541,7 +409,7 @@ def by_letters(n_per_pair, seed=0):
     return pairs, np.array([("pqrs".index(a) + "tuvw".index(b)) % 3 for a, b in pairs])
 
 
-def test_a_fine_rule_wants_a_fine_temper():
+def test_a_fine_rule_needs_a_fine_preset():
     rows, y = by_letters(2)
     given = ww.C45CSClassifier(costs=ww.Costs(errors=1), **MATRIX).fit(rows, y)
     chosen = ww.C45CSClassifier(costs=ww.Costs(errors=1), preset="chosen", **MATRIX).fit(rows, y)
@@ -551,18 +419,18 @@ def test_a_fine_rule_wants_a_fine_temper():
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=["given", "finer", "by gain"])
-def test_the_chosen_temper_grows_the_tree(preset, monkeypatch):
+def test_the_chosen_preset_grows_the_tree(preset, monkeypatch):
     monkeypatch.setattr(c45cs, "PRESETS", (preset, preset))
     clf = ww.C45CSClassifier(costs=COSTS, preset="chosen", **MATRIX).fit(X, Y)
-    training = clf._prepare(read_columns(X), Y, None)
-    money, policy = training.money, clf._policy(**preset)
-    core = _core.grow(training.table, training.classes, None, money.core_pricing, money.core_errors, policy)
-    assert clf.tree_.to_json() == training.tree(core, "least-cost").to_json()
+    by_hand = ww.C45CSClassifier(costs=COSTS, **MATRIX)
+    labels = SoftLabels.own(by_hand._prepare(read_columns(X), Y, None))
+    core = by_hand._grow_option(labels, GrowthOption(0.0, preset))
+    assert clf.tree_.to_json() == ww.Tree.from_core(core, labels.training.context, "least-cost").to_json()
     assert clf.preset_ == dict(preset)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_temper_is_chosen_with_the_trust_and_repeatably(n_jobs):
+def test_preset_and_soft_label_weight_are_chosen_together_and_repeatably(n_jobs):
     rows, y = by_chance()
     one, other = (
         ww.C45CSClassifier(soft_label_weight="chosen", preset="chosen", n_jobs=n, **MATRIX).fit(rows, y)
@@ -577,31 +445,15 @@ def test_a_temper_is_chosen_with_the_trust_and_repeatably(n_jobs):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"priors": "altered", "soft_label_weight": 0.5},
-            "needs weighting='instance', soft_label_weight=0 and preset='given', got weighting='instance', soft_label_weight=0.5",
-        ),
-        ({"priors": "altered", "soft_label_weight": "chosen"}, "got weighting='instance', soft_label_weight='chosen'"),
-        (
-            {"priors": "altered", "weighting": None},
-            "C45CSClassifier: priors='altered' needs .* got weighting=None, soft_label_weight=0",
-        ),
-        ({"priors": "equal"}, "C45CSClassifier: invalid priors='equal'; choose 'altered' or None"),
-        ({"priors": "altered", "preset": "chosen"}, "needs .* preset='given', got .* preset='chosen'"),
-        ({"preset": "fine"}, "C45CSClassifier: invalid preset='fine'; choose 'given' or 'chosen'"),
-        (
-            {"soft_label_weight": 1.5},
-            "soft_label_weight=1.5; it must be a number from 0 to 1 or 'chosen'",
-        ),
-        ({"soft_label_weight": "some"}, "C45CSClassifier: invalid soft_label_weight='some'"),
-        ({"soft_label_weight": None}, "C45CSClassifier: invalid soft_label_weight=None"),
-    ],
+    "parameters",
+    [{"soft_label_weight": 0.5}, {"soft_label_weight": "chosen"}, {"weighting": None}, {"preset": "chosen"}],
 )
-def test_what_is_not_valid(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        ww.C45CSClassifier(**parameters).fit(X, Y)
+def test_altered_priors_refuse_what_they_cannot_be_combined_with(parameters):
+    used = {"weighting": "instance", "soft_label_weight": 0.0, "preset": "given"} | parameters
+    got = ", ".join(f"{name}={value!r}" for name, value in used.items())
+    words = f"priors='altered' needs weighting='instance', soft_label_weight=0 and preset='given', got {got}"
+    with pytest.raises(ValueError, match=words):
+        ww.C45CSClassifier(priors="altered", **parameters).fit(X, Y)
 
 
 def test_priors_and_sample_weights():
@@ -611,9 +463,3 @@ def test_priors_and_sample_weights():
     expected = [sample_weight[label == Y].sum() for label in "abc"]
     np.testing.assert_allclose(clf.tree_.nodes.weights[0], expected)
     assert clf.soft_label_weight_ == 0
-
-
-def test_the_random_state_is_said_to_be_used_where_it_is():
-    assert "Not used" in ww.C45Classifier.__doc__
-    assert "Not used" not in ww.C45CSClassifier.__doc__
-    assert "Makes the softer labels repeatable" in ww.C45CSClassifier.__doc__

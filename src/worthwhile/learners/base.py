@@ -6,7 +6,7 @@ import functools
 import json
 import numbers
 import os
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -42,7 +42,7 @@ MAX_THREADS = 256  # every thread has its own scratch memory
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of all learners. A learner adds its parameters as fields and implements the abstract methods."""
 
     costs: Costs | None = None

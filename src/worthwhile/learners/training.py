@@ -90,7 +90,9 @@ class Training:
             values = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
             values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
             key = _mixed(key, values.view(np.uint64))
-        return np.argsort(key, kind="stable")
+        if self.sample_weights is None:
+            return np.argsort(key, kind="stable")
+        return np.lexsort((self.sample_weights, key))  # cases that differ by their weight only, by their weight
 
 
 def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -1,11 +1,6 @@
-"""LSID3 and ACT: the paper's worked examples, concepts that greedy learners miss, softer labels, and how it stops."""
+"""LSID3 and ACT: concepts that greedy learners miss, soft labels, and how the search stops."""
 
-import contextlib
 import math
-import signal
-import subprocess
-import sys
-import textwrap
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -16,16 +11,15 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-import reference as ref
 import worthwhile as ww
 from all_learners import COSTS, VARIANTS, both
-from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node, to_node
+from interrupting import run_interrupted
 from worthwhile.learners import soft_labels
-from worthwhile.learners.act import tree_builder
-from worthwhile.learners.act.classifier import Progress
-from worthwhile.learners.act.tree_builder import paper_parameters
-from worthwhile.learners.folds import stratified_share
-from worthwhile.table.columns import read_columns
+from worthwhile.learners.act import classifier as act_classifier
+from worthwhile.learners.act.tree_builder import TreeBuilder
+from worthwhile.learners.progress import Progress
+
+pytestmark = pytest.mark.usefixtures("remembered_ensembles")
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(150, 4)).round(2)
@@ -38,65 +32,6 @@ def act(variant="refined", **settings):
 
 
 # -- the worked examples of Esmeir & Markovitch 2008, Figures 7 to 9 --------------------------------------------------
-
-
-def cases_of_the_figures():
-    """400 cases of which T1 and T2 of the figures are the best trees that begin with a1 and with a2.
-
-    a3 tells the classes where a1 is 0, up to one in twenty, and a4 where it is 1; a5 and a6 say of half of the
-    negative cases that they are, where a2 is 0 and 1.
-    """
-    rng = np.random.default_rng(0)
-    rows = []
-    for y in (0, 1):
-        for a1 in (0, 1):
-            for a2 in (0, 1):
-                wrong = np.arange(50) < 2 + a2
-                clear = y ^ wrong
-                partly = np.full(50, 1) if y == 1 else np.arange(50) % 2
-                noise = [rng.permutation(np.arange(50) % 2) for _ in range(2)]
-                by_a1 = [clear, noise[0]] if a1 == 0 else [noise[0], clear]
-                by_a2 = [partly, noise[1]] if a2 == 0 else [noise[1], partly]
-                columns = [*(rng.permutation(column) for column in (*by_a1, *by_a2)), np.full(50, y)]
-                rows.append(np.column_stack([np.full(50, a1), np.full(50, a2), *columns]))
-    return np.concatenate(rows)
-
-
-def two_tests_deep(first, then, problem):
-    """The tree that asks one test and then one more in each branch."""
-
-    def asking(test, below):
-        return ref.Node(np.zeros(2), column=test, branch_of=[0, 1], children=below)
-
-    node = asking(first, [asking(test, [ref.Node(np.zeros(2)), ref.Node(np.zeros(2))]) for test in then])
-    return ref.recounted(problem, node, ref.all_cases(problem))
-
-
-@pytest.mark.parametrize(
-    ("price_of_a1", "false_positive", "false_negative", "totals", "chosen"),
-    [(10, 100, 100, (27.3, 47.7), 0), (40, 100, 100, (57.3, 47.7), 1), (10, 1, 199, (27.3, 21.7), 1)],
-    ids=["figure 7", "figure 8", "figure 9"],
-)
-def test_worked_examples(price_of_a1, false_positive, false_negative, totals, chosen):
-    *columns, y = cases_of_the_figures().T
-    problem = ref.Problem(
-        columns, [2] * 6, y, 2, marginal=[price_of_a1, 10, 10, 10, 10, 10],
-        requires=[[], [], [0], [0], [1], [1]],  # so that only a1 and a2 are worth beginning with
-        errors=[[0, false_positive], [false_negative, 0]],
-    )  # fmt: skip
-    # The figures show the class of the majority in the leaves, also where another answer costs less (Figure 9).
-    policy = ref.Policy("icf", context=True, max_depth=2, prune="none", confidence=0.25, ahead=ref.LookAhead())
-    trees = [two_tests_deep(0, (2, 3), problem), two_tests_deep(1, (4, 5), problem)]
-    assert [leaf.weights.tolist() for leaf in ref.leaves(trees[0])] == [[95, 5], [5, 95]] * 2
-    assert [leaf.weights.tolist() for leaf in ref.leaves(trees[1])] == [[50, 0], [50, 100]] * 2
-    for tree, total in zip(trees, totals, strict=True):
-        assert core_tree_cost(problem, policy, from_node(tree, 2)) == pytest.approx(total, abs=0.3)
-    grown = core_grow_ahead(problem, policy)
-    ref.set_answers(problem, policy, trees[chosen])
-    assert_same_tree(grown, trees[chosen])
-    loser = replace(policy, biases=[math.inf if t == chosen else 10.0 for t in range(6)], omega=0.0)
-    if price_of_a1 == 10:  # without the winner the look-ahead values the other tree, and grows it
-        assert core_grow_ahead(problem, loser).test[0] == 1 - chosen
 
 
 # -- concepts ---------------------------------------------------------------------------------------------------------
@@ -139,9 +74,9 @@ def test_lsid3_finds_two_bits_of_six(seed):
 
 
 def test_lsid3_does_not_look_at_costs():
-    dear = ww.Costs(tests={f"x{i}": 10.0**i for i in range(4)}, errors=3)
+    expensive = ww.Costs(tests={f"x{i}": 10.0**i for i in range(4)}, errors=3)
     plain = ww.LSID3Classifier(random_state=0).fit(X, Y)
-    other = ww.LSID3Classifier(random_state=0, costs=dear).fit(X, Y)
+    other = ww.LSID3Classifier(random_state=0, costs=expensive).fit(X, Y)
     np.testing.assert_array_equal(other.tree_.nodes.test, plain.tree_.nodes.test)
     assert other.test_costs(X).mean() > 1
 
@@ -163,24 +98,6 @@ def test_omega_and_confidence_by_the_formulas_of_the_paper():
     assert clf.confidence_ == pytest.approx(0.2 + 0.05 * (1 + (x - 1) / (x + 1)))
     given = act("paper", omega=0.0, confidence=0.9).fit(X, Y)
     assert (given.omega_, given.confidence_) == (0.0, 0.9)
-
-
-@pytest.mark.parametrize(
-    ("errors", "price", "omega", "confidence"),
-    [(1.0, 0.0, 0.5, 0.3), (10.0, 10.0, 0.5 + math.exp(-1), 0.25), (0.0, 10.0, 1.5, 0.2), (1e9, 1e-9, 0.5, 0.3)],
-)
-def test_parameters_of_free_and_of_dear_tests(errors, price, omega, confidence):
-    costs = ww.Costs(tests={"x0": price}, errors=errors)
-    training = act(costs=costs)._prepare(read_columns(X), Y, None)
-    assert paper_parameters(training) == pytest.approx((omega, confidence))
-
-
-def test_parameters_of_one_class_and_of_answers_that_are_none():
-    one = act(costs=ww.Costs(tests={"x0": 5}))._prepare(read_columns(X), np.zeros(150), None)
-    assert paper_parameters(one) == pytest.approx((1.5, 0.2))
-    errors = {0: {1: 10.0, "unknown": 1.0}, 1: {0: 20.0, "unknown": 1.0}}
-    two = act(costs=ww.Costs(tests={"x0": 15}, errors=errors))._prepare(read_columns(X), Y, None)
-    assert paper_parameters(two) == pytest.approx((0.5 + math.exp(-1), 0.25))
 
 
 # -- the same seed, the same tree -------------------------------------------------------------------------------------
@@ -218,23 +135,23 @@ def test_random_states_of_all_kinds(make):
     for state in (lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)):
         one, other = (make(costs=None, random_state=state()).fit(*cases) for _ in range(2))
         assert one.tree_.to_json() == other.tree_.to_json()
-    assert len({make(costs=None, random_state=s).fit(*cases).tree_.to_json() for s in range(6)}) > 1
-    assert make(costs=None, random_state=None).fit(*cases).tree_.n_leaves >= 1
+    assert len({make(costs=None, random_state=s).fit(*cases).tree_.to_json() for s in range(4)}) > 1
+    make(costs=None, random_state=None).fit(*cases)  # drawn by chance: all that can be said is that it works
 
 
 # -- how it stops -----------------------------------------------------------------------------------------------------
 
 
 @both
-def test_what_it_tells(variant):
+def test_what_the_callback_gets(variant):
     told = []
     clf = act(variant, callback=told.append).fit(X, Y)
     if variant == "refined":  # a tree at once, which does not count when it is settled how trees are valued
-        assert told.pop(0).r == 0
+        assert told.pop(0).done == 0
     assert told == clf.history_
     assert [type(step) for step in told] == [Progress]
     assert clf.stopped_ == "done"
-    assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].r) == (told[-1].cost, 2)
+    assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].done) == (told[-1].cost, 2)
 
 
 @pytest.mark.parametrize(
@@ -243,13 +160,11 @@ def test_what_it_tells(variant):
 )
 def test_without_a_time_limit_greedy_trees_must_be_clearly_cheaper(eg2, dtmc, kept, monkeypatch):
     costs = {"icf": eg2, "cost-drop": dtmc}
-    ahead, greedy = tree_builder.TreeBuilder.ahead, tree_builder.TreeBuilder.greedy
-    monkeypatch.setattr(tree_builder.TreeBuilder, "ahead", lambda *args: replace(ahead(*args), cost=10.0))
-    monkeypatch.setattr(
-        tree_builder.TreeBuilder, "greedy", lambda self, how="icf": replace(greedy(self, how), cost=costs[how])
-    )
+    ahead, greedy = TreeBuilder.look_ahead, TreeBuilder.greedy
+    monkeypatch.setattr(TreeBuilder, "look_ahead", lambda *args: replace(ahead(*args), cost=10.0))
+    monkeypatch.setattr(TreeBuilder, "greedy", lambda self, how="icf": replace(greedy(self, how), cost=costs[how]))
     monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
-    assert [(step.cost, step.r) for step in act().fit(X, Y).history_] == kept
+    assert [(step.cost, step.done) for step in act().fit(X, Y).history_] == kept
 
 
 @pytest.mark.parametrize("limit", [1e-9, 0.4])
@@ -258,9 +173,9 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
     told = []
     clf = act(time_limit=limit, callback=told.append, **settings).fit(data.X, data.y)
     assert clf.stopped_ == "time limit"
-    assert told[0].r == 0  # a tree at once
+    assert told[0].done == 0  # a tree at once
     assert told[-len(clf.history_) :] == clf.history_
-    seconds, costs, samples = zip(*clf.history_, strict=True)
+    seconds, samples, _, costs, _ = zip(*clf.history_, strict=True)
     assert all(a > b for a, b in pairwise(costs))
     assert all(a <= b for a, b in pairwise(seconds))
     assert samples[0] == 0  # EG2 comes first
@@ -272,11 +187,11 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
 
 
 def test_more_samples_are_only_taken_for_better_trees(monkeypatch):
-    # Contracts that cost what is written here: of r = 1, 2, 4, ... only those below all others are kept.
-    monkeypatch.setattr("worthwhile.act.EARLY", 0.0)
+    # Trees that cost what is written here: of r = 1, 2, 4, ... only those below all others are kept.
+    monkeypatch.setattr(act_classifier, "EARLY", 0.0)
     costs = iter([9.9, 9.0, 9.5, 8.0, 8.5, 8.0, 7.0, 7.2])
     wanted = []
-    ahead, greedy = tree_builder.TreeBuilder.ahead, tree_builder.TreeBuilder.greedy
+    ahead, greedy = TreeBuilder.look_ahead, TreeBuilder.greedy
 
     def next_cost(grown):
         try:
@@ -288,11 +203,11 @@ def test_more_samples_are_only_taken_for_better_trees(monkeypatch):
         wanted.append(r)
         return next_cost(ahead(self, r, seed, seconds))
 
-    monkeypatch.setattr(tree_builder.TreeBuilder, "ahead", noting)
-    monkeypatch.setattr(tree_builder.TreeBuilder, "greedy", lambda self, how="icf": next_cost(greedy(self, how)))
+    monkeypatch.setattr(TreeBuilder, "look_ahead", noting)
+    monkeypatch.setattr(TreeBuilder, "greedy", lambda self, how="icf": next_cost(greedy(self, how)))
     monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
     clf = act(time_limit=600).fit(X, Y)
-    assert [(step.cost, step.r) for step in clf.history_] == [(9.9, 0), (9.0, 0), (8.0, 1), (7.0, 8)]
+    assert [(step.cost, step.done) for step in clf.history_] == [(9.9, 0), (9.0, 0), (8.0, 1), (7.0, 8)]
     assert wanted == [1, 2, 4, 8, 16, 32]
     assert (clf.stopped_, clf.r_, clf.expected_cost_) == ("interrupted", 8, 7.0)
 
@@ -321,7 +236,7 @@ def test_ctrl_c_keeps_the_best_tree_so_far(trees):
     clf = act(time_limit=60, callback=stop, **settings).fit(data.X, data.y)
     assert clf.stopped_ == "interrupted"
     assert clf.history_ == told[-len(clf.history_) :]
-    assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].r)
+    assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].done)
     assert clf.predict(data.X).shape == (200,)
     assert clf.tree_.n_leaves > 1
     assert clf.set_params(callback=None, time_limit=None, r=1).fit(data.X, data.y).stopped_ == "done"
@@ -331,18 +246,18 @@ def stop_at_once(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(("variant", "place"), [("paper", "ahead"), ("refined", "greedy")])
+@pytest.mark.parametrize(("variant", "place"), [("paper", "look_ahead"), ("refined", "greedy")])
 def test_ctrl_c_before_the_first_tree_is_passed_on(variant, place, monkeypatch):
-    monkeypatch.setattr(tree_builder.TreeBuilder, place, stop_at_once)
+    monkeypatch.setattr(TreeBuilder, place, stop_at_once)
     with pytest.raises(KeyboardInterrupt):
         act(variant).fit(X, Y)
 
 
 @pytest.mark.parametrize(
     ("of", "place"),
-    [(soft_labels, "ensemble_shares"), (tree_builder.TreeBuilder, "ahead"), (tree_builder.TreeBuilder, "costs")],
+    [(soft_labels, "ensemble_shares"), (TreeBuilder, "look_ahead"), (TreeBuilder, "total_costs")],
 )
-def test_ctrl_c_before_labels_are_chosen_leaves_the_tree_at_once(of, place, monkeypatch):
+def test_ctrl_c_before_labels_are_chosen_keeps_the_first_tree(of, place, monkeypatch):
     monkeypatch.setattr(of, place, stop_at_once)
     clf = act(costs=LINE_COSTS).fit(*noisy_line(0))
     assert (clf.stopped_, clf.r_, clf.soft_label_weight_, len(clf.history_)) == ("interrupted", 0, 0.0, 1)
@@ -351,15 +266,15 @@ def test_ctrl_c_before_labels_are_chosen_leaves_the_tree_at_once(of, place, monk
     assert (clf.omega_, clf.expected_cost_) == (eg2.omega_, eg2.expected_cost_)
 
 
-def test_ctrl_c_when_labels_are_chosen_does_not_change_what_is_said_of_the_tree_at_once(monkeypatch):
+def test_ctrl_c_while_labels_are_chosen_does_not_change_what_is_said_of_the_first_tree(monkeypatch):
     eg2 = act("paper", costs=LINE_COSTS, r=0).fit(*noisy_line(0))
-    greedy, calls = tree_builder.TreeBuilder.greedy, []
+    greedy, calls = TreeBuilder.greedy, []
 
     def second_time(self, *how):
         calls.append(1)
         return greedy(self, *how) if len(calls) == 1 else stop_at_once()
 
-    monkeypatch.setattr(tree_builder.TreeBuilder, "greedy", second_time)
+    monkeypatch.setattr(TreeBuilder, "greedy", second_time)
     clf = act(costs=LINE_COSTS).fit(*noisy_line(0))
     assert clf.tree_.to_json() == eg2.tree_.to_json()
     assert (clf.stopped_, clf.soft_label_weight_, clf.omega_) == ("interrupted", 0.0, eg2.omega_)
@@ -371,56 +286,33 @@ def test_other_errors_of_the_callback_are_passed_on():
 
 
 LONG = """
-    import numpy as np, worthwhile as ww
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, ({n}, 10)).astype(float), rng.integers(0, 2, {n})
-    clf = ww.{learner}(nominal=range(5), random_state=0, n_jobs={n_jobs}, {settings})
-    clf.set_params(r=1).fit(X[:50], y[:50])  # everything is imported
-    print("ready", flush=True)
-    if hasattr(clf, "callback"):
-        clf.set_params(callback=lambda step: print("tree", flush=True), time_limit={limit})
-    clf.set_params(r=1_000_000).fit(X, y)
-    print(clf.stopped_, clf.tree_.n_leaves > 0, clf.predict(X[:1]).shape, flush=True)
+    clf = ww.{learner}(nominal=range(5), random_state=0, n_jobs={n_jobs}, r=1_000_000, time_limit={limit})
+    interrupt_in("grow_ahead", call={call})
+    clf.fit(X, y)
+    print(clf.stopped_, len(clf.history_) > 0, clf.tree_.n_leaves > 0, clf.predict(X[:1]).shape)
 """
 
 
-@contextlib.contextmanager
-def running(learner="ACTClassifier", n=300, n_jobs=1, limit=None, settings="variant='paper'"):
-    """A search in a process of its own that would go on for hours."""
-    program = textwrap.dedent(LONG).format(learner=learner, n=n, n_jobs=n_jobs, limit=limit, settings=settings)
-    arguments = [sys.executable, "-c", program]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout.readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
-
-
-@pytest.mark.parametrize(("n_jobs", "after"), [(1, 0.0), (2, 0.3)])
-def test_a_real_ctrl_c_ends_a_search_with_what_it_has(n_jobs, after):
-    # More cases than others are asked about: the first trees are there soon.
-    with running(n=6000, n_jobs=n_jobs, limit=10_000, settings="variant='refined'") as process:
-        assert process.stdout.readline() == "tree\n"
-        time.sleep(after)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert err == ""
-    assert out.splitlines()[-1] == "interrupted True (1,)"
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_real_ctrl_c_ends_a_search_with_what_it_has(n_jobs):
+    # More cases than ensembles are fitted to: the first trees are there soon. The second look-ahead is ended.
+    program = LONG.format(learner="ACTClassifier", n=6000, n_jobs=n_jobs, limit=10_000, call=2)
+    assert run_interrupted(program) == ("interrupted True True (1,)\n", "")
 
 
 @pytest.mark.parametrize(("learner", "n_jobs"), [("ACTClassifier", 2), ("LSID3Classifier", 1)])
 def test_a_real_ctrl_c_ends_a_long_call_of_the_core(learner, n_jobs):
-    settings = "variant='paper'" if learner == "ACTClassifier" else ""
-    with running(learner, n_jobs=n_jobs, settings=settings) as process:
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+    program = LONG.format(learner=learner, n=300, n_jobs=n_jobs, limit=None, call=1)
+    out, err = run_interrupted(
+        program.replace("nominal=", "variant='paper', nominal=") if "ACT" in learner else program
+    )
     assert "KeyboardInterrupt" in err
     assert out == ""
 
 
-# -- whose labels -----------------------------------------------------------------------------------------------------
+# -- soft labels ------------------------------------------------------------------------------------------------------
 
 
 def noisy_line(seed, n=300):
@@ -433,9 +325,9 @@ def noisy_line(seed, n=300):
 LINE_COSTS = ww.Costs(tests={f"x{i}": 1.0 for i in range(8)}, errors=50)
 
 
-def test_softer_labels_where_they_help_and_own_ones_where_they_do_not():
-    trusts = [act(costs=LINE_COSTS, random_state=seed).fit(*noisy_line(seed)).soft_label_weight_ for seed in range(3)]
-    assert trusts == [1.0] * 3
+def test_soft_labels_where_they_help_and_own_ones_where_they_do_not():
+    weights = [act(costs=LINE_COSTS, random_state=seed).fit(*noisy_line(seed)).soft_label_weight_ for seed in range(3)]
+    assert weights == [1.0] * 3
     for seed in range(3):
         data, _, settings = concept("xor-5", seed)
         clf = act(random_state=seed, **settings).fit(data.X, data.y)
@@ -447,7 +339,7 @@ def test_softer_labels_where_they_help_and_own_ones_where_they_do_not():
     assert (given.omega_, given.confidence_) == (0.5, 0.6)
 
 
-def test_softer_labels_lead_to_cheaper_trees_on_fresh_cases():
+def test_soft_labels_lead_to_cheaper_trees_on_fresh_cases():
     costs = {"paper": [], "refined": []}
     for seed in range(3):
         cases, fresh = noisy_line(seed), noisy_line(50 + seed, 2000)
@@ -457,68 +349,19 @@ def test_softer_labels_lead_to_cheaper_trees_on_fresh_cases():
     assert np.mean(costs["refined"]) < 0.97 * np.mean(costs["paper"])
 
 
-def test_nobody_is_asked_about_too_many_cases_or_without_time(monkeypatch):
-    asked = []
-    ensemble_shares = soft_labels.ensemble_shares
-    monkeypatch.setattr(soft_labels, "ensemble_shares", lambda *a: asked.append(1) or ensemble_shares(*a))
-    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 299)
-    assert act(costs=LINE_COSTS).fit(*noisy_line(0)).soft_label_weight_ == 0.0
-    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 300)
-    assert act(costs=LINE_COSTS, time_limit=1e-9).fit(*noisy_line(0)).soft_label_weight_ == 0.0
-    assert act("paper", costs=LINE_COSTS).fit(*noisy_line(0)).soft_label_weight_ == 0.0
-    assert not asked
-    assert act(costs=LINE_COSTS).fit(*noisy_line(0)).soft_label_weight_ == 1.0
-    assert asked
-
-
-def test_where_others_hardly_err_the_cases_keep_their_labels(monkeypatch):
-    numbers, y = noisy_line(0)
-    y = (numbers[:, 0] > 0).astype(int)
-    clf = act(costs=LINE_COSTS)
-    monkeypatch.setattr(tree_builder.TreeBuilder, "costs", lambda *_: pytest.fail("there is nothing to compare"))
-    assert clf.fit(numbers, y).soft_label_weight_ == 0.0
-
-
-def test_where_a_test_is_delayed_samples_are_pruned(monkeypatch):
-    seen = []
-    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
-    start = tree_builder.TreeBuilder.__init__
-
-    def noting(self, lesson, school, *args, **how):
-        seen.append(school)
-        start(self, lesson, school, *args, **how)
-
-    monkeypatch.setattr(tree_builder.TreeBuilder, "__init__", noting)
-    for delayed, samples in ((True, "pruned"), (False, "grown")):
-        costs = ww.Costs(tests={"x0": ww.Test(1.0, delayed=delayed)}, errors=50)
-        act(costs=costs).fit(X, Y)
-        assert seen[-1].samples == samples
-        act("paper", costs=costs).fit(X, Y)
-        assert seen[-1].samples == "grown"
-
-
 # -- samples --------------------------------------------------------------------------------------------------------
 
 
 @both
-def test_samples_of_all_kinds(variant):
-    cases = noisy_line(1)
-    found = {}
-    for samples in (None, "grown", "pruned"):
-        clf = act(variant, costs=LINE_COSTS, samples=samples, r=3).fit(*cases)
-        assert clf.total_costs(*cases).mean() < 25
-        found[samples] = clf.tree_.to_json()
+def test_samples_of_all_kinds(variant, monkeypatch):
+    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
+    cases, costs = nominal_cases(), ww.Costs(tests={"x0": ww.Test(1.0, delayed=True)}, errors=50)
+    found = {
+        samples: act(variant, costs=costs, samples=samples, r=3).fit(*cases).tree_.to_json()
+        for samples in (None, "grown", "pruned")
+    }
+    assert found["grown"] != found["pruned"]
     assert found[None] == found["grown" if variant == "paper" else "pruned"]
-    if variant == "paper":  # the margin of "refined" keeps the greedy choices here
-        assert found["grown"] != found["pruned"]
-
-
-@pytest.mark.parametrize("share", [0.05, 0.4, 0.6, 0.7, 0.9])
-def test_a_stratified_share_has_as_many_cases_of_each_class(share):
-    classes = np.repeat([0, 1, 2], [200, 150, 50]).astype(np.int32)
-    rows = stratified_share(classes, share, np.random.default_rng(0))
-    assert len(rows) == len(set(rows)) == round(400 * share)
-    np.testing.assert_allclose(np.bincount(classes[rows]), share * np.bincount(classes), atol=1)
 
 
 def test_benefits_do_not_make_equal_trees_better():
@@ -565,7 +408,7 @@ def test_one_class_one_case_constant_columns(make):
 
 
 @both
-@pytest.mark.parametrize("settings", [{"samples": "pruned"}, {"r": 0}, {"time_limit": 0.05}])
+@pytest.mark.parametrize("settings", [{"r": 0}, {"time_limit": 0.05}])
 def test_few_cases(variant, settings):
     for n in (1, 2, 3, 6):
         y = np.arange(n) % 2
@@ -575,7 +418,7 @@ def test_few_cases(variant, settings):
 
 
 @both
-def test_missing_values_texts_and_categories(variant):
+def test_missing_values_strings_and_categories(variant):
     frame = pd.DataFrame(
         {
             "number": np.where(RNG.random(150) < 0.2, np.nan, X[:, 0]),
@@ -609,22 +452,13 @@ def test_weights(variant):
 
 
 @both
-def test_an_answer_that_is_no_class_and_tests_that_are_too_dear(variant):
+def test_a_reject_answer_and_tests_that_cost_too_much(variant):
     errors = {0: {1: 100.0, "unknown": 1.0}, 1: {0: 100.0, "unknown": 1.0}}
     clf = act(variant, costs=ww.Costs(tests={f"x{i}": 50.0 for i in range(4)}, errors=errors)).fit(X, Y)
     assert set(clf.predict(X)) == {"unknown"}
     assert clf.expected_cost_ == pytest.approx(1.0)
-    dear = ww.Costs(tests={f"x{i}": 200.0 for i in range(4)}, errors={0: {1: 60.0}, 1: {0: 90.0}})
-    assert act(variant, costs=dear).fit(X, Y).tree_.n_leaves == 1
-
-
-def test_the_expected_cost_is_that_of_the_tree():
-    costs = ww.Costs(tests={f"x{i}": 1.0 + i for i in range(4)}, errors=50)
-    clf = act("paper", costs=costs).fit(X, Y)
-    problem = ref.Problem([*X.T], [0] * 4, Y, 2, marginal=[1, 2, 3, 4], errors=50 * (1 - np.eye(2)))
-    policy = ref.Policy("icf", answer="least-cost", confidence=clf.confidence_)
-    assert clf.expected_cost_ == pytest.approx(ref.tree_cost(problem, policy, to_node(clf.tree_.nodes)))
-    assert clf.expected_cost_ > clf.total_costs(X, Y).mean()
+    expensive = ww.Costs(tests={f"x{i}": 200.0 for i in range(4)}, errors={0: {1: 60.0}, 1: {0: 90.0}})
+    assert act(variant, costs=expensive).fit(X, Y).tree_.n_leaves == 1
 
 
 # -- saving and parameters --------------------------------------------------------------------------------------------
@@ -642,39 +476,3 @@ def test_saved_and_loaded(variant, tmp_path):
     lsid3 = ww.LSID3Classifier(r=2, random_state=0).fit(X, Y)
     lsid3.save(tmp_path / "lsid3.json")
     assert ww.load(tmp_path / "lsid3.json").tree_.to_json() == lsid3.tree_.to_json()
-
-
-@pytest.mark.parametrize(
-    ("parameter", "words"),
-    [
-        ({"variant": "best"}, "ACTClassifier: invalid variant='best'; choose 'refined' or 'paper'"),
-        (
-            {"r": -1},
-            "ACTClassifier: invalid r=-1; it must be a whole number from 0 to 1,000,000",
-        ),
-        ({"omega": -1}, "ACTClassifier: invalid omega=-1; it must be a number of at least 0 or None"),
-        (
-            {"confidence": 0},
-            "ACTClassifier: invalid confidence=0; it must be a number above 0 and at most 1 or None",
-        ),
-        (
-            {"samples": "x"},
-            "ACTClassifier: invalid samples='x'; choose 'grown', 'pruned' or None",
-        ),
-        ({"time_limit": 0}, "ACTClassifier: invalid time_limit=0; it must be a number above 0 or None"),
-        ({"callback": 3}, "ACTClassifier: invalid callback=3; it must be a function or None"),
-    ],
-)
-def test_wrong_parameters_are_refused_with_what_would_be_right(parameter, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
-        act(**parameter).fit(X, Y)
-    assert str(caught.value) == words
-
-
-def test_wrong_parameters_of_lsid3():
-    for parameter, words in (
-        ({"r": 1.5}, "LSID3Classifier: invalid r=1.5"),
-        ({"prune": None}, "LSID3Classifier: invalid prune=None"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            ww.LSID3Classifier(**parameter).fit(X, Y)

@@ -264,38 +264,6 @@ def test_stopping_early_is_worth_it():
     assert total[1] <= total[0]
 
 
-def test_the_rule_of_stopping_by_hand():
-    """One tree that costs 2 and turns half of the answers right: worth it where an error costs more than 4."""
-    history = voting.VoteHistory(
-        np.array([[0, 0, 0, 0], [0, 0, 1, 1]], dtype=np.int16),
-        np.array([[0, 0, 0, 0], [1, 1, 1, 1]], dtype=np.int16),
-        np.array([[0.0] * 4, [2.0] * 4]),
-    )
-    for error, stop in ((3.9, True), (4.1, False)):
-        truth = np.array([0, 0, 1, 1])
-        judges = voting.ValidationSet(None, truth, error * (1.0 - np.eye(2))[truth])
-        states = voting.StoppingTable.of(history, judges)
-        assert states.stops(1.0)[0, 0] == stop
-        assert states.stops(error / 4.001)[0, 0] == 0
-        assert states.stops(error / 3.999)[0, 0] == 1
-        assert not states.stops(0.0).any()
-        ends = history.ends(True, states.stops(1.0))
-        assert ends.tolist() == [0 if stop else 1] * 4
-        record = judges.record(history, 0.0, ends, 1.0)
-        assert record.price + record.error_cost == pytest.approx(min(2.0, error / 2))
-
-
-def test_stopping_looks_further_than_the_next_tree():
-    """The second tree alone brings nothing, the third one turns everything right."""
-    leaders = np.array([[0, 0], [0, 0], [0, 0], [1, 1]], dtype=np.int16)
-    leads = np.array([[0, 0], [1, 1], [0, 0], [1, 1]], dtype=np.int16)
-    history = voting.VoteHistory(leaders, leads, np.array([[0.0, 0], [1, 1], [2, 2], [3, 3]]))
-    truth = np.array([1, 1])
-    for error, stop in ((2.9, True), (3.1, False)):
-        states = voting.StoppingTable.of(history, voting.ValidationSet(None, truth, error * (1.0 - np.eye(2))[truth]))
-        assert history.ends(True, states.stops(1.0)).tolist() == [0 if stop else 3] * 2
-
-
 # -- advice -----------------------------------------------------------------------------------------------------------
 
 

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worthwhile.learners.icet.biases import NO_LIMIT, SOFT_LABEL_WEIGHTS, BinarySpace, RealSpace, RefinedSpace
+from worthwhile.learners.growth_policy import NO_LIMIT
+from worthwhile.learners.icet.biases import BinarySpace, RealSpace, RefinedSpace
 from worthwhile.learners.icet.genesis import to_gray
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS
 
 STEP = 9999 / 4095  # between two neighbouring codes of a bias
 PRICES = np.array([7.27, 100.9, 0.0, 5.2])
@@ -97,9 +99,9 @@ def test_the_seed_of_the_real_space_is_eg2(prices):
     assert abs(seed.confidence[0] - 0.25) <= 0.99 / 255 / 2
 
 
-@pytest.mark.parametrize("dearest", [8_999.0, 9_001.0, 10_000.0, 55_000.0, 1e9])
-def test_prices_above_the_space_are_scaled_into_it_and_remove_nothing(dearest):
-    prices = np.array([dearest, dearest / 2, 0.0])
+@pytest.mark.parametrize("highest", [8_999.0, 9_001.0, 10_000.0, 55_000.0, 1e9])
+def test_prices_above_the_space_are_scaled_into_it_and_remove_nothing(highest):
+    prices = np.array([highest, highest / 2, 0.0])
     seed = seeds(RealSpace(prices)).prices[0]
     assert seed[0] == pytest.approx(8_998, abs=STEP)
     assert seed[1] == pytest.approx(seed[0] / 2, abs=STEP)
@@ -137,10 +139,10 @@ def test_individuals_can_be_taken():
 # -- the refined space ------------------------------------------------------------------------------------------------
 
 
-def refined(prices, factors, depth=0, soft_label_weight=0, trusts=3):
+def refined(prices, factors, depth=0, soft_label_weight=0, n_weights=3):
     """What codes of the factors, the depth and the soft_label_weight say."""
-    space = RefinedSpace(np.array(prices), True, trusts)
-    tail = [(255, 8), (0, 8), (depth, 3), *([(soft_label_weight, 2)] if trusts > 1 else [])]
+    space = RefinedSpace(np.array(prices), True, n_weights)
+    tail = [(255, 8), (0, 8), (depth, 3), *([(soft_label_weight, 2)] if n_weights > 1 else [])]
     bits = joined(*[(factor, 6) for factor in factors], *tail)
     assert bits.shape[1] == space.length
     return space.decode(bits)
@@ -177,31 +179,31 @@ def test_zero_prices():
     assert refined([0.0, 0.0], [48, 16]).prices.tolist() == [[math.inf, 0.0]]
 
 
-def test_a_dear_test_removes_nothing():
+def test_an_expensive_test_removes_nothing():
     assert refined([9_500.0, 500.0], [16, 16]).prices.tolist() == [[19.0, 1.0]]
 
 
 def test_depths_and_trusts():
     depths = [refined([1.0], [16], depth=code).max_depth[0] for code in range(8)]
     assert depths == [1, 2, 3, 4, 5, 6, 8, NO_LIMIT]
-    trusts = [
+    n_weights = [
         SOFT_LABEL_WEIGHTS[refined([1.0], [16], soft_label_weight=code).soft_label_weight[0]] for code in range(4)
     ]
-    assert trusts == [0.0, 0.5, 0.5, 1.0]
-    assert refined([1.0], [16], trusts=1).soft_label_weight.tolist() == [0]
+    assert n_weights == [0.0, 0.5, 0.5, 1.0]
+    assert refined([1.0], [16], n_weights=1).soft_label_weight.tolist() == [0]
 
 
 @pytest.mark.parametrize("real", [True, False])
-@pytest.mark.parametrize("trusts", [1, 3])
-def test_seeds_of_the_refined_space(real, trusts):
-    space = RefinedSpace(PRICES, real, trusts)
+@pytest.mark.parametrize("n_weights", [1, 3])
+def test_seeds_of_the_refined_space(real, n_weights):
+    space = RefinedSpace(PRICES, real, n_weights)
     found = seeds(space)
     assert np.isinf(found.prices[0]).all()  # no test at all
     scaled = PRICES * 10 / PRICES.mean()
     np.testing.assert_allclose(found.prices[1:], np.tile(scaled, (len(found) - 1, 1)))
     assert (found.omega[1], found.max_depth[1]) == (1.0, NO_LIMIT)  # EG2 itself comes first
     assert abs(found.confidence[1] - 0.25) <= 0.99 / 255 / 2
-    assert set(found.soft_label_weight[1:]) == set(range(trusts))
+    assert set(found.soft_label_weight[1:]) == set(range(n_weights))
     kinds = {tuple(bits) for bits in space.seeds()}
     assert len(kinds) == len(found)
 
@@ -228,9 +230,9 @@ def differing(one, other):
 
 
 @pytest.mark.parametrize("real", [True, False])
-@pytest.mark.parametrize("trusts", [1, 3])
-def test_neighbours_differ_in_one_thing(real, trusts):
-    space = RefinedSpace(PRICES, real, trusts)
+@pytest.mark.parametrize("n_weights", [1, 3])
+def test_neighbours_differ_in_one_thing(real, n_weights):
+    space = RefinedSpace(PRICES, real, n_weights)
     rng = np.random.default_rng(1)
     for bits in [*space.seeds(), *rng.integers(0, 2, (20, space.length), dtype=np.uint8)]:
         before = bits.copy()
@@ -243,7 +245,7 @@ def test_neighbours_differ_in_one_thing(real, trusts):
         changed = [names[0] for names in seen if names]
         assert sorted(c for c in changed if c.startswith("test")) == [f"test {t}" for t in range(4)]
         assert changed.count("max_depth") == 7
-        assert changed.count("soft_label_weight") in ((2, 3) if trusts > 1 else (0,))
+        assert changed.count("soft_label_weight") in ((2, 3) if n_weights > 1 else (0,))
         assert "omega" not in changed
         assert "confidence" not in changed
 

@@ -103,7 +103,11 @@ class Votes:
         total = self.counts.sum(axis=1, keepdims=True)
         pooled = self.counts / np.where(total > 0, total, 1.0)
         mass = cast + POOLED_VOTE * (total > 0)
-        return np.where(cast > 0, (self.votes + POOLED_VOTE * pooled) / np.where(cast > 0, mass, 1.0), default)
+        shares = np.where(cast > 0, (self.votes + POOLED_VOTE * pooled) / np.where(cast > 0, mass, 1.0), default)
+        leaders = self.leaders()
+        behind = np.flatnonzero(shares.argmax(axis=1) != leaders)  # by rounding, which must not change the answer
+        shares[behind, leaders[behind]] = np.nextafter(shares[behind].max(axis=1), 2.0)
+        return shares
 
 
 @dataclass(frozen=True, eq=False)

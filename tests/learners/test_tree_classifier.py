@@ -1,0 +1,67 @@
+"""Learners of one tree: they answer as their tree does, and forget it when a fit fails."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import worthwhile as ww
+from all_learners import SINGLE, make
+
+BUPA = ww.datasets.load("bupa", as_frame=False)
+
+
+def learn(learner, **parameters):
+    costs = BUPA.costs.with_errors(500)
+    return make(learner, costs=costs, columns=BUPA.feature_names, prune="cost", **parameters).fit(BUPA.X, BUPA.y)
+
+
+@pytest.mark.parametrize("learner", SINGLE)
+def test_a_learner_answers_like_its_tree(learner):
+    clf = learn(learner)
+    X, y = BUPA.X, BUPA.y
+    assert clf.tree_.n_leaves > 1
+    np.testing.assert_array_equal(clf.predict(X), clf.tree_.predict(X))
+    np.testing.assert_array_equal(clf.predict_proba(X), clf.tree_.predict_proba(X))
+    np.testing.assert_array_equal(clf.test_costs(X), clf.tree_.test_costs(X))
+    np.testing.assert_array_equal(clf.total_costs(X, y), clf.tree_.total_costs(X, y))
+    prices = np.ones(X.shape)
+    np.testing.assert_array_equal(clf.test_costs(X, prices), clf.tree_.test_costs(X, prices))
+
+
+@pytest.mark.parametrize("learner", SINGLE)
+def test_the_problem_is_that_of_the_tree(learner):
+    clf = learn(learner)
+    assert clf.problem_ is clf.tree_.context
+    assert clf.problem_.columns == tuple(BUPA.feature_names)
+    assert clf.problem_.classes == tuple(clf.classes_)
+
+
+def test_rules_advice_and_explanations_are_those_of_the_tree():
+    clf = learn(ww.EG2Classifier)
+    case = dict(zip(BUPA.feature_names, BUPA.X[0], strict=True))
+    assert clf.rules() == clf.tree_.rules()
+    assert clf.next_test({}) == clf.tree_.next_test({})
+    assert str(clf.explain(case)) == str(clf.tree_.explain(case))
+    assert clf.run(case, {}).answer == clf.predict(BUPA.X[:1])[0]
+
+
+def test_a_failed_fit_leaves_no_old_tree():
+    class Fails(ww.C45Classifier):
+        def _learn(self, training):
+            if training.n_classes > 2:
+                raise RuntimeError("no more")
+            super()._learn(training)
+
+    clf = Fails().fit(BUPA.X, BUPA.y)
+    with pytest.raises(RuntimeError):
+        clf.fit(BUPA.X, np.arange(345) % 3)
+    assert not hasattr(clf, "tree_")
+    for use in (clf.predict, clf.rules, lambda *_: clf.next_test({})):
+        with pytest.raises(NotFittedError):
+            use(*([BUPA.X] if use == clf.predict else []))
+
+
+def test_the_summary_of_a_notebook_comes_with_the_tree():
+    clf = ww.C45Classifier(costs=BUPA.costs, columns=BUPA.feature_names)
+    assert clf._summary_html() == ""
+    assert "C45Classifier" in clf.fit(BUPA.X, BUPA.y)._summary_html()
