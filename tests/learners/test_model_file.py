@@ -106,7 +106,7 @@ def test_broken_models_are_refused_by_name(model, change, message, tmp_path):
 
 
 def test_files_that_are_no_models(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none.json: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"none.json: no such file"):
         ww.load(tmp_path / "none.json")
     with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path))}: is not a file$"):
         ww.load(tmp_path)
