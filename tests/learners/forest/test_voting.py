@@ -71,9 +71,7 @@ def test_the_largest_share_is_that_of_the_winner(seed, n_trees, k, leaves):
     np.testing.assert_array_equal(shares.argmax(axis=1), votes.leaders())
 
 
-@pytest.mark.parametrize(
-    ("number", "lead", "quits"), [(0, 0, False), (3, 3, False), (4, 3, True), (5, 2, True)]
-)
+@pytest.mark.parametrize(("number", "lead", "quits"), [(0, 0, False), (3, 3, False), (4, 3, True), (5, 2, True)])
 def test_a_case_stops_when_the_remaining_trees_cannot_change_its_answer(number, lead, quits):
     assert quits_at(number, 6, np.array([lead]), None).tolist() == [quits]
 
