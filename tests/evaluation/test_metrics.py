@@ -190,3 +190,33 @@ def test_a_reject_answer_is_no_error():
     assert metrics.total_error_cost(clf, X, y) == 2
     assert metrics.n_errors(clf, X, ["well", "sick", "sick", "well"]) == 1
     assert metrics.total_error_cost(clf, X, ["well", "sick", "sick", "well"]) == 22
+
+
+def test_average_precision_as_the_paper_defines_it():
+    at5 = ww.metrics.average_precision_at
+    falling = np.arange(10)[::-1]
+    for j in range(1, 6):  # the first irrelevant one on rank j
+        y = np.ones(10)
+        y[j - 1] = 0
+        assert at5(y, falling, np.zeros(10)) == (j - 1) / 5
+    y = np.ones(10)
+    y[5] = 0  # after the first five
+    assert at5(y, falling, np.zeros(10)) == 1
+    assert at5([1, 1], [2, 1], ["q", "q"]) == 1  # fewer than five
+    assert at5([1, 0, 0, 1], [2, 1, 2, 1], ["q", "q", "r", "r"]) == pytest.approx((1 / 5 + 0) / 2)
+    assert at5([0, 1], [1, 1], [0, 0]) == 0  # ties go to the first
+    assert at5(["yes", "no"], [1, 0], [0, 0], k=2, relevant="yes") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([1], [1, 2], [0, 0]), "one entry per case"),
+        (([], [], []), "no case to rank"),
+        (([1, 0], [1, np.nan], [0, 0]), "the score of row 1 is missing"),
+        (([1, 0], [1, 2], [0, 0], 0), "k must be a whole number of at least 1"),
+    ],
+)
+def test_wrong_rankings_are_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        ww.metrics.average_precision_at(*arguments)

@@ -1,19 +1,13 @@
 """BudgetForestClassifier: budgets, choices, stopping early, files."""
 
-import json
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import worthwhile as ww
-from all_learners import COSTS, learned
+from all_learners import learned
 from worthwhile.learners.forest import classifier as forest_classifier
-from worthwhile.learners.forest import voting
 from worthwhile.learners.forest.model_file import SLACK
-from worthwhile.learners.forest.test_sets import ladder
-from worthwhile.learners.forest.validation import GrowthMonitor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -61,10 +55,22 @@ def test_prices_are_those_of_the_union_of_all_trees():
         clf.test_costs(FRESH, np.ones(3))
 
 
-def test_answers_are_votes_and_shares_are_pooled_leaves():
+@modes
+@pytest.mark.parametrize("n_trees", [1, 4, 5])
+def test_the_largest_share_is_that_of_the_answer(adaptive, n_trees):
+    """Also where votes are tied, which four trees often are, and where a case has heard no tree."""
+    rng = np.random.default_rng(n_trees)
+    y = rng.integers(0, 3, 400)  # mostly noise: trees disagree
+    clf = make(alpha=0, max_trees=n_trees, adaptive=adaptive, max_depth=3).fit(X, y)
+    shares = clf.predict_proba(FRESH)
+    np.testing.assert_array_equal(clf.classes_[shares.argmax(axis=1)], clf.predict(FRESH))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_answers_are_votes_and_shares_are_votes_and_half_a_vote_of_pooled_leaves():
     clf = make(alpha=0, max_trees=5).fit(X, Y)
-    votes = np.mean([tree.predict(FRESH) for tree in clf.trees_], axis=0)
-    np.testing.assert_array_equal(clf.predict(FRESH), (votes > 0.5).astype(int))
+    votes = np.sum([tree.predict(FRESH) for tree in clf.trees_], axis=0)
+    np.testing.assert_array_equal(clf.predict(FRESH), (votes > 2.5).astype(int))
     leaves = np.zeros((150, 2))
     for tree in clf.trees_:
         for row in range(150):
@@ -72,7 +78,8 @@ def test_answers_are_votes_and_shares_are_pooled_leaves():
             while tree.nodes.test[node] >= 0:
                 node = tree.nodes.first_child[node] + (FRESH[row, tree.nodes.test[node]] > tree.nodes.threshold[node])
             leaves[row] += tree.nodes.weights[node]
-    np.testing.assert_allclose(clf.predict_proba(FRESH), leaves / leaves.sum(axis=1, keepdims=True))
+    pooled = leaves / leaves.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(clf.predict_proba(FRESH), (np.column_stack([5 - votes, votes]) + pooled / 2) / 5.5)
 
 
 def test_it_learns_something():
@@ -158,7 +165,7 @@ def test_with_budget_is_the_same_as_refitting(adaptive):
 
 def test_with_budget_refuses_what_was_not_grown():
     clf = make(budget=8).fit(X, Y)
-    with pytest.raises(ValueError, match=r"budget=9 cannot be had without fitting: .* within a budget of 8.0"):
+    with pytest.raises(ValueError, match=r"budget=9 requires refitting: .* within a budget of 8.0"):
         clf.with_budget(9)
     with pytest.raises(ValueError, match="BudgetForestClassifier: invalid budget=-1"):
         clf.with_budget(-1)
@@ -243,7 +250,7 @@ def test_only_trees_that_are_consulted_are_paid():
         np.testing.assert_array_equal(clf.predict_proba(case), short.predict_proba(case))
 
 
-def test_dear_tests_stop_early_and_cheap_ones_do_not():
+def test_expensive_tests_stop_early_and_cheap_ones_do_not():
     prices = []
     for error in (1e-3, 10, 30, 100, 1e5):
         clf = make(alpha=0, adaptive=True, costs=ww.Costs(tests=PRICES.tests, errors=error)).fit(X, Y)
@@ -257,34 +264,16 @@ def test_dear_tests_stop_early_and_cheap_ones_do_not():
 
 
 def test_stopping_early_is_worth_it():
-    """Within the same budget fewer errors, or within the same error fewer tests, on the cases that it was chosen by."""
-    held = FRESH, FRESH_Y
-    plain, early = (make(alpha=0, max_trees=30, adaptive=a, validation=held).fit(X, Y) for a in (False, True))
-    total = [(clf.total_costs(*held)).mean() for clf in (plain, early)]
-    assert total[1] <= total[0]
+    """It costs less on the cases that it was chosen by."""
+    held, costs = (FRESH, FRESH_Y), ww.Costs(tests=PRICES.tests, errors=30)
+    total = {}
+    for adaptive in (False, True):
+        known = {"costs": costs, "alpha": 0, "max_trees": 30, "adaptive": adaptive, "validation": held}
+        total[adaptive] = [make(**known, random_state=s).fit(X, Y).total_costs(*held).mean() for s in range(4)]
+    assert np.mean(total[True]) < np.mean(total[False])
 
 
 # -- advice -----------------------------------------------------------------------------------------------------------
-
-
-@modes
-def test_advice_leads_to_the_answer(adaptive):
-    clf = make(alpha=0, max_trees=5, adaptive=adaptive, costs=COSTS).fit(X, Y)
-    for row in range(0, 150, 15):
-        seen, paid = {}, 0.0
-        while (advice := clf.next_test(seen)).test is not None:
-            seen[advice.test] = FRESH[row, int(advice.test[1:])]
-            paid += advice.price
-        assert advice.answer == clf.predict(FRESH[[row]])[0]
-        assert advice.spent == pytest.approx(clf.test_costs(FRESH[[row]])[0])
-        assert paid == pytest.approx(advice.spent)
-        assert advice.probabilities == pytest.approx(dict(enumerate(clf.predict_proba(FRESH[[row]])[0])))
-        text = str(clf.explain(seen))
-        assert text.splitlines()[-1] == f"tests cost {advice.spent:.2f}"
-        assert f"answer {advice.answer} (" in text
-        assert text.startswith("tree 1 of 5\n") or adaptive is True
-    if adaptive is not True:
-        assert "this is the next test" in str(clf.explain({}))
 
 
 # -- input ------------------------------------------------------------------------------------------------------------
@@ -306,10 +295,10 @@ def test_weights_count():
     weights[:40] = 1
     clf = make(alpha=0).fit(X, Y, sample_weight=weights)
     assert (clf.predict(FRESH) == 1).mean() > 0.6
-    heavy = make(alpha=0, max_trees=2).fit(X, Y, sample_weight=np.full(400, 3.0))
+    heavy = make(alpha=0, max_trees=2).fit(X, Y, sample_weight=np.full(400, 1.5))
     light = make(alpha=0, max_trees=2).fit(X, Y)
     np.testing.assert_array_equal(heavy.predict(FRESH), light.predict(FRESH))
-    np.testing.assert_allclose(heavy.trees_[0].nodes.weights, 3 * light.trees_[0].nodes.weights)
+    np.testing.assert_allclose(heavy.trees_[0].nodes.weights, 1.5 * light.trees_[0].nodes.weights)
 
 
 def test_validation_by_other_cases():
@@ -335,31 +324,16 @@ def test_few_cases():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"budget": -1}, "BudgetForestClassifier: invalid budget=-1; it must be a number of at least 0 or None"),
-        ({"budget": "all"}, "budget='all'"),
-        ({"alpha": -1}, r"alpha=-1; it must be a number of at least 0 or a list of such numbers"),
-        ({"alpha": []}, r"alpha=\[\]"),
-        ({"alpha": [0, "x"]}, r"alpha=\[0, 'x'\]"),
-        ({"alpha": None}, "alpha=None"),
-        ({"power": 0.5}, "power=0.5"),
         (
             {"impurity": "powers", "power": [2, 1.5]},
             r"impurity='powers' needs power of at least 2, got power=\[2, 1.5\]",
         ),
-        ({"max_trees": 0}, "max_trees=0; it must be a whole number from 1 to 30,000"),
-        ({"impurity": "gini"}, "impurity='gini'; choose 'pairs' or 'powers'"),
-        ({"splits": "mean"}, "splits='mean'; choose 'minimax' or 'expected'"),
-        ({"cuts": 80}, "cuts=80; choose 'random' or 'exact'"),
-        ({"validation": 0}, "validation=0; it must be a number above 0 and at most 0.9"),
-        ({"validation": (X, Y, Y)}, r"a pair \(X, y\) or None"),
         ({"validation": (FRESH[:, :3], FRESH_Y)}, "3"),
         ({"validation": (FRESH, FRESH_Y[:5])}, r"y has the shape \(5,\), expected \(150,\)"),
-        ({"validation": (FRESH, ["a"] * 150)}, "y contains the unknown class 'a'"),
-        ({"adaptive": "yes"}, "adaptive='yes'; choose True, False or 'settled'"),
-        ({"adaptive": 1}, "adaptive=1"),
+        ({"validation": (FRESH, ["a"] * 150)}, "y contains the unknown class 'a'; the classes are 0, 1"),
     ],
 )
-def test_wrong_parameters_are_refused(parameters, words):
+def test_what_does_not_go_together_is_refused(parameters, words):
     with pytest.raises(ValueError, match=words):
         make(**parameters).fit(X, Y)
 
@@ -382,7 +356,7 @@ def test_a_failed_fit_leaves_no_old_trees():
     assert not hasattr(clf, "trees_")
 
 
-def test_parameters_that_are_set_later_count_in_the_next_fit():
+def test_parameters_that_are_set_after_fit_count_in_the_next_one():
     clf, other = make(adaptive="settled").fit(X, Y), make(adaptive="settled").fit(X, Y)
     same(clf, other.set_params(adaptive=False, max_trees=1))
 
@@ -398,103 +372,7 @@ def test_there_is_no_single_tree():
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-@modes
-@pytest.mark.parametrize("budget", [None, 8])
-def test_files_and_pickles_keep_all_forests(adaptive, budget, tmp_path):
-    clf = make(adaptive=adaptive, budget=budget).fit(X, Y)
-    clf.save(tmp_path / "forest.json")
-    for back in (ww.load(tmp_path / "forest.json"), pickle.loads(pickle.dumps(clf))):
-        same(clf, back)
-        assert back.record_ == clf.record_
-        assert back.budget_curve(FRESH, FRESH_Y) == clf.budget_curve(FRESH, FRESH_Y)
-        same(clf.with_budget(5), back.with_budget(5))
-        with pytest.raises(ValueError, match="invalid"):
-            back.with_budget("5")
-    small = clf.with_budget(4)
-    small.save(tmp_path / "small.json")
-    same(small, ww.load(tmp_path / "small.json"))
-
-
-def test_validation_cases_are_not_kept(tmp_path):
-    clf = make(validation=(FRESH, FRESH_Y)).fit(X, Y)
-    clf.save(tmp_path / "forest.json")
-    back = ww.load(tmp_path / "forest.json")
-    assert back.validation is None
-    same(clf, back)
-
-
-STUMP = [{"test": "x0", "threshold": 0, "children": [1, 2]}, {"answer": 0}, {"answer": 1}]
-
-
-def broken(content, path, value):
-    """A copy of a JSON object with another value somewhere."""
-    content = json.loads(json.dumps(content))
-    at = content
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
-    return content
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    [
-        (["forest"], [], "'forest' of the model must be an object"),
-        (["forest", "forests"], [], "must not be empty"),
-        (["forest", "root", "nodes"], STUMP, "'root' of the forest must be a single leaf, got 3 nodes"),
-        (["forest", "forests", 0, "alpha"], "x", "'alpha' of forest 0 must be a number"),
-        (["forest", "forests", 0, "trees", 1], {}, "tree 1 of forest 0 must be a list of nodes"),
-        (["forest", "forests", 0, "trees", 1], [{"answer": 9}], "tree 1 of forest 0: node 0 answers 9"),
-        (["forest", "forests", 0, "curve"], [], "'curve' of forest 0"),
-        (["forest", "forests", 0, "curve", 1], [1, 2], "a row of 'curve' of forest 0 must be"),
-        (["forest", "forests", 0, "extra"], 1, "forest 0 has the unknown field 'extra'"),
-        (["chosen", "forest"], 9, "'chosen' of the model names record .* of forest 9"),
-        (["chosen"], None, "'chosen' of the model must be an object"),
-        (["limit"], "x", "'limit' of the model must be"),
-    ],
-)  # fmt: skip
-def test_broken_files_are_refused_by_name(path, value, words, tmp_path):
-    make(alpha=[0], max_trees=2).fit(X, Y).save(tmp_path / "f.json")
-    content = json.loads((tmp_path / "f.json").read_text())
-    (tmp_path / "b.json").write_text(json.dumps(broken(content, path, value)))
-    with pytest.raises(ValueError, match=words):
-        ww.load(tmp_path / "b.json")
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    [
-        (["states", "price"], [[1]], "'price' of the states of a forest must be numbers of shape"),
-        (["states", "cost", 0, 0], None, "cost"),
-        (["curve", 0, 4], None, "must name a rate"),
-        (["curve", -1, 1], 3.0, "must end with 0 trees"),
-    ],
-)
-def test_broken_rules_of_stopping_are_refused_by_name(path, value, words, tmp_path):
-    make(alpha=[0], max_trees=2, adaptive=True).fit(X, Y).save(tmp_path / "f.json")
-    content = json.loads((tmp_path / "f.json").read_text())
-    (tmp_path / "b.json").write_text(json.dumps(broken(content, ["forest", "forests", 0, *path], value)))
-    with pytest.raises(ValueError, match=words):
-        ww.load(tmp_path / "b.json")
-
-
 # -- ranking ----------------------------------------------------------------------------------------------------------
-
-
-def test_average_precision_as_the_paper_defines_it():
-    at5 = ww.metrics.average_precision_at
-    falling = np.arange(10)[::-1]
-    for j in range(1, 6):  # the first irrelevant one on rank j
-        y = np.ones(10)
-        y[j - 1] = 0
-        assert at5(y, falling, np.zeros(10)) == (j - 1) / 5
-    y = np.ones(10)
-    y[5] = 0  # beyond the first five
-    assert at5(y, falling, np.zeros(10)) == 1
-    assert at5([1, 1], [2, 1], ["q", "q"]) == 1  # fewer than five
-    assert at5([1, 0, 0, 1], [2, 1, 2, 1], ["q", "q", "r", "r"]) == pytest.approx((1 / 5 + 0) / 2)
-    assert at5([0, 1], [1, 1], [0, 0]) == 0  # of equals the one that stands first
-    assert at5(["yes", "no"], [1, 0], [0, 0], k=2, relevant="yes") == 0.5
 
 
 def test_a_forest_ranks():
@@ -505,20 +383,6 @@ def test_a_forest_ranks():
     assert by_forest > ww.metrics.average_precision_at(FRESH_Y, -scores, queries)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (([1], [1, 2], [0, 0]), "one entry per case"),
-        (([], [], []), "no case to rank"),
-        (([1, 0], [1, np.nan], [0, 0]), "the score of row 1 is missing"),
-        (([1, 0], [1, 2], [0, 0], 0), "k must be a whole number of at least 1"),
-    ],
-)
-def test_wrong_rankings_are_refused(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        ww.metrics.average_precision_at(*arguments)
-
-
 def test_the_alphas_of_the_paper():
     clf = make(alpha=forest_classifier.ALPHAS, max_trees=3).fit(X, Y)
     assert [forest.alpha for forest in clf.forests_] == list(forest_classifier.ALPHAS)
@@ -527,7 +391,7 @@ def test_the_alphas_of_the_paper():
 # -- drawing cases, choosing tests, and ending early ------------------------------------------------------------------
 
 
-def test_cases_are_drawn_as_the_validation_cases_like_it():
+def test_the_sampling_with_fewer_validation_errors_is_chosen():
     rng = np.random.default_rng(0)
     clean = rng.uniform(size=(1200, 3))
     labels = (np.floor(clean[:, 0] * 8) + np.floor(clean[:, 1] * 8)) % 2
@@ -550,12 +414,6 @@ def test_weighted_cases_are_all_seen():
     assert max(tree.n_leaves for tree in drawn.trees_) < 50
 
 
-def many_columns():
-    rng = np.random.default_rng(1)
-    wide = rng.normal(size=(900, 12))
-    return wide, (wide[:, 3] + wide[:, 7] > 0).astype(int), ww.Costs(tests={f"x{i}": 1.0 for i in range(12)})
-
-
 def test_chosen_tests_get_more_out_of_a_small_budget():
     wide, y, costs = many_columns()
     known = {"costs": costs, "random_state": 0, "max_trees": 20, "budget": 2}
@@ -570,122 +428,13 @@ def test_chosen_tests_get_more_out_of_a_small_budget():
         assert set(tree.tests_used()) <= set(few.tests_)
 
 
-def test_chosen_tests_are_kept(tmp_path):
-    wide, y, costs = many_columns()
-    clf = ww.BudgetForestClassifier(tests="chosen", costs=costs, random_state=0, max_trees=6).fit(wide, y)
-    small = clf.with_budget(2)
-    small.save(tmp_path / "model.json")
-    again = ww.load(tmp_path / "model.json")
-    assert again.tests_ == small.tests_
-    assert [forest.tests for forest in again.forests_] == [forest.tests for forest in clf.forests_]
-    np.testing.assert_array_equal(again.predict(wide), small.predict(wide))
-    text = (tmp_path / "model.json").read_text().replace('"tests": ["x', '"tests": ["y', 1)
-    (tmp_path / "model.json").write_text(text)
-    with pytest.raises(ValueError, match=r"'tests' of forest \d+ names 'y\d+', which is no column"):
-        ww.load(tmp_path / "model.json")
-
-
-def test_sets_of_tests_mind_prices_groups_and_importance():
-    prices = ww.Costs(
-        tests={"x0": ww.Test(1.0, group="g"), "x1": ww.Test(1.0, group="g"), "x2": 3.0, "x3": 0.0}, groups={"g": 10.0}
-    )
-    tree = ww.C45Classifier(costs=prices).fit(np.eye(4), [0, 1, 0, 1]).tree_
-    sets = ladder(np.array([9.0, 8.0, 3.0, 0.1]), tree._prices)
-    # By importance for the price, 3 / 3 goes before 9 / 11; the second of the group costs 1. Free tests are in all.
-    assert sets == [(0, 3), (0, 1, 2, 3), (2, 3), (0, 2, 3)]
-    assert ladder(np.zeros(4), tree._prices) == []
-
-
-def test_trees_are_told_and_time_ends_them():
-    told = []
-    clf = make(alpha=[0, 3], max_trees=5, callback=told.append).fit(X, Y)
-    assert clf.stopped_ == "done"
-    assert [now.trees for now in told] == list(range(1, 11))
-    assert {now.due for now in told} == {10}
-    best = min(r.price + r.error_cost for forest in clf.forests_ for r in forest.curve[1:])
-    assert told[-1].cost == best
-    for budget in (None, 0.1):  # the second: no tree is within it
-        for tests in ("all", "chosen"):
-            known = {"alpha": [0, 3], "max_trees": 5, "budget": budget, "tests": tests}
-            short = make(**known, time_limit=1e-9, callback=(told := []).append).fit(X, Y)
-            assert short.stopped_ == "time limit"
-            assert [len(forest.trees) for forest in short.forests_] == [1 if budget is None else 0]
-            assert len(told) == (budget is None)
-            assert short.sampling_ == "drawn"
-
-
-@pytest.mark.parametrize("adaptive", [False, True, "settled"])
-def test_ctrl_c_keeps_what_has_grown(adaptive):
-    def stop_after_three(now):
-        if now.trees == 3:
-            raise KeyboardInterrupt
-
-    clf = make(alpha=[0, 3], adaptive=adaptive, callback=stop_after_three).fit(X, Y)
-    assert clf.stopped_ == "interrupted"
-    whole = make(alpha=0, adaptive=adaptive, max_trees=3, sampling=clf.sampling_).fit(X, Y)
-    np.testing.assert_array_equal(clf.predict(FRESH), whole.predict(FRESH))
-    np.testing.assert_array_equal(clf.test_costs(FRESH), whole.test_costs(FRESH))
-
-    def stop_at_once(self, trees):
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GrowthMonitor, "over", stop_at_once)
-        with pytest.raises(KeyboardInterrupt):
-            make(alpha=0, adaptive=adaptive).fit(X, Y)
-
-
-def test_ctrl_c_while_the_drawing_of_cases_is_settled_is_passed_on():
-    calls = []
-
-    def interrupted(self, core_tree):
-        calls.append(core_tree)
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(voting.VoteRecorder, "consult", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            make(alpha=0).fit(X, Y)
-    assert len(calls) == 1
-
-
-def test_training_cases_do_not_settle_how_cases_are_drawn():
+def test_training_cases_do_not_choose_the_sampling():
     noise = np.random.default_rng(0).integers(0, 2, len(X))
     assert make(alpha=0, validation=None).fit(X, noise).sampling_ == "drawn"
     assert make(alpha=0, validation=None, sampling="weighted").fit(X, noise).sampling_ == "weighted"
 
 
-def test_what_a_model_says_of_its_growing_is_kept(tmp_path):
-    clf = make(alpha=0, sampling="weighted", time_limit=1e-9).fit(X, Y)
-    clf.save(tmp_path / "model.json")
-    again = ww.load(tmp_path / "model.json")
-    assert (again.sampling_, again.stopped_) == ("weighted", "time limit")
-
-
-@pytest.mark.parametrize("splits", ["minimax", "expected"])
-def test_broken_powers_of_fractional_weights(splits):
-    """Differences of sums may fall a little below 0, and have no power then: a perfect cut must not be lost."""
-    rng = np.random.default_rng(2)
-    for seed in range(20):
-        values = rng.normal(size=80)
-        y, weights = (values > 0.1).astype(int), rng.uniform(0.1, 1, 80)
-        known = {"impurity": "powers", "power": 2.5, "splits": splits, "cuts": "exact", "costs": None}
-        clf = make(**known, sampling="drawn", validation=None, max_trees=3, random_state=seed)
-        clf.fit(values[:, None], y, sample_weight=weights)
-        assert {tree.n_leaves for tree in clf.trees_} == {2}
-
-
-@pytest.mark.parametrize("adaptive", [False, True, "settled"])
-def test_a_file_whose_trees_answer_with_a_rejection_is_refused(tmp_path, adaptive):
-    """Votes are counted by class; such a file would count them elsewhere."""
-    X = np.random.default_rng(0).normal(size=(120, 2))
-    y = np.where(X[:, 0] > 0, "yes", "no")
-    rejections = {f"unknown {i}": 1.0 for i in range(60)}
-    costs = ww.Costs(tests={"x0": 1.0}, errors={"yes": {"no": 5.0, **rejections}, "no": {"yes": 5.0, **rejections}})
-    clf = ww.BudgetForestClassifier(costs=costs, max_trees=3, adaptive=adaptive, random_state=0).fit(X, y)
-    clf.save(tmp_path / "f.json")
-    content = json.loads((tmp_path / "f.json").read_text())
-    content["forest"]["forests"][0]["trees"][1][0]["answer"] = "unknown 59"
-    (tmp_path / "f.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="tree 1 of forest 0: node 0 answers 'unknown 59'; the answers are no, yes"):
-        ww.load(tmp_path / "f.json")
+def many_columns():
+    rng = np.random.default_rng(1)
+    wide = rng.normal(size=(900, 12))
+    return wide, (wide[:, 3] + wide[:, 7] > 0).astype(int), ww.Costs(tests={f"x{i}": 1.0 for i in range(12)})

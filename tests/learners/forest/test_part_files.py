@@ -1,0 +1,122 @@
+"""Parquet files with the cases: columns, classes and values of all files together, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import worthwhile as ww
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def write(folder, *tables):
+    for part, table in enumerate(tables):
+        parquet.write_table(table if isinstance(table, pa.Table) else pa.table(table), folder / f"{part}.parquet")
+    return folder
+
+
+def test_values_that_only_some_files_have(tmp_path):
+    many = 40
+    write(
+        tmp_path,
+        {"c": ["b", "a"] * many, "n": [1, 2] * many, "e": pa.nulls(2 * many), "y": [0, 1] * many},
+        {
+            "c": pa.array(["c", None] * many).dictionary_encode(),
+            "n": [0.5, None] * many,
+            "e": [2.5, 1.0] * many,
+            "y": pa.array([2, 1] * many, pa.int8()),
+        },
+        pa.table(
+            {
+                "c": pa.array([], pa.string()),
+                "n": pa.array([], pa.int64()),
+                "e": pa.nulls(0),
+                "y": pa.nulls(0, pa.int64()),
+            }
+        ),
+    )
+    clf = ww.BudgetForestClassifier(max_trees=4, random_state=0).fit_parts(tmp_path, "y")
+    assert clf.problem_.schema.values == (("a", "b", "c"), None, None)
+    assert clf.classes_.tolist() == [0, 1, 2]
+    cases = pd.DataFrame({"c": ["b", "a", "c"], "n": [1.0, 2.0, 0.5], "e": [None, None, 2.5]})
+    assert set(clf.predict(cases)) <= {0, 1, 2}
+
+
+def test_numbers_that_are_categories(tmp_path):
+    write(tmp_path, {"x": [1, 2, 3, 4] * 20, "y": [0, 1, 0, 1] * 20}, {"x": [3.0, 7.5] * 40, "y": [0, 1] * 40})
+    clf = ww.BudgetForestClassifier(nominal=["x"], max_trees=2, random_state=0).fit_parts(tmp_path, "y")
+    assert clf.problem_.schema.values == (("1", "2", "3", "4", "7.5"),)
+    assert clf.trees_[0].to_text().count("x") > 0
+
+
+def test_whole_numbers_that_no_float_holds(tmp_path):
+    large = 2**53
+    columns = {"id": [large + 1, large + 3] * 20, "y": [large, large + 1] * 20, "w": [large + 1] * 40}
+    write(tmp_path, {**columns, "x": [0, 1] * 20})
+    clf = ww.BudgetForestClassifier(max_trees=2, random_state=0).fit_parts(tmp_path, "y", weight="w")
+    assert clf.classes_.tolist() == [large, large + 1]
+    assert clf.problem_.schema.values == (None, None)
+
+
+@pytest.mark.parametrize("labels", [[True, False], ["a", "b"], [1.0, 2.0], [3, -1]])
+def test_classes_of_all_kinds(tmp_path, labels):
+    write(tmp_path, {"x": np.arange(40.0), "y": labels * 20}, {"x": np.arange(10.0), "y": labels[:1] * 10})
+    clf = ww.BudgetForestClassifier(max_trees=2, random_state=0).fit_parts(tmp_path, "y")
+    assert clf.classes_.tolist() == sorted(labels)
+
+
+GOOD = {"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}
+
+
+@pytest.mark.parametrize(
+    ("tables", "options", "words"),
+    [
+        ([GOOD], {"target": "z"}, r"0.parquet: no column 'z' \(target\); the columns are x, y"),
+        ([GOOD], {"weight": "z"}, r"no column 'z' \(weight\)"),
+        (
+            [GOOD, {"y": ["a"]}],
+            {},
+            r"1.parquet: no column 'x'; all files must have the columns of .*0.p",
+        ),
+        ([GOOD, {**GOOD, "z": [1] * 20}], {}, r"1.parquet: unexpected column 'z'"),
+        (
+            [GOOD, {**GOOD, "x": ["u", "v"] * 10}],
+            {},
+            r"column 'x' has numbers in .*0.parquet, but categories in .*1.parq",
+        ),
+        (
+            [GOOD, {**GOOD, "y": [1, 2] * 10}],
+            {},
+            r"the classes in 'y' are strings in .*0.parquet, but numbers in .*1.parq",
+        ),
+        ([GOOD, {**GOOD, "y": ["a"] * 7 + [None] * 13}], {}, r"1.parquet: row 7 has no class in 'y'"),
+        ([{**GOOD, "y": [1.0] * 9 + [np.nan] * 11}], {}, r"0.parquet: row 9 has no class in 'y'"),
+        ([{**GOOD, "y": pa.nulls(20)}], {}, r"column 'y' \(target\) has no classes"),
+        ([{**GOOD, "y": np.linspace(0, 1, 20)}], {}, r"Unknown label type: continuous"),
+        ([{**GOOD, "x": [1.0, np.inf] * 10}], {}, r"0.parquet: column 'x' contains infinity"),
+        ([{**GOOD, "w": [1.0] * 19 + [-2.0]}], {"weight": "w"}, r"0.parquet: the weight of row 19 is -2.0"),
+        ([{**GOOD, "w": ["a"] * 20}], {"weight": "w"}, r"column 'w' \(weight\) is not numeric"),
+        ([{**GOOD, "x": [[1.0]] * 20}], {}, r"column 'x' has the type list"),
+        ([{"y": ["a", "b"]}], {}, r"no column to learn from besides 'y'"),
+        ([pa.table(GOOD).slice(0, 0)], {}, r"there are no cases in the files"),
+    ],
+)
+def test_wrong_files_are_refused_by_name(tables, options, words, tmp_path):
+    write(tmp_path, *tables)
+    with pytest.raises(ValueError, match=words):
+        ww.BudgetForestClassifier(max_trees=2).fit_parts(tmp_path, **({"target": "y"} | options))
+
+
+def test_wrong_folders_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"no file \*.parquet in this folder"):
+        ww.BudgetForestClassifier().fit_parts(tmp_path, "y")
+    with pytest.raises(ValueError, match="not a folder; parts must be a folder of Parquet files"):
+        ww.BudgetForestClassifier().fit_parts(tmp_path / "lost", "y")
+    with pytest.raises(ValueError, match=r"lost.parquet: no such file"):
+        ww.BudgetForestClassifier().fit_parts([tmp_path / "lost.parquet"], "y")
+    with pytest.raises(ValueError, match="parts is empty"):
+        ww.BudgetForestClassifier().fit_parts([], "y")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 not at all")
+    with pytest.raises(ValueError, match=r"broken.parquet: is not a readable Parquet file"):
+        ww.BudgetForestClassifier().fit_parts(tmp_path, "y")
