@@ -2,10 +2,10 @@
 
     WORTHWHILE_DATA=folder python benchmarks/act.py --out docs/results/act-speed.md
 
-Sampled trees (SID3, SEG2) are grown and valued in one call of the core, from random subsets of four data sets;
-scikit-learn's `DecisionTreeClassifier` is fitted to the same subsets, nominal values by their codes. ACT (r = 5) and
+Sampled trees (SID3, SEG2) are grown and evaluated in one call of the core, from random subsets of four data sets;
+scikit-learn's `DecisionTreeClassifier` is fitted to the same subsets, nominal values as codes. ACT (r = 5) and
 ICET (1000 trials), both as published, learn from all cases of the 25 data sets of Esmeir & Markovitch (2008), first
-price list, error cost 1000. Repeats are interleaved and the minimum counts, because others on a machine only make a run
+price list, error cost 1000. Repeats are interleaved and the minimum counts, because other processes only make a run
 slower.
 """
 
@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import worthwhile as ww
 from worthwhile import _core
 from worthwhile.experiments.esmeir_cells import DATA, cases_of, prices_of
+from worthwhile.learners.growth_policy import GrowthPolicy, SamplingPolicy
 from worthwhile.table.columns import read_columns
 
 SAMPLED = ("pima", "breast-cancer", "thyroid", "tic-tac-toe")
@@ -45,39 +46,20 @@ def sampling(name: str, size: int, repeats: int) -> dict[str, float] | None:
     numbers, classes = plain(X), np.unique(y, return_inverse=True)[1]
 
     def samples(criterion: str, by_size: bool) -> Callable[[], Any]:
-        policy = _core.Policy(
+        sampling = SamplingPolicy(
+            r=N_SAMPLES, greedy_first=False, by_size=by_size, samples="grown", confidence=0.25, margin=0.0, seed=0
+        )
+        policy = GrowthPolicy(
             criterion=criterion,
-            omega=1.0,
-            min_cases=2.0,
-            min_share=0.1,
-            max_depth=2**30,
-            mdl_correction=False,
             context=True,
-            lookahead=1,
             least_cost=True,
             prune="cost",
-            confidence=0.25,
             raise_subtrees=False,
-            n_threads=1,
-        )
-        policy.look_ahead(
-            r=N_SAMPLES,
-            greedy_first=False,
-            by_size=by_size,
-            samples="grown",
-            confidence=0.25,
-            margin=0.0,
-            seed=0,
-        )
-        money = training.money
+            sampling=sampling,
+        ).core()
+        costs = training.context.bound_costs
         return lambda: _core.sample_costs(
-            training.table,
-            training.classes,
-            None,
-            money.core_pricing,
-            money.core_errors,
-            policy,
-            N_SAMPLES,
+            training.table, training.classes, None, costs.core_pricing, costs.core_errors, policy, N_SAMPLES
         )
 
     def theirs() -> None:
@@ -106,7 +88,7 @@ def learning(name: str, repeats: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where to write the tables; otherwise they are printed")
+    parser.add_argument("--out", type=Path, help="output file; otherwise the results are printed")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     lines = [
@@ -114,12 +96,12 @@ def main() -> None:
         "",
         provenance(),
         "",
-        f"The least of {options.repeats} interleaved repeats.",
+        f"Minimum of {options.repeats} interleaved repeats.",
         "",
         "## Sampled trees per fit of scikit-learn's tree",
         "",
         "How many trees the core samples and values in the time of one fit of `DecisionTreeClassifier` on the same"
-        " cases, one thread each. Wanted: at least 10.",
+        " cases, one thread each. Target: at least 10.",
         "",
         "| data | cases | SID3 | SEG2 |",
         "|---|---:|---:|---:|",

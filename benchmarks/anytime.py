@@ -1,11 +1,11 @@
-"""What time buys: the test cost of the interruptible ACT against the seconds it was given, on eight problems.
+"""Cost of the interruptible ACT against its time limit, on eight problems.
 
     WORTHWHILE_DATA=folder python benchmarks/anytime.py --out docs/results/act-anytime.md
 
-Every problem is learned by folds of a ten-fold cross-validation, error cost 5000, first price list. One fit with the
-longest time limit shows what every shorter one would have returned: whenever a better tree is found, it is measured on
-the fold that was left out. EG2, DTMC, ICET (as published, and refined) and contract ACT (r = 5, as published) are
-points of reference; wanted: at ICET's full running time, at or below ICET's cost on at least seven of the eight.
+Every problem uses folds of a ten-fold cross-validation, error cost 5000, first price list. One fit with the longest
+time limit shows what every shorter one would return: whenever a better tree is found, it is measured on the held-out
+fold. EG2, DTMC, ICET (as published, and refined) and ACT with fixed r = 5 (as published) are points of reference. The
+aim: at ICET's full running time, cost at or below ICET's on at least seven of the eight problems.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ OTHERS = {
 
 
 class _Watched(ww.ACTClassifier):
-    """Measures every tree that is the best so far."""
+    """Keeps every tree that is the best so far."""
 
     def _learn(self, training: Any) -> None:
         self.found_: list[tuple[float, Any]] = []
         super()._learn(training)
-        self.trees_ = [(seconds, training.tree(core, "least-cost")) for seconds, core in self.found_]
+        self.trees_ = [
+            (seconds, ww.Tree.from_core(core, training.context, "least-cost")) for seconds, core in self.found_
+        ]
 
-    def _note(self, found: Any, clock: Any) -> None:
-        super()._note(found, clock)
-        self.found_.append((clock.seconds(), found.core))
+    def _note(self, found: Any, deadline: Any) -> None:
+        super()._note(found, deadline)
+        self.found_.append((deadline.elapsed(), found.core))
 
 
 def learn(name: str, fold: int, limit: float) -> dict[str, Any]:
@@ -71,16 +73,16 @@ def learn(name: str, fold: int, limit: float) -> dict[str, Any]:
 
 
 def at(curve: list[tuple[float, float]], seconds: float) -> float:
-    """Return the cost of the tree at hand after so many seconds; of the first tree, if there was none yet."""
+    """Return the cost of the best tree after this many seconds; of the first tree, if there is none yet."""
     return [cost for when, cost in curve if when <= seconds or when == curve[0][0]][-1]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where to write the table and, beside it, the picture")
-    parser.add_argument("--folds", type=int, default=4, help=f"of {FOLDS}")
+    parser.add_argument("--out", type=Path, help="file for the table; the picture is written beside it")
+    parser.add_argument("--folds", type=int, default=4, help=f"number of folds to run, of {FOLDS}")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=TIMES[-1], help="seconds of the longest fit")
+    parser.add_argument("--limit", type=float, default=TIMES[-1], help="longest time limit in seconds")
     options = parser.parse_args()
     work = [(name, fold) for name in PROBLEMS for fold in range(options.folds)]
     found = dict(
@@ -92,19 +94,19 @@ def main() -> None:
     )
     times = [t for t in TIMES if t <= options.limit]
     lines = [
-        "# What time buys: the interruptible ACT",
+        "# Cost of ACT against training time",
         "",
         provenance(),
         "",
-        f"Cost per case on cases that were not learned from, in percent of the standard cost; error cost {ERRORS:g},"
-        f" first price list, mean of {options.folds} folds of ten. Wanted: the cost at ICET's running time at or below"
+        f"Cost per case on held-out cases, in percent of the standard cost; error cost {ERRORS:g},"
+        f" first price list, mean of {options.folds} folds of ten. Target: the cost at ICET's running time at or below"
         " that of ICET as published.",
         "",
         "| problem | "
         + " | ".join(f"{t:g} s" for t in times)
         + " | "
         + " | ".join(OTHERS)
-        + " | ICET's seconds | ACT then | wanted |",
+        + " | ICET's seconds | ACT then | target met |",
         "|---|" + "---:|" * (len(times) + len(OTHERS) + 2) + "---|",
     ]
     curves = {}

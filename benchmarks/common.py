@@ -1,4 +1,4 @@
-"""What benchmarks share: where figures come from, how long work takes, and tables as scikit-learn's trees want them."""
+"""What benchmarks share: provenance of results, timing, and tables as scikit-learn's trees need them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def provenance(*more: str) -> str:
-    """Return the lines that say where the figures come from; `more`: versions of other programs that took part."""
+    """Return lines on how the results were made; `more`: versions of other programs."""
     commit = _git("rev-parse", "--short", "HEAD") or "unknown"
     changed = " with uncommitted changes" if _git("status", "--porcelain", "--", "src", "core") else ""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -39,7 +39,7 @@ def provenance(*more: str) -> str:
 
 
 def _git(*words: str) -> str:
-    """Return what git answers, nothing if it cannot."""
+    """Return the output of git; empty if that fails."""
     git = shutil.which("git")
     if git is None:
         return ""
@@ -47,7 +47,7 @@ def _git(*words: str) -> str:
 
 
 def _command() -> str:
-    """Return how to run the script again from the root of the repository. Where the data lie is everybody's own."""
+    """Return the command that runs the script again from the root of the repository, without the data folder."""
     data = ["WORTHWHILE_DATA=folder"] if os.environ.get("WORTHWHILE_DATA") else []
     script = Path(sys.argv[0]).resolve().relative_to(ROOT)
     return " ".join([*data, "python", str(script), *map(shlex.quote, sys.argv[1:])])
@@ -55,7 +55,7 @@ def _command() -> str:
 
 def _version(package: str) -> str:
     if package == "worthwhile":
-        import worthwhile  # it may be run from its sources, of which the installed packages know nothing
+        import worthwhile  # it may run from its sources, without package metadata
 
         return worthwhile.__version__
     return importlib.metadata.version(package)
@@ -72,7 +72,7 @@ def _processor() -> str:
 
 
 def plain(X: np.ndarray) -> np.ndarray:
-    """Return the table as numbers: nominal values by their codes."""
+    """Return the table as numbers, nominal values as codes."""
     columns = []
     for column in X.T:
         try:
@@ -89,7 +89,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def least(work: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Return the least time of each piece of work, over interleaved repeats."""
+    """Return the minimum time of each piece of work, over interleaved repeats."""
     best = dict.fromkeys(work, math.inf)
     for _ in range(repeats):
         for key, run in work.items():

@@ -4,9 +4,9 @@
 
 On the training set of the first split of each of Turney's five problems. Ours is 1000 trials of the paper's ICET, 50 in
 a call: trees grown on random halves, pruned, and priced on the other halves; and, beside that, a whole fit, with the
-genetic search and the tree of the winner. Theirs is 1000 fits of `DecisionTreeClassifier` on random halves, nothing
-else; nominal values are their codes there, which is faster for it than a column per value. Repeats are interleaved and
-the minimum counts, because others on a machine only make a run slower.
+genetic search and the final tree. Theirs is 1000 fits of `DecisionTreeClassifier` on random halves, nothing
+else; nominal values are codes there, which is faster than one column per value. Repeats are interleaved and the minimum
+counts, because other processes only make a run slower.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.table.columns import read_columns
 
 TRIALS, POPULATION = 1000, 50
-OFTENER = 5
+MORE_REPEATS = 5
 
 
 def compare(name: str, repeats: int) -> dict[str, float]:
@@ -48,14 +48,14 @@ def compare(name: str, repeats: int) -> dict[str, float]:
         random_state=0,
     )
     training = icet._prepare(read_columns(X, problem.feature_names), y, None)
-    lesson, space = SoftLabels(training, False, 0, 1), RealSpace(_list_prices(training))
+    labels, space = SoftLabels.own(training), RealSpace(_list_prices(training))
     generations = [
         space.decode(rng.integers(0, 2, (POPULATION, space.length), dtype=np.uint8))
         for _ in range(TRIALS // POPULATION)
     ]
 
     def trials(n_jobs: int) -> None:
-        tried = Halves(training, icet._policy(lesson), n_jobs, np.random.default_rng(0))
+        tried = Halves(training, icet._policy(labels), n_jobs, np.random.default_rng(0))
         for biases in generations:
             tried.costs(biases, math.inf)
 
@@ -65,15 +65,15 @@ def compare(name: str, repeats: int) -> dict[str, float]:
 
     threads = {"one": lambda: trials(1), "two": lambda: trials(2)}
     times = least(threads | {"theirs": theirs, "fit": lambda: icet.fit(X, y)}, repeats)
-    # Our trials take some hundredths of a second, in which a second core may be busy: they are repeated more often.
-    again = least(threads, OFTENER * repeats)
+    # Our trials take some hundredths of a second, when the second core may be busy: they are repeated more often.
+    again = least(threads, MORE_REPEATS * repeats)
     times |= {name: min(times[name], seconds) for name, seconds in again.items()}
     return times | {"cases": len(y), "tests": X.shape[1]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where to write the table; otherwise it is printed")
+    parser.add_argument("--out", type=Path, help="file for the table; otherwise it is printed")
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
     lines = [
@@ -83,7 +83,7 @@ def main() -> None:
         "",
         f"{TRIALS} trials of the paper's ICET against {TRIALS} fits of scikit-learn's"
         " `DecisionTreeClassifier` on random halves of the same training set, one thread each; and two threads"
-        f" against one. The least of {options.repeats} interleaved repeats. Wanted: at most 0.25, and at least 1.7.",
+        f" against one. Minimum of {options.repeats} interleaved repeats. Target: at most 0.25, and at least 1.7.",
         "",
         "| data | cases × tests | trials / scikit-learn | whole fit / scikit-learn | trials, two threads: speed-up |",
         "|---|---:|---:|---:|---:|",

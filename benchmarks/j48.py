@@ -100,7 +100,7 @@ EXPLAINED = {
 
 @dataclass(frozen=True)
 class Fold:
-    """One division of a data set, the same for both learners."""
+    """One split of a data set, the same for both learners."""
 
     X_train: pd.DataFrame
     y_train: npt.NDArray[np.str_]
@@ -110,7 +110,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Score:
-    """What a learner made of one fold."""
+    """The result of a learner on one fold."""
 
     correct: int
     nodes: int
@@ -127,27 +127,27 @@ class Row:
 
     @property
     def difference(self) -> float:
-        """Our accuracy less J48's, in points."""
+        """Our accuracy minus J48's, in percentage points."""
         return self.accuracy[0] - self.accuracy[1]
 
     @property
     def ratio(self) -> float:
-        """Our tree size by J48's."""
+        """Our tree size divided by J48's."""
         return self.nodes[0] / self.nodes[1]
 
 
 def folds(data: ww.datasets.Dataset) -> list[Fold]:
-    """Divide a data set into stratified folds."""
+    """Split a data set into stratified folds."""
     divider = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
     with warnings.catch_warnings():
-        # Some sets have classes of fewer than ten cases; they are spread over as many folds as there are cases.
+        # Some sets have classes of fewer than ten cases; each of their cases is in another fold.
         warnings.filterwarnings("ignore", message="The least populated class")
         parts = list(divider.split(data.X, data.y))
     return [Fold(data.X.iloc[a], data.y[a], data.X.iloc[b], data.y[b]) for a, b in parts]
 
 
 def ours(fold: Fold) -> Score:
-    """Learn and test with our C4.5."""
+    """Train and test our C4.5."""
     learner = ww.C45Classifier(mdl_correction=True, confidence=0.25, min_cases=2).fit(fold.X_train, fold.y_train)
     return Score(int((learner.predict(fold.X_test) == fold.y_test).sum()), learner.tree_.n_nodes)
 
@@ -162,7 +162,7 @@ def run_j48(java: str, jar: Path, *words: str) -> str:
 
 
 def printed(label: str, text: str, default: str | None = None) -> float:
-    """Return the number that J48 printed behind a label."""
+    """Return the number that J48 printed after a label."""
     found = re.findall(rf"^{label}[\s:]+([\d.]+)", text, re.MULTILINE) or [default]
     if found[0] is None:
         raise SystemExit(f"there is no {label!r} in J48's output:\n{text}")
@@ -170,7 +170,7 @@ def printed(label: str, text: str, default: str | None = None) -> float:
 
 
 def j48(java: str, jar: Path, folder: Path, fold: Fold) -> Score:
-    """Learn and test with J48."""
+    """Train and test J48."""
     train, test = folder / "train.arff", folder / "test.arff"
     header, known = Header.learn(fold.X_train, np.unique(fold.y_train)), np.isin(fold.y_test, fold.y_train)
     write_arff(train, header, fold.X_train, fold.y_train)
@@ -195,7 +195,7 @@ def compare(name: str, other: Callable[[Fold], Score]) -> Row:
 
 
 def bound(value: float, limit: float, unit: str) -> str:
-    """Say whether a deviation keeps its bound."""
+    """Return whether a deviation is within its bound."""
     return f"{value:+.2f} {unit}, wanted within ±{limit:g} {unit}: **{'met' if abs(value) <= limit else 'NOT met'}**"
 
 
@@ -207,7 +207,8 @@ def report(rows: list[Row], java: str, jar: Path) -> str:
     lines = [
         "# C4.5 against Weka's J48",
         "",
-        f"`C45Classifier(mdl_correction=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS} stratified",
+        f"`C45Classifier(mdl_correction=True)` and J48 with the options `{' '.join(OPTIONS)}` on the same {FOLDS}"
+        " stratified",
         f"folds (shuffled, seed {SEED}) of {len(rows)} data sets. Accuracy is the percentage of right answers over all",
         "folds, tree size the mean number of nodes, leaves included. Difference = ours − J48's; ratio = ours / J48's.",
         "",
@@ -236,7 +237,7 @@ def report(rows: list[Row], java: str, jar: Path) -> str:
 
 
 def explanation(rows: list[Row]) -> str:
-    """Say where the differences come from."""
+    """Explain the differences."""
     differing = [name for name in EXPLAINED if name in {row.name for row in rows}]
     lines = [
         "## Differences explained",
@@ -269,10 +270,10 @@ class Enlarged:
 
     name: str
     times: int
-    noise: float = 0.0  # share of the cases whose class is drawn anew
+    noise: float = 0.0  # share of the cases with a random class
 
     def load(self) -> Fold:
-        """Return all cases, numbers as nominal values, to learn from."""
+        """Return all cases, numbers as nominal values, for training."""
         data = ww.datasets.load(self.name, as_frame=True)
         X = data.X.apply(lambda column: column if column.name in data.nominal else column.map("{:g}".format))
         X = pd.concat([X] * self.times, ignore_index=True).astype("category")
@@ -296,7 +297,7 @@ ENLARGED = (
 
 
 def speed_row(source: Enlarged, java: str, jar: Path, folder: Path) -> str:
-    """Time both learners on one data set, by turns, and return the row of the table."""
+    """Time both learners alternately on one data set, and return the row of the table."""
     cases = source.load()
     train = folder / "train.arff"
     write_arff(train, Header.learn(cases.X_train, np.unique(cases.y_train)), cases.X_train, cases.y_train)
@@ -330,11 +331,12 @@ def speed_table() -> str:
         rows = [speed_row(source, *found, Path(folder)) for source in ENLARGED]
     return title + "\n".join(
         [
-            f"`C45Classifier(mdl_correction=True)`, one thread, against J48 `{' '.join(OPTIONS)}` ({weka_version(*found)}):",
+            f"`C45Classifier(mdl_correction=True)`, one thread, against J48 `{' '.join(OPTIONS)}`"
+            f" ({weka_version(*found)}):",
             f"pruned trees, all columns nominal, minimum of {REPEATS} repeats by turns. Ours is the whole of `fit` on",
             "a pandas frame; J48's is the time that it reports itself, without the start of Java and the reading of",
-            "the file. Rows are repeated (×) because J48 reports hundredths of a second. Noise: so many cases have",
-            "their class drawn anew. Trees of different size are due to the normal deviate of [j48.md](j48.md).",
+            "the file. Rows are repeated (×) because J48 reports hundredths of a second. Noise: share of cases",
+            "with a random class. Trees of different size are due to the normal deviate of [j48.md](j48.md).",
             "",
             "| set | cases | tests | fit, ours : J48 | nodes ours / J48 |",
             "|---|---:|---:|---:|---:|",

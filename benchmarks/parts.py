@@ -2,8 +2,8 @@
 
     python benchmarks/parts.py --out docs/results/parts-memory.md
 
-The same cases lie in 2, 4, 8, … files; `fit_parts` learns from all of them, `fit` from one table. Peak memory is that
-of a process of its own, less what it has when the libraries are loaded.
+The same cases are in 2, 4, 8, … files; `fit_parts` is trained on all of them, `fit` on one table. Peak memory is that
+of a separate process, minus its memory after importing the libraries.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def write(folder: Path, n_files: int, n_cases: int) -> None:
 
 
 def learn(way: str, folder: str) -> dict[str, float]:
-    """Learn in this process and say how much memory and time it took."""
+    """Train in this process and return its memory and time."""
     import pyarrow.parquet
 
     import worthwhile as ww
 
     files = sorted(Path(folder).glob("*.parquet"))
     few = np.random.default_rng(SEED).normal(size=(200, 2))
-    ww.BudgetForestClassifier(**OPTIONS).fit(few, few[:, 0] > 0)  # loads what is needed
+    ww.BudgetForestClassifier(**OPTIONS).fit(few, few[:, 0] > 0)  # imports what is needed
     before, start = peak(), time.perf_counter()
     clf = ww.BudgetForestClassifier(**OPTIONS)
     if way == "parts":
@@ -64,7 +64,7 @@ def learn(way: str, folder: str) -> dict[str, float]:
 
 
 def peak() -> int:
-    """Return the peak memory of this process, in bytes; getrusage would count that of the one that started it, too."""
+    """Return the peak memory of this process, in bytes; getrusage would include that of the parent process."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
 
@@ -78,7 +78,7 @@ def measured(way: str, folder: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where to write the table; otherwise it is printed")
+    parser.add_argument("--out", type=Path, help="output file; otherwise the results are printed")
     parser.add_argument("--cases", type=int, default=800_000)
     parser.add_argument("--files", type=int, nargs="+", default=[2, 4, 8, 16, 32])
     parser.add_argument("--learn", nargs=2, metavar=("WAY", "FOLDER"), help=argparse.SUPPRESS)
@@ -93,7 +93,7 @@ def main() -> None:
         provenance(f"pyarrow {importlib.metadata.version('pyarrow')}"),
         "",
         f"{options.cases:,} cases × {COLUMNS} numeric columns, {size / 1e6:.0f} MB as numbers; {OPTIONS['max_trees']}"
-        f" trees of depth {OPTIONS['max_depth']}, one thread. Peak memory beyond what is there when the libraries are"
+        f" trees of depth {OPTIONS['max_depth']}, one thread. Peak memory on top of that when the libraries are"
         " loaded. The error is that of the validation cases.",
         "",
         "| learned by | files | MB | share of the data | share of `fit` | seconds | error |",

@@ -3,8 +3,8 @@
     python benchmarks/speed.py --out docs/results/speed.md
 
 Both learners grow the full entropy tree (no pruning, pure leaves) on the same numbers, with one thread. Repeats are
-interleaved and the minimum counts, because the other users of a machine only ever make a run slower. Memory and import
-time are measured in processes of their own.
+interleaved and the minimum counts, because other processes only make a run slower. Memory and import
+time are measured in separate processes.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def growth() -> list[tuple[int, float, float]]:
 
 def peak_memory(name: str) -> float:
     """Return the peak resident memory, in MB, of a process that makes the largest data and fits."""
-    # VmHWM and not getrusage: that one starts, in a new process, from the peak of the process that started it.
+    # VmHWM and not getrusage: in a new process, that starts from the peak of the parent process.
     code = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -109,7 +109,7 @@ def import_time(statement: str) -> float:
 
 
 def nominal_table() -> str:
-    """Compare with J48 where Weka and the data are there."""
+    """Compare with J48 if Weka and the data are available."""
     import j48
 
     return j48.speed_table()
@@ -157,7 +157,7 @@ def report(results: dict) -> str:
         "",
         *size_rows(results["sizes"]),
         "",
-        "Wanted: fit at most 0.2 at every size, predict with prices at most 1.0.",
+        "Target: fit at most 0.2 at every size, predict with prices at most 1.0.",
         "",
         "## Memory at 1,000,000 × 20",
         "",

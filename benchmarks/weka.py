@@ -1,7 +1,7 @@
 """What benchmarks against Weka share: where it is, and cases as ARFF files.
 
-Files declare exactly the nominal values of the training part, since that is what our learners know of; a value of the
-test part that was not seen in training is written as missing, which is how our learners treat it.
+Files declare exactly the nominal values of the training part, as our learners do; a value of the
+test part that does not occur in training is written as missing, which is how our learners treat it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def find_weka() -> tuple[str, Path] | None:
 
 
 def weka_missing(package: str = "default-jre") -> str:
-    """Say what is needed; `package`: the one of Debian that has the Java which will do."""
+    """Return a message on what is needed; `package`: the Debian package of Java."""
     return f"this needs Java and Weka ({', '.join(map(str, JARS))}); on Debian: apt install weka {package}"
 
 
 def java_command(java: str, jar: Path, *words: str) -> list[str]:
-    """Return a command that runs something of Weka's, or on top of it."""
+    """Return a command that runs a class of Weka or a program that uses it."""
     return [java, "-Xmx2g", "-Djava.awt.headless=true", "-cp", str(jar), *words]
 
 
@@ -59,12 +59,12 @@ class Header:
 
     @classmethod
     def learn(cls, X: pd.DataFrame, classes: Iterable[str], nominal: Sequence[str] | None = None) -> Header:
-        """Find the values in the training part, in our learners' order, so that ties between branches fall alike."""
+        """Find the values in the training part, in our learners' order, so that ties are broken in the same way."""
         return cls(Schema.learn(read_columns(X), nominal).values, list(classes))
 
 
 def write_arff(path: Path, header: Header, X: pd.DataFrame, y: npt.NDArray[np.str_]) -> None:
-    """Write cases, all of which have a class of the header."""
+    """Write cases; their classes must be in the header."""
     columns = [_column(X[name], known) for name, known in zip(X.columns, header.values, strict=True)]
     classes = "{" + ",".join(map(_quoted, header.classes)) + "}"
     with path.open("w", encoding="utf-8") as file:
@@ -85,5 +85,5 @@ def _column(column: pd.Series, known: tuple[str, ...] | None) -> tuple[str, list
     """Return the declared type and the written values of a column; `known`: its values in training, None if numeric."""
     if known is None:
         return "numeric", ["?" if np.isnan(v) else repr(float(v)) for v in column]
-    declared = "{" + ",".join(map(_quoted, known or ("none",))) + "}"  # ARFF wants at least one value
+    declared = "{" + ",".join(map(_quoted, known or ("none",))) + "}"  # ARFF needs at least one value
     return declared, [_quoted(v) if isinstance(v, str) and v in known else "?" for v in column.astype(object)]

@@ -35,17 +35,18 @@ import pandas as pd
 from weka import OPTIONS, Header, find_weka, java_command, weka_missing, weka_version, write_arff
 
 from worthwhile.experiments.engine import Cell, Numbers, Store, _check_data, _chosen, text_of
-from worthwhile.experiments.ting_cells import DATA, FAMILY, Cases, cell_of, judged, matrix_of, parts
+from worthwhile.experiments.problems import CaseSet
+from worthwhile.experiments.ting_cells import DATA, FAMILY, answer_costs, cell_of, matrix_of, parts
 
 PROGRAM = Path(__file__).with_name("WekaCosts.java")
 LEARNERS = {"Weka, reweighted": "reweight", "Weka, least cost": "least-cost"}
 PARAMETERS = text_of({"confidence": 0.25, "min_cases": 2})
-# A matrix whose orientation matters: to call an "a" a "b" costs 9. There are 30 of the one and 70 of the other.
+# A matrix whose orientation matters: calling an "a" a "b" costs 9. There are 30 cases of "a" and 70 of "b".
 SKEWED, SKEWED_CASES = np.array([[0.0, 9.0], [1.0, 0.0]]), ["a"] * 30 + ["b"] * 70
 
 
 class Weka:
-    """A running Java process that learns when it is asked to; its files are in a folder."""
+    """A Java process that trains on request; its files are in a folder."""
 
     def __init__(self, java: str, jar: Path, folder: Path) -> None:
         self._train, self._test = folder / "train.arff", folder / "test.arff"
@@ -53,57 +54,57 @@ class Weka:
             java_command(java, jar, str(PROGRAM), *OPTIONS), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def write(self, train: Cases, test: Cases) -> None:
+    def write(self, train: CaseSet, test: CaseSet) -> None:
         """Write the files of a trial."""
         header = Header.learn(frame(train), train.classes, train.nominal)
         for path, cases in ((self._train, train), (self._test, test)):
             write_arff(path, header, frame(cases), cases.y)
 
-    def ask(self, way: str, matrix: npt.NDArray[np.float64]) -> tuple[int, float, npt.NDArray[np.intp]]:
-        """Learn from the files: the size of the tree, the seconds of learning, and the classes given, as numbers."""
+    def train(self, method: str, matrix: npt.NDArray[np.float64]) -> tuple[int, float, npt.NDArray[np.intp]]:
+        """Train on the files; return the size of the tree, the training time, and the predicted class indices."""
         costs = "[" + "; ".join(" ".join(map(str, row)) for row in matrix.tolist()) + "]"
         try:
-            print(way, self._train, self._test, costs, sep="\t", file=self._process.stdin, flush=True)
+            print(method, self._train, self._test, costs, sep="\t", file=self._process.stdin, flush=True)
             answer = self._process.stdout.readline().split()
         except BrokenPipeError:
             answer = []
         if not answer:
-            raise SystemExit("Weka has failed; above is what Java says about it")
+            raise SystemExit("Weka failed; see the output of Java above")
         nodes, seconds, *given = answer
         return int(nodes), float(seconds), np.array(given, dtype=np.intp)
 
     def close(self) -> None:
         """End the process."""
-        with contextlib.suppress(BrokenPipeError):  # it has failed, which has been said
+        with contextlib.suppress(BrokenPipeError):  # it failed, which was reported
             self._process.stdin.close()
         self._process.wait()
 
 
-def frame(cases: Cases) -> pd.DataFrame:
-    """Return the columns of the cases, nominal values as texts, missing ones None, and numbers, missing ones NaN."""
+def frame(cases: CaseSet) -> pd.DataFrame:
+    """Return the columns of the cases, nominal values as strings or None, and numbers or NaN."""
     nominal = set(cases.nominal)
     columns = zip(cases.columns, cases.X.T, strict=True)
     return pd.DataFrame({name: pd.Series(x, dtype=object if name in nominal else float) for name, x in columns})
 
 
 def check_orientation(weka: Weka) -> None:
-    """Stop if Weka's rows of a cost matrix are not the true classes: both learners must give the dear class."""
+    """Stop if the rows of Weka's cost matrix are not the true classes: both learners must avoid the expensive error."""
     y = np.array(SKEWED_CASES)
-    cases = Cases(np.zeros((len(y), 1)), y, [], ["x"], ["a", "b"])
+    cases = CaseSet(np.zeros((len(y), 1)), y, [], ["x"], ["a", "b"])
     weka.write(cases, cases)
-    for way in LEARNERS.values():
+    for method in LEARNERS.values():
         for matrix, wanted in ((SKEWED, 0), (SKEWED.T, 1)):
-            given = weka.ask(way, matrix)[2]
+            given = weka.train(method, matrix)[2]
             if not (given == wanted).all():
-                raise SystemExit(f"this Weka ({way}) does not have the true classes in the rows of a cost matrix")
+                raise SystemExit(f"this Weka ({method}) does not have the true classes in the rows of a cost matrix")
 
 
-def measure(weka: Weka, cell: Cell, test: Cases) -> Numbers:
-    """Learn in the trial whose files were written, and measure as for all learners."""
+def measure(weka: Weka, cell: Cell, test: CaseSet) -> Numbers:
+    """Train in the trial whose files were written, and measure as for all learners."""
     matrix = matrix_of(cell.data, test.classes, cell.split)
-    nodes, seconds, given = weka.ask(LEARNERS[cell.learner], matrix)
+    nodes, seconds, given = weka.train(LEARNERS[cell.learner], matrix)
     answers = np.array(test.classes)[given]
-    return {**judged(test.y, answers, test.classes, matrix), "nodes": nodes, "seconds": seconds}
+    return {**answer_costs(test.y, answers, test.classes, matrix), "nodes": nodes, "seconds": seconds}
 
 
 def all_cells(trials: int) -> list[Cell]:
@@ -114,7 +115,7 @@ def all_cells(trials: int) -> list[Cell]:
 
 
 def run(weka: Weka, cells: Sequence[Cell], store: Store, folder: str) -> None:
-    """Measure cells, those of a trial one after the other, and say after each data set how far it is."""
+    """Measure cells, trial by trial, and print progress after each data set."""
     done = 0
     for name, of_data in itertools.groupby(cells, key=lambda cell: cell.data):
         start = time.perf_counter()
@@ -128,15 +129,15 @@ def run(weka: Weka, cells: Sequence[Cell], store: Store, folder: str) -> None:
 
 
 def main() -> None:
-    """Measure what is missing."""
+    """Measure the missing cells."""
     parser = argparse.ArgumentParser(description="Measure Weka's cost-sensitive J48 in the trials of Ting (1998).")
     parser.add_argument("--data", required=True, help="folder of the data sets")
-    parser.add_argument("--cells", required=True, type=Path, help="file of the finished cells, which grows")
-    parser.add_argument("--trials", type=int, default=10, help="how many, from the first (default: %(default)s)")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of a data set or a learner")
+    parser.add_argument("--cells", required=True, type=Path, help="file of finished cells, which is extended")
+    parser.add_argument("--trials", type=int, default=10, help="number of trials (default: %(default)s)")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="run only this data set or learner")
     given = parser.parse_args()
     found = find_weka()
-    if found is None or shutil.which("javac") is None:  # without a compiler, Java does not run a source file
+    if found is None or shutil.which("javac") is None:  # Java needs a compiler to run a source file
         raise SystemExit(weka_missing("default-jdk-headless"))
     try:
         store = Store(given.cells, FAMILY)
@@ -144,7 +145,7 @@ def main() -> None:
         _check_data(FAMILY, dict.fromkeys(cell.data for cell in cells), given.data)
     except ValueError as error:
         raise SystemExit(str(error)) from None
-    print(f"{weka_version(*found)}: {len(cells)} cells are missing", file=sys.stderr, flush=True)
+    print(f"{weka_version(*found)}: {len(cells)} cells to measure", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         weka = Weka(*found, Path(folder))
         try:

@@ -1,7 +1,7 @@
-"""Run what the pages say, and write down what really came out.
+"""Run the blocks of the pages, and check or write their output.
 
     python docs/run_pages.py                      # check all pages
-    python docs/run_pages.py --write              # put the real output and the pictures into them
+    python docs/run_pages.py --write              # write the real output and the pictures into them
     python docs/run_pages.py --write tutorial.md
 
 A page is run from top to bottom in an empty folder; the blocks of a page share the folder and the Python names.
@@ -9,17 +9,17 @@ A page is run from top to bottom in an empty folder; the blocks of a page share 
 ================================  ==================================================================================
 block                             what happens
 ================================  ==================================================================================
-```` ```python ````               examples with ``>>>`` are checked as doctests are; others are run
+```` ```python ````               examples with ``>>>`` are checked as doctests; others are run
 ```` ```sh ````                   is run; a ```` ```text ```` block right below must be its output; ``…`` stands for
                                   anything
-```` ```console ````              ``$ command`` is run in a terminal of its own; what is typed stands in a comment
-                                  above, ``<!-- typed: yes | 63 -->``, and the rest of the block is the screen
+```` ```console ````              ``$ command`` is run in its own terminal; the input is in a comment above,
+                                  ``<!-- typed: yes | 63 -->``, and the rest of the block is the screen
 ```` ```{code-block} … ````       with ``:caption: FILE`` is written to that file
 ================================  ==================================================================================
 
-A block below ``<!-- not run: why -->`` is left alone. A picture ``pictures/NAME.png`` must be made by the page that
-shows it, or is a screenshot of ``NAME.html``, which the page made. A page that says ``<!-- made with: … -->`` holds
-numbers that depend on the versions of libraries: where these are others, it is run, but what comes out is not compared.
+A block below ``<!-- not run: why -->`` is skipped. A picture ``pictures/NAME.png`` must be made by the page that shows
+it, or is a screenshot of ``NAME.html``, which the page made. A page with ``<!-- made with: … -->`` holds numbers that
+depend on the versions of libraries: with other versions it is run, but its output is not compared.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL
 COMMENT = re.compile(r"<!-- (typed|not run|made with): ?(.*?) ?-->", re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\((?:\.\./)?pictures/([\w-]+\.png)\)")
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-SECONDS = 120  # that a command may take
-# Pages run elsewhere: places that are relative to here are no more.
+SECONDS = 120  # limit for a command
+# Pages run in another folder: relative paths would not work there.
 MODULES = os.pathsep.join(
     os.path.abspath(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place
 )
@@ -85,7 +85,7 @@ def blocks_of(page: str) -> list[Block]:
 
 
 class Runner:
-    """Runs the blocks of one page in the current folder and notes what differs, and what should stand there."""
+    """Runs the blocks of one page in the current folder; notes what differs and what the page should show."""
 
     def __init__(self, name: str, tools: Path, compare: bool) -> None:
         self.name, self.compare = name, compare
@@ -149,11 +149,11 @@ class Runner:
         self._hold(block, shown, screen, skip=len(first) + 1)
 
     def _hold(self, block: Block, expected: str, got: str, skip: int = 0) -> None:
-        """Compare what a page shows with what came out, and note what should stand there."""
+        """Compare what a page shows with the output, and note what it should show."""
         clean = "\n".join(line.rstrip() for line in got.splitlines()).strip("\n") + "\n"
         if not matches(expected, clean):
             if self.compare:
-                self._complain(block, f"shows\n{expected}but there comes\n{clean}")
+                self._complain(block, f"shows\n{expected}but the output is\n{clean}")
             start = block.start + skip
             self.changes.append((start, start + len(expected), softened(clean)))
 
@@ -180,7 +180,7 @@ def in_terminal(command: str, typed: list[str], environment: dict[str, str]) -> 
             shown += more
         elif answers and shown.endswith(b": "):
             os.write(terminal, answers.pop(0).encode() + b"\n")
-            shown += b"\0"  # what was there is no prompt any more
+            shown += b"\0"  # no longer a prompt
     else:
         process.kill()
     os.close(terminal)
@@ -188,21 +188,21 @@ def in_terminal(command: str, typed: list[str], environment: dict[str, str]) -> 
 
 
 def matches(expected: str, got: str) -> bool:
-    """Say whether a text is as expected, where "…" stands for anything within a line, or, alone, for any lines."""
+    """Whether the output is as expected; "…" stands for anything within a line, or, alone, for any lines."""
     pattern = re.escape(expected.strip()).replace(re.escape("\n…\n"), r"\n(?:.*\n)*").replace("…", ".*")
     return re.fullmatch(pattern, got.strip()) is not None
 
 
 def softened(text: str) -> str:
-    """Replace what is different every time: seconds."""
+    """Replace what differs every time: seconds."""
     return re.sub(r"\b\d+\.\d s\b", "… s", text)
 
 
 def take_screenshot(html: Path, png: Path) -> None:
-    """Make a picture of a page in the browser, if there is one; otherwise the old one stays."""
+    """Take a screenshot of a page with the browser; without a browser the old picture stays."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
-        print(f"no browser: {png.name} is not made anew", file=sys.stderr)
+        print(f"no browser found: {png.name} is not updated", file=sys.stderr)
         return
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1400"]
     subprocess.run(
@@ -212,13 +212,13 @@ def take_screenshot(html: Path, png: Path) -> None:
 
 
 def versions() -> str:
-    """Return the libraries that numbers depend on."""
+    """Return the versions of the libraries that numbers depend on."""
     return ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
 
 
 @contextlib.contextmanager
 def tools() -> Iterator[Path]:
-    """Give a folder with the programs that pages call: those of this very Python."""
+    """Give a folder with the programs that pages call, run by this Python."""
     with tempfile.TemporaryDirectory() as folder:
         for name, words in (("worthwhile", "-m worthwhile"), ("python", ""), ("python3", "")):
             path = Path(folder) / name
@@ -233,12 +233,12 @@ def pages() -> list[Path]:
 
 
 def runnable(path: Path) -> bool:
-    """Say whether a page has a block to run."""
+    """Whether a page has a block to run."""
     return any(block.kind in ("python", "sh", "console") for block in blocks_of(path.read_text(encoding="utf-8")))
 
 
 def run_page(path: Path, write: bool = False) -> list[str]:
-    """Run a page in the current folder; return what is wrong, or, when writing, put it right."""
+    """Run a page in the current folder; return what is wrong, or, with `write`, correct the page."""
     page = path.read_text(encoding="utf-8")
     made_with = next((m[2] for m in COMMENT.finditer(page) if m[1] == "made with"), None)
     with tools() as folder:
@@ -267,8 +267,8 @@ def run_page(path: Path, write: bool = False) -> list[str]:
 def main() -> int:
     """Run pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pages", nargs="*", help="relative to docs; all, if none is named")
-    parser.add_argument("--write", action="store_true", help="put the real output and the pictures into the pages")
+    parser.add_argument("pages", nargs="*", help="relative to docs; default: all")
+    parser.add_argument("--write", action="store_true", help="write the real output and the pictures into the pages")
     options = parser.parse_args()
     os.environ["MPLBACKEND"] = "Agg"
     chosen = [DOCS.resolve() / name for name in options.pages] or [path.resolve() for path in pages()]

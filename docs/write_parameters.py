@@ -237,6 +237,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "n_jobs": WORKERS,
     },
     "BudgetForestClassifier": {
+        "weighting": """"instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998).
+        None: all cases weigh the same.""",
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",

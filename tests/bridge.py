@@ -59,8 +59,8 @@ def core_policy(policy, n_threads=1):
     """The core's policy."""
     return _core.Policy(
         criterion=policy.criterion, omega=policy.omega, min_cases=policy.min_cases, min_share=policy.min_share,
-        max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, release8=policy.mdl_correction,
-        context=policy.context, lookahead=policy.lookahead, least_cost=policy.answer == "least-cost",
+        max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, mdl_correction=policy.mdl_correction,
+        context=policy.context, idx_depth=policy.idx_depth, least_cost=policy.answer == "least-cost",
         prune=policy.prune, confidence=policy.confidence, raise_subtrees=policy.raise_subtrees, n_threads=n_threads,
         biases=None if policy.biases is None else np.array(policy.biases, dtype=np.float64),
     )  # fmt: skip
@@ -86,11 +86,8 @@ def core_ahead_policy(policy, n_threads=1, **settings):
 def core_grow_ahead(problem, policy, n_threads=1, seconds=1e9, seconds_more=1e9, **settings):
     """The core's tree for a problem, grown with look-ahead."""
     core = core_ahead_policy(policy, n_threads, **settings)
-    aside = {}
-    if policy.ahead.aside is not None:
-        aside = dict(zip(("aside", "aside_classes", "aside_weights"), core_training(policy.ahead.aside), strict=True))
     training = *core_training(problem), core_pricing(problem), core_errors(problem), core
-    return _core.grow_ahead(*training, seconds=seconds, seconds_more=seconds_more, **aside)
+    return _core.grow_ahead(*training, seconds=seconds, seconds_more=seconds_more)
 
 
 def core_sample_costs(problem, policy, n, **settings):
@@ -138,11 +135,11 @@ def core_trials(
 
 
 def core_route(problem, policy, tree, columns, case_prices=None, n_threads=1, has_missing=None):
-    """The core's (answers, prices, class shares) of some cases."""
+    """The core's (answers, prices, class shares, charged tests) of some cases."""
     table = core_table(columns, problem.n_values, has_missing=has_missing)
     return _core.route(
-        tree, table, core_pricing(problem), core_errors(problem), policy.answer == "least-cost",
-        answers=True, prices=True, shares=True, n_threads=n_threads, case_prices=case_prices,
+        tree, table, core_pricing(problem), core_errors(problem), least_cost=policy.answer == "least-cost",
+        answers=True, prices=True, shares=True, charged=True, n_threads=n_threads, case_prices=case_prices,
     )  # fmt: skip
 
 
@@ -225,23 +222,31 @@ def assert_same_tree(tree, expected):
 
 
 def expected_routes(problem, policy, node, columns, case_prices=None):
-    """The oracle's (answers, prices, class shares) of some cases."""
-    answers, prices, shares = [], [], []
+    """The oracle's (answers, prices, class shares, charged tests) of some cases."""
+    answers, prices, shares, charged = [], [], [], []
     for row in range(len(columns[0])):
         case = [column[row] for column in columns]
         priced = problem if case_prices is None else replace(problem, marginal=list(case_prices[row]))
         answer, share = ref.classify(problem, policy, node, case)
         answers.append(answer)
         shares.append(share)
-        prices.append(ref.price(priced, ref.charged_tests(priced, node, case)))
-    return np.array(answers), np.array(prices), np.array(shares)
+        charged.append(ref.charged_tests(priced, node, case))
+        prices.append(ref.price(priced, charged[-1]))
+    return np.array(answers), np.array(prices), np.array(shares), charged
 
 
 def assert_same_routes(routes, expected):
-    """That answers are equal, and prices and class shares up to rounding."""
+    """That answers and charged tests are equal, and prices and class shares up to rounding."""
     np.testing.assert_array_equal(routes[0], expected[0])
     np.testing.assert_allclose(routes[1], expected[1], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(routes[2], expected[2], rtol=1e-9, atol=1e-9)
+    assert sets_of_tests(routes[3]) == list(map(set, expected[3]))
+
+
+def sets_of_tests(words):
+    """The sets of tests that the core returns as bits, 64 to a word."""
+    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+    return [set(np.flatnonzero(row).tolist()) for row in bits]
 
 
 # -- forests ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import worthwhile as ww
 
 
 def turney():
-    """Figure 1 with the prices of Tables 1 and 2 (Turney 1995): delta costs 7 first and 5 after, epsilon 10 and 8."""
+    """Figure 1 with the prices of Tables 1 and 2 (Turney 1995): delta costs 7 first, then 5; epsilon 10, then 8."""
     digits = [str(d) for d in range(10)]
     return {
         "format": "worthwhile-tree",

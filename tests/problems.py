@@ -1,4 +1,4 @@
-"""Random small problems for hypothesis: everything that docs/design.md speaks of, in small numbers.
+"""Random small problems for hypothesis: everything that docs/design/ speaks of, in small numbers.
 
 Hypothesis draws how large a problem may get and seeds the generator that does the rest. It could draw every value, and
 shrink what fails further, but it crowds its draws at the least values, where trees are leaves and nothing can differ.
@@ -123,10 +123,10 @@ def problems(draw, max_rows=40, max_columns=6):
 
 
 @st.composite
-def policies(draw, prunings=ref.PRUNINGS, lookahead=(1,)):
+def policies(draw, prunings=ref.PRUNINGS, idx_depth=(1,)):
     """A policy; one that looks ahead has the only criterion that can."""
     rng = np.random.default_rng(draw(SEEDS))
-    ahead = int(rng.choice(lookahead))
+    ahead = int(rng.choice(idx_depth))
     return ref.Policy(
         criterion=str(rng.choice(ref.CRITERIA if ahead == 1 else ["gain-per-price"])),
         omega=float(rng.choice([1, 0.5, 0])),
@@ -135,7 +135,7 @@ def policies(draw, prunings=ref.PRUNINGS, lookahead=(1,)):
         max_depth=None if rng.random() < 0.8 else int(rng.integers(0, 4)),
         mdl_correction=bool(rng.integers(2)),
         context=bool(rng.integers(2)),
-        lookahead=ahead,
+        idx_depth=ahead,
         answer=str(rng.choice(ref.ANSWERS)),
         prune=str(rng.choice(prunings)),
         raise_subtrees=bool(rng.integers(2)),

@@ -1,4 +1,4 @@
-"""A slow, plain second implementation of docs/design.md: the oracle that the compiled core is compared with.
+"""A slow, plain second implementation of docs/design/: the oracle that the compiled core is compared with.
 
 Written from the page and the papers it cites, never from the core, and in the order of the page: prices, answers,
 candidates, scores, growing, pruning, look-ahead. It takes the shortest road from a sentence to a line of code: nothing
@@ -20,8 +20,7 @@ LEAST_GAIN = 1e-10  # bits: what a candidate must exceed, and what a later cut m
 CRITERIA = ("gain-ratio", "gain", "icf", "gain-per-price", "gain-squared-per-price", "cost-drop")
 PRUNINGS = ("pessimistic", "cost", "none")
 ANSWERS = ("majority", "least-cost")
-SAMPLES = ("grown", "stopped", "pruned")
-FEW_ASIDE = 30  # fewer set-aside cases do not value the samples of a node
+SAMPLES = ("grown", "pruned")
 
 # Quinlan's table of normal deviations for one-sided confidence levels.
 LEVELS_OF_CONFIDENCE = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0)
@@ -73,7 +72,6 @@ class LookAhead:
     samples: str = "grown"
     confidence: float = 0.25
     margin: float = 0.0
-    aside: Problem | None = None  # the cases that value the samples
 
 
 @dataclass
@@ -87,7 +85,7 @@ class Policy:
     max_depth: int | None = None
     mdl_correction: bool = False
     context: bool = False
-    lookahead: int = 1
+    idx_depth: int = 1
     answer: str = "majority"
     prune: str = "pessimistic"
     raise_subtrees: bool = True
@@ -99,8 +97,8 @@ class Policy:
         for name, valid in (("criterion", CRITERIA), ("prune", PRUNINGS), ("answer", ANSWERS)):
             if getattr(self, name) not in valid:
                 raise ValueError(f"{name}={getattr(self, name)!r} is none of {', '.join(valid)}")
-        if self.lookahead > 1 and self.criterion != "gain-per-price":
-            raise ValueError(f"lookahead={self.lookahead} is defined for gain-per-price only, not {self.criterion}")
+        if self.idx_depth > 1 and self.criterion != "gain-per-price":
+            raise ValueError(f"idx_depth={self.idx_depth} is defined for gain-per-price only, not {self.criterion}")
         if self.min_cases <= 0:
             raise ValueError(f"min_cases={self.min_cases} is not above 0")
 
@@ -485,8 +483,8 @@ def look_ahead(problem, policy, cases, n, depth, path):
 
 def choose_split(problem, policy, cases, depth=0, path=()):
     """The candidate that the criterion takes, or None."""
-    if policy.lookahead > 1:
-        found = look_ahead(problem, policy, cases, policy.lookahead, depth, path)
+    if policy.idx_depth > 1:
+        found = look_ahead(problem, policy, cases, policy.idx_depth, depth, path)
         return None if found is None else found[0]
     found = candidates(problem, policy, cases, path)
     if policy.criterion == "cost-drop":
@@ -527,7 +525,7 @@ def divide_at(problem, node, cases):
     return divide(cases, branch, len(node.children), branch_shares(node))
 
 
-def grow_node(problem, policy, cases, depth=0, path=(), aside=None):
+def grow_node(problem, policy, cases, depth=0, path=()):
     """Grow the subtree for some cases; answers are set later, from the top."""
     node = Node(class_weights(problem, cases))
     if is_leaf(policy, node.weights, depth):
@@ -535,15 +533,11 @@ def grow_node(problem, policy, cases, depth=0, path=(), aside=None):
     if policy.ahead is None:
         split = choose_split(problem, policy, cases, depth, path)
     else:
-        split = choose_option(problem, policy, cases, depth, path, aside)
+        split = choose_option(problem, policy, cases, depth, path)
     if split is not None:
         node.column, node.threshold, node.branch_of = split.column, split.threshold, split.branch_of
         parts = divide(cases, split.branch, split.n_branches)
-        asides = divide_aside(problem, policy, split, parts, aside)[0]
-        node.children = [
-            grow_node(problem, policy, part, depth + 1, (*path, split.column), of_part)
-            for part, of_part in zip(parts, asides, strict=True)
-        ]
+        node.children = [grow_node(problem, policy, part, depth + 1, (*path, split.column)) for part in parts]
     return node
 
 
@@ -568,9 +562,7 @@ def without_weightless(problem):
 def grow(problem, policy):
     """The tree, grown and pruned as the policy says."""
     problem = without_weightless(problem)
-    valued_by = None if policy.ahead is None else policy.ahead.aside
-    aside = None if valued_by is None else all_cases(valued_by)
-    root = grow_node(problem, policy, all_cases(problem), aside=aside)
+    root = grow_node(problem, policy, all_cases(problem))
     set_answers(problem, policy, root)
     if policy.prune == "pessimistic":
         root = prune_pessimistic(problem, policy, collapse(root), all_cases(problem))[0]
@@ -752,30 +744,11 @@ class Worth:
         return Worth(*sums, self.tests | other.tests)
 
 
-def divide_aside(problem, policy, split, parts, aside):
-    """The set-aside cases of each branch, and the weight of those whose value is known; no cases: None for each."""
-    if aside is None:
-        return [None] * split.n_branches, 0.0
-    cases_of = policy.ahead.aside
-    node = Node(np.zeros(problem.k), column=split.column, threshold=split.threshold, branch_of=split.branch_of)
-    taken = [branch_taken(node, cases_of.case(row)) for row in aside.rows]
-    branch = np.array([-1 if b is None else b for b in taken], dtype=np.int64)
-    grown_from = np.array([part.weights.sum() for part in parts])
-    asides = []
-    for b, share in enumerate(grown_from / grown_from.sum()):
-        fraction = np.where(branch == b, 1.0, np.where(branch < 0, share, 0.0))
-        asides.append(Cases(aside.rows[fraction > 0], (aside.weights * fraction)[fraction > 0]))
-    return asides, float(aside.weights[branch >= 0].sum())
-
-
-def leaf_worth(problem, policy, cases, above, aside):
+def leaf_worth(problem, policy, cases, above):
     """What some cases are worth as a leaf; without any, it answers as the node above."""
     weights = class_weights(problem, cases)
     answer = choose_answer(problem, policy, weights) if weights.sum() > 0 else above
-    if aside is None:
-        errors = leaf_cost(problem, replace(policy, confidence=policy.ahead.confidence), weights, answer)
-    else:
-        errors = float(aside.weights @ problem.errors[policy.ahead.aside.y[aside.rows], answer])
+    errors = leaf_cost(problem, replace(policy, confidence=policy.ahead.confidence), weights, answer)
     return Worth(errors, leaves=int(weights.sum() > 0))
 
 
@@ -790,37 +763,25 @@ def asked_first(problem, test, path, known, below):
     return Worth(below.errors, prices, below.leaves, below.tests | {test})
 
 
-def worth_of_split(problem, policy, cases, split, depth, path, aside, sample):
-    """What a split is worth with sample(cases, depth, path, answer above, set-aside cases) below each branch."""
-    parts = divide(cases, split.branch, split.n_branches)
+def worth_of_split(problem, policy, cases, split, depth, path):
+    """What a split is worth with a greedy sample below each branch."""
     answer = choose_answer(problem, policy, class_weights(problem, cases))
-    asides, known = divide_aside(problem, policy, split, parts, aside)
-    if aside is None:
-        known = float(cases.weights[split.branch >= 0].sum())
+    known = float(cases.weights[split.branch >= 0].sum())
     below = Worth()
-    for part, of_part in zip(parts, asides, strict=True):
-        below += sample(problem, policy, part, depth + 1, (*path, split.column), answer, of_part)
+    for part in divide(cases, split.branch, split.n_branches):
+        below += greedy_sample(problem, policy, part, depth + 1, (*path, split.column), answer)
     return asked_first(problem, split.column, path, known, below)
 
 
-def leaf_sample(problem, policy, cases, depth, path, above, aside):
-    """A sample that is not even begun."""
-    return leaf_worth(problem, policy, cases, above, aside)
-
-
-def greedy_sample(problem, policy, cases, depth, path, above, aside):
+def greedy_sample(problem, policy, cases, depth, path, above):
     """The worth of the tree that grows greedily from some cases."""
-    leaf = leaf_worth(problem, policy, cases, above, aside)
+    leaf = leaf_worth(problem, policy, cases, above)
     if is_leaf(policy, class_weights(problem, cases), depth):
         return leaf
     split = choose_split(problem, policy, cases, depth, path)
     if split is None:
         return leaf
-    if policy.ahead.samples == "stopped":
-        at_once = worth_of_split(problem, policy, cases, split, depth, path, aside, leaf_sample)
-        if not clearly_less(at_once, leaf):
-            return leaf
-    worth = worth_of_split(problem, policy, cases, split, depth, path, aside, greedy_sample)
+    worth = worth_of_split(problem, policy, cases, split, depth, path)
     return leaf if policy.ahead.samples == "pruned" and not clearly_less(worth, leaf) else worth
 
 
@@ -852,13 +813,11 @@ def same_split(one, other):
     return one.column == other.column and np.array_equal(one.branch, other.branch) and one.branch_of == other.branch_of
 
 
-def choose_option(problem, policy, cases, depth, path, aside):
+def choose_option(problem, policy, cases, depth, path):
     """The option of least worth, unless the greedy choice stands; None if there is no option."""
-    if aside is not None and len(aside.rows) < FEW_ASIDE:
-        aside = None
     valued = []
     for option in options(problem, policy, cases):
-        worth = worth_of_split(problem, policy, cases, option, depth, path, aside, greedy_sample)
+        worth = worth_of_split(problem, policy, cases, option, depth, path)
         valued.append((float(worth.leaves) if policy.ahead.by_size else worth.total, option))
     if not valued:
         return None
@@ -917,13 +876,11 @@ class ForestPolicy:
 
 
 def impurity(name, counts, parameter):
-    """How far classes of these sizes are mixed: equations 11, 14 and 13 of Nan, Wang & Saligrama (2015)."""
+    """How far classes of these sizes are mixed: equations 11 and 14 of Nan, Wang & Saligrama (2015)."""
     counts = [float(n) for n in counts]
     if name == "powers":
         return sum(counts) ** parameter - sum(n**parameter for n in counts) if sum(n > 0 for n in counts) > 1 else 0.0
     pairs = [(a, b) for i, a in enumerate(counts) for b in counts[i + 1 :]]
-    if name == "products":
-        return sum((a * b) ** parameter for a, b in pairs)
     over = [(max(a - parameter, 0.0), max(b - parameter, 0.0)) for a, b in pairs]
     return sum(max(a * b - parameter**2, 0.0) for a, b in over)
 
@@ -1015,14 +972,17 @@ def leaf_counts(problem, node, case_values):
 
 
 def consult(problem, policy, trees, case_values):
-    """What every tree of a forest says of a case: (answer, class weights, what it charges on top of those before)."""
+    """What every tree of a forest says of a case: (answer, class weights, what it charges on top of those before).
+
+    And the tests that the case is charged for by all of them.
+    """
     said, paid = [], frozenset()
     for tree in trees:
         charged = charged_tests(problem, tree, case_values, paid)
         extra = price_of_more(problem, charged, paid)
         said.append((classify(problem, policy, tree, case_values)[0], leaf_counts(problem, tree, case_values), extra))
         paid |= charged
-    return said
+    return said, paid
 
 
 def vote(k, said, default):

@@ -2,9 +2,9 @@
 
 import time
 
-from worthwhile.experiments import Cell, Experiment, Family, Table
+from worthwhile.experiments import Cell, Experiment, Family, ResultTable
 from worthwhile.experiments.engine import seed_of
-from worthwhile.experiments.page import Entry, Panel, Picture, estimate
+from worthwhile.experiments.page import Panel, Picture, TableEntry, mean_interval
 
 RAN = []  # cells that were run in this process
 
@@ -43,8 +43,8 @@ def experiment(name, *learners, data="made-up", published=(0, 1)):
 
     def table(results, quick, seed):
         entries = {
-            (learner, "cost"): Entry(
-                estimate([results[cell]["cost"] for cell in cells([learner], quick, seed, data)]),
+            (learner, "cost"): TableEntry(
+                mean_interval([results[cell]["cost"] for cell in cells([learner], quick, seed, data)]),
                 published,
                 rough=quick,
             )
@@ -55,7 +55,7 @@ def experiment(name, *learners, data="made-up", published=(0, 1)):
                 f"{name}-lines", "Lines", [1, 10], "x", "y", [Panel("one", {"a": [1, 2]}, {"b": [0, 1]})], "ab", "z"
             )
         ]
-        return Table(
+        return ResultTable(
             name, f"About {name}", list(learners), ["cost"], entries, "As usual.", ["A note."], pictures=pictures
         )
 

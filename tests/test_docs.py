@@ -53,6 +53,15 @@ def test_links_lead_to_files(path):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
+@pytest.mark.parametrize(
+    "path", [ROOT / "CONTRIBUTING.md", *sorted((DOCS / "design").glob("*.md"))], ids=lambda path: path.name
+)
+def test_places_in_the_repository_exist(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for place in re.findall(r"`((?:src|core|tests|docs|benchmarks|\.ci)/[\w./-]*)`", text):
+        assert (ROOT / place).exists(), f"{path.name} names {place}"
+
+
 def test_sphinx_builds_without_a_warning(tmp_path):
     for name in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(name, reason="the extra 'docs' is not installed")
@@ -140,10 +149,10 @@ def test_a_page_that_is_right(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("right", "wrong", "complaint"),
     [
-        ("took … s", "took … min", "line 15: shows\none\n…\ntook … min\nbut there comes\none\ntwo\ntook 1.3 s"),
+        ("took … s", "took … min", "line 15: shows\none\n…\ntook … min\nbut the output is\none\ntwo\ntook 1.3 s"),
         ("['one', 'two']", "['one']", "Expected:\n    ['one']\nGot:\n    ['one', 'two']"),
         ("cat names.txt", "cat names.csv", "ended with code 1: cat: names.csv: No such file"),
-        ("hello Ann\n", "hello Bob\n", "hello Bob\nbut there comes\nname: Ann\nhello Ann"),
+        ("hello Ann\n", "hello Bob\n", "hello Bob\nbut the output is\nname: Ann\nhello Ann"),
         ("# A page", "# A page\n\n![x](pictures/none.png)", "page.md: shows none.png, but does not make it"),
     ],
 )  # fmt: skip

@@ -313,7 +313,7 @@ def xor():
 
 def test_look_ahead_finds_xor_where_greedy_does_not():
     assert not ref.grow(xor(), Policy("gain-per-price")).children
-    tree = ref.grow(xor(), Policy("gain-per-price", lookahead=2))
+    tree = ref.grow(xor(), Policy("gain-per-price", idx_depth=2))
     assert shape(tree) == (0, (1, 0, 1), (1, 1, 0))
     found, gained, spent = ref.look_ahead(xor(), Policy("gain-per-price"), ref.all_cases(xor()), 2, 0, ())
     assert (found.column, gained, spent) == (0, pytest.approx(1.0), pytest.approx(5.0))
@@ -322,11 +322,11 @@ def test_look_ahead_finds_xor_where_greedy_does_not():
     problem = xor()
     with_decoy = Problem([*problem.columns, decoy], [2] * 4, problem.y, 2, marginal=[0.2, 0.3, 1, 1])
     assert ref.grow(with_decoy, Policy("gain-per-price", prune="none")).column == 3
-    assert ref.grow(with_decoy, Policy("gain-per-price", prune="none", lookahead=2)).column == 0
+    assert ref.grow(with_decoy, Policy("gain-per-price", prune="none", idx_depth=2)).column == 0
 
 
 def test_look_ahead_respects_depth_and_context():
-    policy = Policy("gain-per-price", lookahead=2, max_depth=1)
+    policy = Policy("gain-per-price", idx_depth=2, max_depth=1)
     assert not ref.grow(xor(), policy).children
     grouped = xor()
     grouped.group, grouped.common = [0, 0, -1], [4]
@@ -337,7 +337,7 @@ def test_look_ahead_respects_depth_and_context():
 
 def test_look_ahead_is_for_idx_only():
     with pytest.raises(ValueError, match="gain-per-price only"):
-        Policy("icf", lookahead=2)
+        Policy("icf", idx_depth=2)
 
 
 def test_a_level_of_the_hierarchy_is_chosen():
@@ -488,7 +488,7 @@ def test_cost_pruning_keeps_what_pays():
 def test_cost_pruning_counts_what_was_paid_on_the_way():
     problem = xor()
     problem.group, problem.common = [0, 0, -1], [4]
-    tree = ref.grow(problem, Policy("gain-per-price", lookahead=2, prune="none"))
+    tree = ref.grow(problem, Policy("gain-per-price", idx_depth=2, prune="none"))
     cases = ref.all_cases(problem)
     assert ref.subtree_price(problem, tree, cases) == pytest.approx(32 * 9)
     part = ref.divide_at(problem, tree, cases)[0]
@@ -501,7 +501,7 @@ def test_cost_pruning_counts_what_was_paid_on_the_way():
 
 
 def test_degenerate_problems():
-    for policy in (Policy(), Policy("icf", prune="cost"), Policy("cost-drop"), Policy("gain-per-price", lookahead=2)):
+    for policy in (Policy(), Policy("icf", prune="cost"), Policy("cost-drop"), Policy("gain-per-price", idx_depth=2)):
         one_row = Problem([[1.0], [0]], [0, 2], [1], 2)
         assert shape(ref.grow(one_row, policy)) == 1
         one_class = Problem([[1.0, 2.0, 3.0, 4.0]], [0], [0] * 4, 1)

@@ -163,4 +163,4 @@ def test_types_of_the_core_name_what_the_core_has():
 def test_only_the_command_line_prints():
     for path in PACKAGE.rglob("*.py"):
         text = re.sub(r">>>.*|\.\.\. .*", "", path.read_text())
-        assert not re.search(r"\bprint\(", text) or "cli" in path.parts, path.name
+        assert not re.search(r"(?<!\.)\bprint\(", text) or "cli" in path.parts, path.name

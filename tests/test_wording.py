@@ -2,7 +2,7 @@
 
 import pytest
 
-from worthwhile.wording import amount, enumeration, number, percent
+from worthwhile.wording import amount, enumeration, percent
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,3 @@ def test_lists_of_names():
     assert enumeration([]) == ""
     assert enumeration(["a", "b"]) == "a and b"
     assert enumeration(["a", "b", "c"], "or") == "a, b or c"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(3.0, "3"), (-120.0, "-120"), (0.1, "0.1"), (1 / 3, "0.33333333"), (1e15, "1e+15")]
-)
-def test_numbers(value, text):
-    assert number(value) == text

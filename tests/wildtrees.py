@@ -1,4 +1,4 @@
-"""Random trees as somebody might write them by hand, with groups, delays and requirements; and cases for them."""
+"""Random trees as users might write them by hand, with groups, delays and requirements; and cases for them."""
 
 VALUES = ("a", "b", "c")
 NAMES = ("n0", "n1", "c0", "c1", "n2")
@@ -25,12 +25,10 @@ def random_content(rng):
             node: dict = {"test": name}
             if name[0] == "n":
                 node["threshold"] = int(rng.integers(-2, 3))
-                n_children = 2
             else:
                 node["branches"] = [["a"], ["b"]] if rng.random() < 0.3 else [["a", "c"], ["b"]]
-                n_children = 2
             nodes[at] |= node
-            nodes[at]["children"] = [write(depth - 1) for _ in range(n_children)]
+            nodes[at]["children"] = [write(depth - 1) for _ in range(2)]
         return at
 
     write(4)
@@ -46,6 +44,6 @@ def random_content(rng):
 
 
 def random_case(rng, missing):
-    """A case with a share of values that cannot be had, and some that no tree knows."""
+    """A case with a share of unavailable values, and some values that no tree knows."""
     case = {n: int(rng.integers(-3, 4)) if n[0] == "n" else str(rng.choice([*VALUES, "new"])) for n in NAMES}
     return {n: None if rng.random() < missing else v for n, v in case.items()}

@@ -1,13 +1,13 @@
-"""Types of the compiled core (core/bindings.cpp)."""
-
-from typing import Any
+"""Types of the compiled core (core/python/bindings.cpp)."""
 
 import numpy as np
 import numpy.typing as npt
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int32]
-_Routes = tuple[_Ints | None, _Floats | None, _Floats | None]
+_Words = npt.NDArray[np.uint64]
+# Answers, prices, class shares, and the charged tests as bits, 64 to a word.
+_Routes = tuple[_Ints | None, _Floats | None, _Floats | None, _Words | None]
 
 class Table:
     def __init__(self, n_cases: int, has_missing: bool) -> None: ...
@@ -37,9 +37,9 @@ class Policy:
         min_cases: float,
         min_share: float,
         max_depth: int,
-        release8: bool,
+        mdl_correction: bool,
         context: bool,
-        lookahead: int,
+        idx_depth: int,
         least_cost: bool,
         prune: str,
         confidence: float,
@@ -60,7 +60,20 @@ class Policy:
     ) -> None: ...
 
 class Tree:
-    def __init__(self, n_classes: int, **arrays: Any) -> None: ...
+    def __init__(
+        self,
+        n_classes: int,
+        *,
+        test: _Ints,
+        threshold: _Floats,
+        first_child: _Ints,
+        n_children: _Ints,
+        map_start: _Ints,
+        map_size: _Ints,
+        maps: _Ints,
+        answer: _Ints,
+        weights: _Floats,
+    ) -> None: ...
     test: _Ints
     threshold: _Floats
     first_child: _Ints
@@ -72,12 +85,13 @@ class Tree:
     weights: _Floats
     def shares(self) -> _Floats: ...
 
-class ForestLedger:
+class ForestRouter:
     def __init__(self, table: Table, pricing: Pricing, errors: Errors, case_prices: _Floats | None = None) -> None: ...
     def consult(
         self, tree: Tree, who: npt.NDArray[np.uint8] | None = None, n_threads: int = 1
     ) -> tuple[_Ints, _Floats, _Floats]: ...
     def consult_all(self, trees: list[Tree], n_threads: int = 1) -> tuple[_Ints, _Floats, _Floats]: ...
+    def charged(self) -> _Words: ...
 
 def criteria() -> list[str]: ...
 def grow(
@@ -117,12 +131,6 @@ def grow_ahead(
     *,
     seconds: float,
     seconds_more: float,
-    aside: Table | None = None,
-    aside_classes: _Ints | None = None,
-    aside_weights: _Floats | None = None,
-    whole: Table | None = None,
-    whole_classes: _Ints | None = None,
-    whole_weights: _Floats | None = None,
 ) -> Tree: ...
 def sample_costs(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy, n: int
@@ -162,12 +170,14 @@ def route(
     table: Table,
     pricing: Pricing,
     errors: Errors,
+    *,
     least_cost: bool,
-    answers: bool,
-    prices: bool,
-    shares: bool,
-    n_threads: int,
-    case_prices: _Floats | None,
+    answers: bool = False,
+    prices: bool = False,
+    shares: bool = False,
+    charged: bool = False,
+    n_threads: int = 1,
+    case_prices: _Floats | None = None,
 ) -> _Routes: ...
 def route_lazily(
     table: Table,

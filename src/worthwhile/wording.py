@@ -1,14 +1,10 @@
-"""Amounts, percentages, lists of names and conditions as text."""
+"""Amounts, percentages and lists of names as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from worthwhile.tree.tree import Tree
-
-__all__ = ["amount", "condition", "enumeration", "number", "percent"]
+__all__ = ["amount", "enumeration", "percent"]
 
 
 def amount(money: float, fine: bool = False) -> str:
@@ -18,7 +14,7 @@ def amount(money: float, fine: bool = False) -> str:
     ----------
     money : float
     fine : bool
-        Use three decimals below 1, for averages over cases such as a mean cost where every error costs 1.
+        An average over cases, such as a total cost where every error costs 1: three decimals below 1.
 
     Examples
     --------
@@ -33,7 +29,7 @@ def amount(money: float, fine: bool = False) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of the cases in whole percent, or with one significant digit below 1 %.
+    """Return a share of the cases in whole percent, with more digits below one percent.
 
     Examples
     --------
@@ -44,7 +40,7 @@ def percent(share: float) -> str:
 
 
 def enumeration(names: Sequence[str], word: str = "and") -> str:
-    """Return names joined by commas and a final "and" (or another word).
+    """Return names as they are listed in a sentence.
 
     Examples
     --------
@@ -52,20 +48,3 @@ def enumeration(names: Sequence[str], word: str = "and") -> str:
     ('a, b and c', 'a')
     """
     return f" {word} ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
-
-
-def condition(tree: Tree, node: int, branch: int) -> str:
-    """Return the condition of a branch in words, e.g. "≤ 38" or "angina or abnang"."""
-    column = int(tree.nodes.test[node])
-    values = tree.schema.values[column]
-    if values is None:
-        return f"{'>' if branch else '≤'} {number(float(tree.nodes.threshold[node]))}"
-    return (
-        " or ".join(v for v, b in zip(values, tree.nodes.branch_of(node), strict=True) if b == branch)
-        or "no known value"
-    )
-
-
-def number(value: float) -> str:
-    """Return a number as text: whole numbers in full, others with eight digits."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.8g}"

@@ -18,6 +18,7 @@ from bridge import (
     core_route,
     core_route_lazily,
     core_table,
+    core_tree_cost,
     differences,
     expected_routes,
     from_node,
@@ -41,7 +42,7 @@ def test_grown_tree(problem, policy):
 
 
 @compare(200)
-@given(problem=problems(max_rows=16, max_columns=3), policy=policies(prunings=["none"], lookahead=(2, 3)))
+@given(problem=problems(max_rows=16, max_columns=3), policy=policies(prunings=["none"], idx_depth=(2, 3)))
 def test_tree_grown_by_looking_ahead(problem, policy):
     assert_same_tree(core_grow(problem, policy), ref.grow(problem, policy))
 
@@ -273,3 +274,129 @@ def test_more_tests_than_a_word_has_bits(seed):
     by_cost = ref.Policy("icf", min_cases=1, context=True, prune="cost", confidence=0.9)
     dear = ref.Problem(columns, [0] * n_tests, problem.y, 3, marginal=problem.marginal, errors=60 * (1 - np.eye(3)))
     assert_same_tree(core_grow(dear, by_cost), ref.grow(dear, by_cost))
+
+
+# -- what leads out of bounds is refused ------------------------------------------------------------------------------
+
+
+def node_table(**changes):
+    """The arrays of a tree: node 0 asks a number, node 1 a nominal test of three values."""
+    arrays = {
+        "test": [0, 1, -1, -1, -1],
+        "threshold": [0.5, 0, 0, 0, 0],
+        "first_child": [1, 3, -1, -1, -1],
+        "n_children": [2, 2, 0, 0, 0],
+        "map_start": [-1, 0, -1, -1, -1],
+        "map_size": [0, 3, 0, 0, 0],
+        "maps": [0, 1, -1],
+        "answer": [0, 1, 0, 1, 2],
+        "weights": np.ones((5, 2)),
+    }
+    floats = ("threshold", "weights")
+    given = {name: np.array(v, dtype=float if name in floats else np.int32) for name, v in (arrays | changes).items()}
+    return _core.Tree(2, **given)
+
+
+def bounded_problem():
+    errors = np.array([[0, 9, 2], [9, 0, 2]])
+    return ref.Problem([np.linspace(0, 1, 6), np.array([0, 1, 2] * 2)], [0, 3], [0, 1] * 3, 2, errors=errors)
+
+
+def route_alone(tree, problem=None, **changes):
+    problem = problem or bounded_problem()
+    return core_route(problem, ref.Policy(answer="least-cost"), tree, problem.columns, **changes)
+
+
+def test_a_sound_node_table_is_taken():
+    assert route_alone(node_table())[0].tolist() == [1, 2, 2, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"threshold": [0.5] * 4}, "equally long: 5 and 4"),
+        ({"answer": [0] * 6}, "equally long: 5 and 6"),
+        ({"weights": np.ones((5, 1))}, "one weight for each"),
+        ({"weights": np.ones((4, 2))}, "one weight for each"),
+        ({"first_child": [0, 3, -1, -1, -1]}, "node 0 has children outside"),
+        ({"first_child": [1, 4, -1, -1, -1]}, "node 1 has children outside"),
+        ({"first_child": [1, 2**31 - 1, -1, -1, -1]}, "node 1 has children outside"),
+        ({"first_child": [1, 2, -1, -1, -1]}, "node 2 is a child of two nodes"),
+        ({"first_child": [3, 3, -1, -1, -1]}, "node 1 is no child of a node before it"),
+        ({"n_children": [2, -2, 0, 0, 0]}, "node 1 has children outside"),
+        ({"n_children": [2, 1, 0, 0, 0]}, "node 1 has another number of children than of branches"),
+        ({"n_children": [1, 2, 0, 0, 0]}, "node 0 has another number of children than of branches"),
+        ({"n_children": [2, 2, 0, 1, 0]}, "node 3 is a leaf with children"),
+        ({"map_start": [-1, 1, -1, -1, -1]}, "node 1 has a map that ends outside"),
+        ({"map_size": [0, 2**31 - 1, 0, 0, 0]}, "node 1 has a map that ends outside"),
+        ({"map_size": [0, -1, 0, 0, 0]}, "node 1 has a map that ends outside"),
+        ({"maps": [0, 2, -1]}, "node 1 has another number of children than of branches"),
+        ({"maps": [0, 1, -7]}, "node 1 has a map with the branch -7"),
+        ({"answer": [0, 1, 0, -1, 2]}, "node 3 has the answer -1"),
+    ],
+)
+def test_node_tables_that_lead_out_of_bounds_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        node_table(**changes)
+
+
+def test_trees_that_are_too_deep_for_recursion_are_refused():
+    n = 5000  # tests in a row
+    inner = np.arange(2 * n + 1) % 2 == 0
+    inner[-1] = False
+    nodes = len(inner)
+    arrays = {name: np.full(nodes, -1, dtype=np.int32) for name in ("test", "first_child", "map_start")}
+    arrays["test"][inner] = 0
+    arrays["first_child"][inner] = np.flatnonzero(inner) + 1
+    numbers = {name: np.zeros(nodes, dtype=np.int32) for name in ("map_size", "answer")}
+    children = np.where(inner, 2, 0).astype(np.int32)
+    with pytest.raises(ValueError, match="more than 4096 tests deep"):
+        _core.Tree(
+            1, threshold=np.zeros(nodes), weights=np.ones((nodes, 1)), n_children=children,
+            maps=np.zeros(0, dtype=np.int32), **arrays, **numbers,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test": [0, 2, -1, -1, -1]}, "node 1 asks for test 2, but there are 2"),
+        ({"test": [1, 1, -1, -1, -1]}, "node 0 takes test 1 for one of the other kind"),
+        ({"test": [0, 0, -1, -1, -1]}, "node 1 takes test 0 for one of the other kind"),
+        ({"answer": [0, 1, 0, 1, 3]}, "node 4 has the answer 3, but there are 3"),
+        ({"answer": [9, 1, 0, 1, 2]}, "node 0 has the answer 9, but there are 3"),
+    ],
+)
+def test_trees_that_do_not_fit_the_table_are_refused(changes, message):
+    tree = node_table(**changes)
+    with pytest.raises(ValueError, match=message):
+        route_alone(tree)
+    problem = bounded_problem()
+    with pytest.raises(ValueError, match=message):
+        core_tree_cost(problem, ref.Policy(answer="least-cost"), tree)
+
+
+def test_tables_and_prices_of_other_sizes_are_refused():
+    problem, tree = bounded_problem(), node_table()
+    short = ref.Problem(problem.columns[:1], [0], problem.y, 2, errors=problem.errors)
+    table, pricing, errors = core_table(problem.columns, problem.n_values), core_pricing(short), core_errors(problem)
+    with pytest.raises(ValueError, match="the columns of a table must have the length 1, got 2"):
+        _core.ForestRouter(table, pricing, errors)
+    with pytest.raises(ValueError, match="node 1 asks for test 1, but there are 1"):
+        route_alone(tree, short)
+    with pytest.raises(ValueError, match=r"'case_prices' must have the shape \(6, 2\)"):
+        route_alone(tree, case_prices=np.ones((5, 2)))
+    other = ref.Problem(problem.columns, problem.n_values, problem.y, 3)
+    with pytest.raises(ValueError, match="the tree has 2 classes, but the error costs have 3"):
+        route_alone(tree, other)
+    with pytest.raises(ValueError, match="a column must have the length 4, got 6"):
+        _core.Table(4, False).add_numeric(np.zeros(6))
+    settings = core_pricing(problem), errors, core_policy(ref.Policy())
+    with pytest.raises(ValueError, match="'classes' must have the length 6, got 5"):
+        _core.grow(table, np.zeros(5, dtype=np.int32), None, *settings)
+    with pytest.raises(ValueError, match="'classes' holds a number that is no class"):
+        _core.grow(table, np.full(6, 2, dtype=np.int32), None, *settings)
+    with pytest.raises(ValueError, match="'weights' must have the length 6, got 7"):
+        _core.grow(table, np.zeros(6, dtype=np.int32), np.ones(7), *settings)
+    with pytest.raises(ValueError, match="'biases' must have the length 2, got 1"):
+        core_grow(problem, ref.Policy("icf", biases=[1.0]))

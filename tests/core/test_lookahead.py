@@ -21,7 +21,7 @@ from bridge import (
     from_node,
     to_node,
 )
-from problems import SEEDS, WEIGHTS, compare, hand_written_trees, policies, problems
+from problems import SEEDS, compare, hand_written_trees, policies, problems
 
 MARGIN = 0.0971  # near a tenth, which ratios of costs meet exactly: then rounding would decide
 
@@ -217,7 +217,8 @@ def stumps(problem, policy):
     """The single splits of all cases: what each costs per case, and its score."""
     cases = ref.all_cases(problem)
     found = ref.candidates(problem, policy, cases)
-    worth = [ref.worth_of_split(problem, policy, cases, c, 0, (), None, ref.leaf_sample).total for c in found]
+    alone = replace(policy, max_depth=1)  # nothing is asked after it
+    worth = [ref.worth_of_split(problem, alone, cases, c, 0, ()).total for c in found]
     scores = [ref.score(policy, c)[1] if c.gain > ref.LEAST_GAIN else 0.0 for c in found]
     return np.array(worth) / problem.weights.sum(), np.array(scores)
 
@@ -313,65 +314,6 @@ def test_threads_do_not_change_the_tree(missing, by_size):
         assert not differences(to_node(core_grow_ahead(problem, policy, n_threads=n_threads, **settings)), alone)
     others = [to_node(core_grow_ahead(problem, policy, **(settings | {"seed": seed}))) for seed in range(6)]
     assert any(differences(other, alone) for other in others)
-
-
-# -- set-aside cases --------------------------------------------------------------------------------------------------
-
-
-def with_values_that_lie_ever_closer(problem):
-    """Numbers such that the middle of two lies below whatever follows the lower one: all thresholds are values."""
-    columns = []
-    for column, v in zip(problem.columns, problem.n_values, strict=True):
-        ranks = np.searchsorted(np.unique(column), column) % 12
-        columns.append(column if v else np.where(np.isnan(column), np.nan, 1 - 2.0**-ranks))
-    return replace(problem, columns=columns)
-
-
-@compare(160)
-@given(problem=problems(max_rows=80, max_columns=3), policy=ahead_policies(), seed=SEEDS)
-def test_set_aside_cases_value_the_samples(problem, policy, seed):
-    rng = np.random.default_rng(seed)
-    weights = WEIGHTS[rng.choice(["none", "quarters", "whole"])](rng, len(problem.y))
-    problem = with_values_that_lie_ever_closer(replace(problem, weights=weights))
-    rows = rng.permutation(len(problem.y))
-    n_aside = min(int(rng.choice([0.4, 0.6, 0.8]) * len(rows)), len(rows) - 1)
-    if n_aside == 0:
-        return
-    aside = ref.some_cases(problem, rows[:n_aside])
-    problem = ref.some_cases(problem, rows[n_aside:])
-    policy = replace(policy, ahead=replace(policy.ahead, aside=aside))
-    tree = core_grow_ahead(problem, policy)
-    assert_same_tree(tree, ref.grow(problem, policy))
-    if n_aside < 30:
-        own = replace(policy, ahead=replace(policy.ahead, aside=None))
-        assert not differences(to_node(tree), to_node(core_grow_ahead(problem, own)))
-
-
-@pytest.mark.parametrize(("n_aside", "first"), [(29, 0), (30, 1), (60, 1)])
-def test_from_30_set_aside_cases_on_they_decide(n_aside, first):
-    # Both tests tell the classes of the cases at hand; those set aside know only the second.
-    y = np.array([0, 1] * 20)
-    problem = ref.Problem([y, y], [2, 2], y, 2, marginal=[1, 2], errors=100 * (1 - np.eye(2)))
-    there = np.arange(n_aside) % 2
-    aside = replace(problem, columns=[1 - there, there], y=there, weights=None)
-    policy = ref.Policy("icf", context=True, prune="none", answer="least-cost", ahead=ref.LookAhead(aside=aside))
-    tree = core_grow_ahead(problem, policy)
-    assert tree.test[0] == first
-    assert_same_tree(tree, ref.grow(problem, policy))
-
-
-def test_set_aside_cases_go_by_the_threshold_of_the_tree():
-    # Where x0 is 1, x1 is 0 or 4, and cut at the middle; 1, which occurs elsewhere, lies below it. All cases set aside
-    # have it, and belong to the lower side.
-    x0 = np.repeat([0, 1, 1], 10)
-    x1 = np.repeat([1.0, 0.0, 4.0], 10)
-    y = np.r_[[0, 1] * 5, [0] * 10, [1] * 10]
-    problem = ref.Problem([x0, x1, y], [2, 0, 2], y, 2)
-    there = {"columns": [np.ones(40), np.ones(40), np.arange(40) % 2], "y": np.zeros(40), "weights": None}
-    policy = ref.Policy("icf", context=True, prune="none", max_depth=2)
-    policy.ahead = ref.LookAhead(aside=replace(problem, **there))
-    assert ref.grow(problem, policy).column == 0
-    assert core_grow_ahead(problem, policy).test[0] == 0
 
 
 # -- the classifiers without samples ----------------------------------------------------------------------------------

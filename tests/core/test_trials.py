@@ -107,7 +107,7 @@ def test_tree_grown_by_biases(problem, policy, seed):
 
 
 @compare(60)
-@given(problem=problems(max_rows=16, max_columns=3), policy=policies(prunings=["none"], lookahead=(2,)), seed=SEEDS)
+@given(problem=problems(max_rows=16, max_columns=3), policy=policies(prunings=["none"], idx_depth=(2,)), seed=SEEDS)
 def test_tree_grown_by_biases_looking_ahead(problem, policy, seed):
     policy = replace(policy, biases=random_biases(np.random.default_rng(seed), problem))
     assert_same_tree(core_grow(problem, policy), ref.grow(problem, policy))

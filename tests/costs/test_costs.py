@@ -71,7 +71,7 @@ def test_computed_tests_include_what_they_require(test: str, paid: tuple[str, ..
 
 
 def reference_price(costs: Costs, test: str, paid: set[str]) -> float:
-    """Price a test as defined in docs/design.md, slowly."""
+    """Price a test as defined in docs/design/pricing.md, slowly."""
     closure = {test}
     while more := {r for t in closure for r in (costs.tests[t].requires if t in costs.tests else ())} - closure:
         closure |= more

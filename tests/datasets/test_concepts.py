@@ -1,15 +1,11 @@
-"""Made-up problems follow their rules; drawn price lists follow theirs."""
-
-import math
+"""Synthetic problems follow their rules."""
 
 import numpy as np
 import pytest
 
 import worthwhile as ww
+from worthwhile.datasets.concepts import multiplexer, parity
 from worthwhile.datasets.loading import CONCEPTS, make, random_costs
-from worthwhile.datasets.random_prices import information_gains
-from worthwhile.table.columns import read_columns
-from worthwhile.table.schema import Schema
 
 # Instances, nominal and numeric columns: Esmeir & Markovitch (2008), Table 5.
 SIZES = {
@@ -22,7 +18,7 @@ SIZES = {
 
 
 def rule(name, case):
-    """The class of a case, written once more in the plainest way."""
+    """Return the class of a case, computed in the simplest way."""
     if name == "xor-3d":
         return "1" if case[0] * case[1] * case[2] > 0 else "-1"
     b = [int(value) for value in case]
@@ -37,7 +33,7 @@ def rule(name, case):
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_made_up_problems_follow_their_rules(name):
+def test_problems_follow_their_rules(name):
     data = make(name, random_state=3, as_frame=False)
     cases, nominal, numeric = SIZES[name]
     assert data.X.shape == (cases, nominal + numeric)
@@ -52,11 +48,11 @@ def test_made_up_problems_follow_their_rules(name):
     assert str(cases) in data.description
 
 
-def test_the_list_of_made_up_problems_is_complete():
+def test_the_list_of_problems_is_complete():
     assert set(CONCEPTS) == set(SIZES)
 
 
-def test_made_up_cases_depend_on_the_seed_only():
+def test_cases_depend_only_on_the_seed():
     one, same, other = (make("xor-3d", seed, as_frame=False) for seed in (1, 1, 2))
     assert (one.X == same.X).all()
     assert (one.X != other.X).any()
@@ -65,7 +61,7 @@ def test_made_up_cases_depend_on_the_seed_only():
     assert len(make("xor-5", 0, n_cases=17).y) == 17
 
 
-def test_made_up_frames_are_as_loaded_ones():
+def test_frames_can_be_learned_from():
     pandas = pytest.importorskip("pandas")
     data = make("multi-xor", 0, as_frame=True)
     assert isinstance(data.X, pandas.DataFrame)
@@ -77,137 +73,23 @@ def test_made_up_frames_are_as_loaded_ones():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "xor-6"}, "there is no made-up problem 'xor-6'; there are multiplexer-20, xor-5, "),
-        ({"name": "xor-5", "n_cases": 0}, "n_cases must be a whole number of at least 1, got 0"),
-        ({"name": "xor-5", "n_cases": 2.5}, "n_cases must be a whole number"),
-        ({"name": "xor-5", "random_state": -1}, "random_state must be None, a whole number of at least 0"),
+        ({"name": "xor-6"}, "unknown problem 'xor-6'; valid: multiplexer-20, xor-5, "),
+        ({"name": "xor-5", "n_cases": 0}, "n_cases must be an integer of at least 1, got 0"),
+        ({"name": "xor-5", "n_cases": 2.5}, "n_cases must be an integer"),
+        ({"name": "xor-5", "random_state": -1}, "random_state must be None, an integer of at least 0"),
         ({"name": "xor-5", "random_state": "now"}, "random_state must be None.*got 'now'"),
         ({"name": "xor-5", "as_frame": "yes"}, "as_frame must be True, False"),
     ],
 )
-def test_what_cannot_be_made(arguments, message):
+def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         make(**arguments)
 
 
-# Price lists
-
-
-def cases(n=200, columns=20, seed=0):
-    """Columns that tell less and less about the class."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    noise = np.linspace(0.2, 5, columns)
-    return y[:, None] + noise * rng.normal(size=(n, columns)), y
-
-
-def lists(count, X, y, **options):
-    return [random_costs(X, y, random_state=seed, **options) for seed in range(count)]
-
-
-def test_prices_lie_in_the_range_and_further_tests_save_the_common_price():
-    X, y = cases()
-    for costs in lists(20, X, y, price_range=(5, 50)):
-        for name, test in costs.tests.items():
-            assert 5 <= round(costs.price(name), 2) <= 50
-            assert test.price > 0
-            assert not test.delayed
-        for group, common in costs.groups.items():
-            members = [name for name, test in costs.tests.items() if test.group == group]
-            assert len(members) > 1
-            assert common == pytest.approx(0.8 * min(map(costs.price, members)), abs=0.006)
-            first, second = members[:2]
-            assert costs.price(second) - costs.price(second, paid={first}) == pytest.approx(common)
-
-
-def test_groups_and_none_are_equally_likely():
-    X, y = cases(n=20)
-    found = [test.group for costs in lists(100, X, y) for test in costs.tests.values()]
-    assert len(set(found)) == 5  # 0.2 × 20 groups, or none
-    for group in set(found):
-        assert abs(found.count(group) / len(found) - 1 / 5) < 0.06  # groups of one are dissolved: a little less
-    assert not any(costs.groups for costs in lists(5, X, y, groups=0.0))
-
-
-def test_informative_tests_cost_more():
-    X, y = cases()
-    mean = np.mean([[costs.price(name) for name in costs.tests] for costs in lists(50, X, y)], axis=0)
-    assert mean[0] > 75
-    assert mean[-1] < 30
-    table = read_columns(X)
-    told = information_gains(table, Schema.learn(table), y.astype(np.int32), 2)
-    assert np.corrcoef(told, mean)[0, 1] > 0.95
-    exact = random_costs(X, y, spread=0.0, groups=0.0, random_state=0)
-    assert [exact.price(name) for name in exact.tests] == pytest.approx(1 + 99 * told / told.max(), abs=0.006)
-
-
-def test_uniform_prices_do_not_look_at_the_classes():
-    X, y = cases()
-    drawn = lists(50, X, y, informative=False)
-    mean = np.mean([[costs.price(name) for name in costs.tests] for costs in drawn], axis=0)
-    assert np.abs(mean - 50.5).max() < 16
-    assert drawn[0] == random_costs(X, 1 - y, informative=False, random_state=0)
-    semi = random_costs(X, y, random_state=0)
-    assert [t.group for t in semi.tests.values()] == [t.group for t in drawn[0].tests.values()]
-
-
-def test_the_scheme_of_2006():
-    X, y = cases()
-    for costs in lists(10, X, y, groups=0.8, shared=0.8, informative=False):
-        assert all(1 <= test.price <= 100 for test in costs.tests.values())
-        for group, common in costs.groups.items():
-            highest = max(test.price for test in costs.tests.values() if test.group == group)
-            assert common == pytest.approx(0.8 * highest, abs=0.006)
-
-
-def test_delays_errors_and_seeds():
-    X, y = cases()
-    costs = random_costs(X, y, delayed=0.3, errors=500, random_state=1)
-    assert sum(test.delayed for test in costs.tests.values()) == 6
-    assert costs.errors == 500
-    assert costs == random_costs(X, y, delayed=0.3, errors=500, random_state=1)
-    assert costs != random_costs(X, y, delayed=0.3, errors=500, random_state=2)
-    assert list(random_costs(X[:, :2], y, columns=["age", "sex"]).tests) == ["age", "sex"]
-
-
-def test_gains_by_hand():
-    X = [["a", 1.0, 7, 1], ["a", 2.0, 7, 2], ["b", np.nan, 7, 1], ["c", 4.0, 7, 2]]
-    table = read_columns(np.array(X, dtype=object))
-    told = information_gains(table, Schema.learn(table, nominal=["x3"]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    # Missing in one of four: two of one class against one of the other are told apart by the best cut.
-    third = math.log2(3) - 2 / 3
-    assert told == pytest.approx([1.0, 0.75 * third, 0.0, 0.0])
-
-
-def test_a_column_without_values_is_cheap():
-    X = np.column_stack([np.arange(10.0), np.full(10, np.nan)])
-    costs = random_costs(X, [0, 1] * 5, spread=0.0, random_state=0)
-    assert costs.price("x1") == 1
-    same = random_costs(np.ones((10, 3)), [0, 1] * 5, spread=0.0, groups=0.0)
-    assert [same.price(name) for name in same.tests] == [1, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"price_range": (5, 5)}, r"price_range must be two numbers, 0 <= least < highest, got \(5, 5\)"),
-        ({"price_range": 3}, "price_range must be two numbers"),
-        ({"price_range": (-1, 3)}, "price_range must be two numbers"),
-        ({"price_range": (1, math.inf)}, "price_range must be two numbers"),
-        ({"groups": 1.5}, "groups must be a number from 0 to 1, got 1.5"),
-        ({"delayed": -0.1}, "delayed must be a number from 0 to 1, got -0.1"),
-        ({"discount": 1.0}, "discount must be below 1"),
-        ({"shared": "half"}, "shared must be a number from 0 to 1, got 'half'"),
-        ({"spread": math.nan}, "spread must be a number from 0 to 1, got nan"),
-        ({"random_state": 0.5}, "random_state must be None"),
-        ({"nominal": ["z"]}, "'z'"),
-    ],
-)
-def test_what_makes_no_price_list(options, message):
-    with pytest.raises(ValueError, match=message):
-        random_costs([[1, 2], [3, 4]], [0, 1], **options)
-
-
-def test_classes_and_cases_must_match():
-    with pytest.raises(ValueError, match="X has 2 cases, but y has 3"):
-        random_costs([[1], [2]], [0, 1, 0])
+def test_rules_by_hand():
+    bits = np.zeros((1, 20), dtype=bool)
+    bits[0, [0, 3, 4 + 9]] = True  # address 1001, data bit 9
+    assert multiplexer(bits).tolist() == [True]
+    bits[0, 4 + 9] = False
+    assert multiplexer(bits).tolist() == [False]
+    assert parity(np.array([[1, 0, 1], [1, 1, 1], [0, 0, 0]], dtype=bool)).tolist() == [False, True, False]

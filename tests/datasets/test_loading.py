@@ -1,4 +1,4 @@
-"""The bundled tables and price lists, the folder of further data sets, and what is refused."""
+"""The bundled tables and price lists, data sets from a folder, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from worthwhile.datasets.loading import BUNDLED, TURNEY, Dataset, load, names
-from worthwhile.datasets.preparation import complete_rows, fill_from_nearest
 
 FOLDER = os.environ.get("WORTHWHILE_DATA", "")
 needs_folder = pytest.mark.skipif(not FOLDER, reason="WORTHWHILE_DATA does not name a folder of data sets")
@@ -48,14 +47,14 @@ def folder_file(name: str) -> list[tuple[object, ...]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make an empty folder the one of WORTHWHILE_DATA."""
+    """Set WORTHWHILE_DATA to an empty folder."""
     monkeypatch.setenv("WORTHWHILE_DATA", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
 def no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every import of pandas fail."""
+    """Make every import of pandas fail."""
     monkeypatch.setitem(sys.modules, "pandas", None)
 
 
@@ -100,7 +99,7 @@ def test_heart_missing_values() -> None:
 
 
 def test_prices_of_heart_are_those_of_the_paper() -> None:
-    """Turney (1995), Table 17: the first test of a group, then a later one."""
+    """Turney (1995), Table 17: as the first test of a group, and as a later one."""
     costs = load("heart").costs
     first = {"age": 1, "sex": 1, "cp": 1, "trestbps": 1, "chol": 7.27, "fbs": 5.20, "restecg": 15.50, "ca": 100.90}
     first |= {"thalach": 102.90, "thal": 102.90, "exang": 87.30, "oldpeak": 87.30, "slope": 87.30}
@@ -165,46 +164,6 @@ def test_problems_made_from_bundled_data(source: str, as_frame: bool) -> None:
     assert whole.description in made.description
 
 
-def test_cases_without_a_value_are_left_out() -> None:
-    columns = {"a": np.array([1.0, math.nan, 3.0, 4.0]), "b": ["x", "y", None, "x"]}
-    kept, y = complete_rows(columns, np.array(["p", "q", "r", "s"]))
-    assert (kept["a"].tolist(), kept["b"], y.tolist()) == ([1.0, 4.0], ["x", "x"], ["p", "s"])
-    assert np.array_equal(columns["a"], [1.0, math.nan, 3.0, 4.0], equal_nan=True)
-    assert columns["b"] == ["x", "y", None, "x"]
-
-
-def test_missing_values_are_filled_from_the_nearest_case() -> None:
-    """Worked by hand. `a` runs from 10 to 30, so that 10 is 0, 14 is 0.2, 20 is 0.5 and 30 is 1.
-
-    Distances of case 0 (0, x, missing): to case 1: 0.2 + 1 + 1, case 2: 1 + 0 + 1, case 3: 0.5 + 0 + 1 (c is missing in
-    it), case 4: 1 (a is missing) + 0 + 1. The nearest is 3, but it lacks c; of 2 and 4, equally far, 2 comes first.
-    Case 3 (0.5, x, missing): to 0: 0.5 + 0 + 1 (lacks c), to 1: 0.3 + 1 + 1, to 2: 0.5 + 0 + 1: the nearest that has c.
-    Case 4 (missing, x, 7, scaled 0.5): to 0: 1 + 0 + 1, to 1: 1 + 1 + 0.5, to 2: 1 + 0 + 0.5, to 3: 1 + 0 + 1: case 2.
-    """
-    columns = {
-        "a": np.array([10.0, 14.0, 30.0, 20.0, math.nan]),
-        "b": ["x", "y", "x", "x", "x"],
-        "c": np.array([math.nan, 8.0, 6.0, math.nan, 7.0]),
-    }
-    before = {name: np.array(column) for name, column in columns.items()}
-    filled, y = fill_from_nearest(columns, np.array(list("ppqqq")))
-    assert filled["a"].tolist() == [10, 14, 30, 20, 30]
-    assert filled["b"] == ["x", "y", "x", "x", "x"]
-    assert filled["c"].tolist() == [6, 8, 6, 6, 7]
-    assert y.tolist() == list("ppqqq")
-    for name, column in columns.items():  # what was given is as it was
-        assert np.array_equal(np.array(column), before[name], equal_nan=name != "b")
-
-
-def test_nominal_values_are_filled_too_and_a_constant_column_is_no_trouble() -> None:
-    columns = {"a": np.array([1.0, 9.0, 2.0]), "b": ["x", "y", None], "c": np.array([5.0, 5.0, math.nan])}
-    filled, _ = fill_from_nearest(columns, np.array(["p"] * 3))
-    assert filled["b"] == ["x", "y", "x"]
-    assert filled["c"].tolist() == [5, 5, 5]
-    with pytest.raises(ValueError, match="column 'b' has no value at all"):
-        fill_from_nearest({"a": np.array([1.0, 2.0]), "b": [None, None]}, np.array(["p"] * 2))
-
-
 @pytest.mark.parametrize(
     ("name", "file"),
     [("turney-heart", "heart_cleve_mod"), ("turney-hepatitis", "hepatitis"), ("turney-thyroid", "thyroid_ann_train")],
@@ -219,7 +178,7 @@ def test_a_problem_names_the_file_that_it_needs(name: str, file: str, monkeypatc
 
 
 def test_a_problem_names_the_folder_that_lacks_its_file(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"looked for hepatitis.csv or .* in the folder .*, found neither"):
+    with pytest.raises(ValueError, match=r"the folder .* contains neither hepatitis.csv nor hepatitis.csv.gz"):
         load("turney-hepatitis")
 
 
@@ -253,7 +212,7 @@ def test_frame_and_array_hold_the_same(name: str) -> None:
     assert rows(as_objects) == rows(array)
 
 
-def test_a_data_set_cannot_be_changed_by_assignment_and_prints_briefly() -> None:
+def test_a_data_set_is_immutable_and_has_a_short_repr() -> None:
     data = load("bupa")
     with pytest.raises(dataclasses.FrozenInstanceError):
         data.name = "other"  # type: ignore[misc]
@@ -282,7 +241,7 @@ def test_names_with_a_folder(folder: Path) -> None:
     assert names() == ["bupa", "heart", "pima", *turney, "a", "b", "hepatitis"]
 
 
-def test_bundled_names_win_over_the_folder(folder: Path) -> None:
+def test_bundled_names_take_precedence_over_the_folder(folder: Path) -> None:
     (folder / "pima.csv").write_text("x,class\n1,a\n")
     assert len(load("pima").y) == 768
 
@@ -305,7 +264,7 @@ def test_a_file_of_the_users_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity"])
-def test_what_is_no_finite_number_makes_a_column_nominal(folder: Path, text: str) -> None:
+def test_a_value_that_is_not_a_finite_number_makes_a_column_nominal(folder: Path, text: str) -> None:
     (folder / "own.csv").write_text(f"n,class\n1,a\n{text},b\n")
     assert load("own").nominal == ["n"]
 
@@ -354,10 +313,10 @@ def test_prices_from_the_folder(folder: Path) -> None:
         ("hepatitis,h,spleen,,,1,1,no\n", "line 2: 'spleen' is not a column of hepatitis"),
         ("hepatitis,h,age,,,one,1,no\n", "line 2: could not convert string to float: 'one'"),
         ("hepatitis,h,age,,,nan,1,no\n", "line 2: 'nan' is not a number"),
-        ("hepatitis,h,age,,,2,1,no\n", "line 2: first and later cost differ by 1.0"),
+        ("hepatitis,h,age,,,2,1,no\n", "line 2: first and later cost differ by 1.0, but the test has no group"),
         (
             "hepatitis,h,age,,A,3,1,no\nhepatitis,h,albumin,,A,4,1,no\n",
-            "line 3: .* differ by 3.0, unlike others in 'A'",
+            "line 3: .* differ by 3.0, unlike other tests of group 'A'",
         ),
         ("hepatitis,h,age,1,1,no\n", "line 2: 6 fields, but the header has 8"),
     ],
@@ -371,7 +330,7 @@ def test_a_bad_price_list_is_refused(folder: Path, prices: str | None, message: 
 def test_a_price_list_without_a_column_is_refused(folder: Path) -> None:
     write_hepatitis(folder, "")
     (folder / "costs" / "turney1995_test_costs.csv").write_text("file,test\n")
-    with pytest.raises(ValueError, match="line 1: no column 'group'; needed are file, test, group"):
+    with pytest.raises(ValueError, match="line 1: no column 'group'; required: file, test, group"):
         load("hepatitis")
 
 
@@ -381,7 +340,7 @@ def test_a_price_list_without_a_column_is_refused(folder: Path) -> None:
 def test_unknown_name_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORTHWHILE_DATA", raising=False)
     with pytest.raises(
-        ValueError, match=r"'hart'; bundled are bupa, heart, pima; .*WORTHWHILE_DATA.* hart.csv or hart.csv.gz"
+        ValueError, match=r"'hart'; bundled: bupa, heart, pima; .*WORTHWHILE_DATA.* hart.csv or hart.csv.gz"
     ):
         load("hart")
 
@@ -390,13 +349,15 @@ def test_unknown_name_without_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_name_with_a_folder(folder: Path, name: str) -> None:
     (folder / "sub").mkdir()
     (folder / "sub" / "own.csv").write_text("n,class\n1,a\n")
-    with pytest.raises(ValueError, match=r"bundled are bupa, heart, pima; looked for .*\.csv or .*\.csv\.gz in "):
+    with pytest.raises(
+        ValueError, match=r"bundled: bupa, heart, pima; the folder .* contains neither .*\.csv nor .*\.csv\.gz"
+    ):
         load(name)
 
 
 def test_the_folder_must_exist(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORTHWHILE_DATA", str(folder / "nowhere"))
-    with pytest.raises(ValueError, match=r"WORTHWHILE_DATA names '.*nowhere', which is not a folder"):
+    with pytest.raises(ValueError, match=r"WORTHWHILE_DATA is '.*nowhere', which is not a folder"):
         load("own")
     with pytest.raises(ValueError, match="which is not a folder"):
         names()
@@ -407,13 +368,13 @@ def test_the_folder_must_exist(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     [
         ("", "own.csv, line 1: the file is empty"),
         ("\n\n", "own.csv, line 1: the file is empty"),
-        ("n,class\n", "own.csv, line 1: there is no case after the header"),
+        ("n,class\n", "own.csv, line 1: no cases after the header"),
         ("n,class\n1,a\n\n2\n", "own.csv, line 4: 1 fields, but the header has 2"),
         ("n,class\n1,a,b\n", "own.csv, line 2: 3 fields, but the header has 2"),
         ("n,class\n1,a\n2,\n", "own.csv, line 3: the class is missing"),
         ("n,class\n1,?\n", "own.csv, line 2: the class is missing"),
         ("class,n\na,1\n", "own.csv, line 1: the last column must be called \"class\", got 'n'"),
-        ("class\na\n", "own.csv, line 1: there is no column but the class"),
+        ("class\na\n", "own.csv, line 1: no column besides the class"),
         ("n,n,class\n1,1,a\n", "own.csv, line 1: column names must be unique and not empty, got 'n'"),
         (",class\n1,a\n", "own.csv, line 1: column names must be unique and not empty, got ''"),
         ('n,class\n1,a\n"2,b\n', "own.csv: cannot be read after line 2: unexpected end of data"),
@@ -440,7 +401,7 @@ def test_a_broken_archive_is_refused(folder: Path, content: bytes) -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(TypeError, match="the name of a data set is a string, got 3"):
+    with pytest.raises(TypeError, match="the name of a data set must be a string, got 3"):
         load(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="as_frame must be True, False or \"auto\", got 'yes'"):
         load("heart", as_frame="yes")  # type: ignore[arg-type]
@@ -507,7 +468,7 @@ def test_problems_of_turney(name: str, shape: tuple[int, int], n_nominal: int, t
 
 
 @needs_folder
-def test_hepatitis_is_filled_and_the_rest_is_as_it_was() -> None:
+def test_hepatitis_is_filled_and_the_rest_is_unchanged() -> None:
     whole, filled = load("hepatitis"), load("turney-hepatitis")
     known = whole.X.notna()
     assert int((~known).sum().sum()) == 167

@@ -8,6 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import worthwhile as ww
 from worthwhile.evaluation.sensitivity import STEP, BreakEven, break_even, faster, with_price
+from worthwhile.learners import soft_labels
 
 X = np.c_[np.arange(40), np.arange(40) % 7, np.zeros(40)]
 y = np.where(np.arange(40) < 20, "no", "yes")
@@ -26,12 +27,12 @@ def test_a_test_that_saves_half_of_the_errors_is_worth_half_an_error():
     assert useful.finished
     assert useful.enters < 5 < useful.leaves  # without it every second answer is wrong, at 10 each
     assert useful.leaves / useful.enters == pytest.approx(STEP)
-    assert found["x2"] == BreakEven("x2", 0.0, False, None, 0.0, 0)  # a constant: not even for nothing
-    assert str(found["x1"]) == "x1 at 1.00: not asked, and not even for nothing"
-    assert str(useful) == "x0 at 4.00: asked; enters below 4.76, leaves above 5.66"
+    assert found["x2"] == BreakEven("x2", 0.0, False, None, 0.0, 0)  # a constant: not even for free
+    assert str(found["x1"]) == "x1 at 1.00: not used, not even when free"
+    assert str(useful) == "x0 at 4.00: used; enters below 4.76, leaves above 5.66"
 
 
-def test_a_test_that_is_too_dear_now():
+def test_a_test_that_is_too_expensive_now():
     [found] = break_even(learner(price=30.0), X, y, tests=["x0"])
     assert not found.used
     assert found.enters < 5 < found.leaves
@@ -50,7 +51,7 @@ def test_a_learner_that_does_not_look_at_prices_never_drops_a_test():
     [found] = break_even(ww.C45Classifier(costs=ww.Costs(tests={"x0": 4.0}, errors=10)), X, y, tests=["x0"])
     assert found.leaves is None
     assert found.enters >= 10
-    assert str(found).endswith("asked, and up to 11.31 at least")
+    assert str(found).endswith("used, also at every price tried, up to 11.31")
 
 
 def test_bisection_finds_what_all_prices_would():
@@ -77,17 +78,17 @@ def test_groups_stay_and_only_the_own_price_changes():
     assert found.enters < 2 < found.leaves  # with the group it is worth 5
 
 
-def test_time_limits_make_all_results_rougher():
+def test_time_limits_make_all_results_coarser():
     seen = []
     found = break_even(learner(), X, y, seconds=1e-9, tell=seen.append)
     assert [one.trials for one in found] == [0, 0, 0]
     assert [one.finished for one in found] == [False, False, True]
-    assert str(found[0]) == "x0 at 4.00: asked; no other price was tried"
+    assert str(found[0]) == "x0 at 4.00: used; no other price was tried"
     assert seen == []
     break_even(learner(), X, y, tell=seen.append)
-    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
-    assert all(done < due for done, due in seen)
-    assert seen[-1] == (len(seen), len(seen) + 1)
+    assert [now.done for now in seen] == list(range(1, len(seen) + 1))
+    assert all(now.done < now.total for now in seen)
+    assert (seen[-1].done, seen[-1].total) == (len(seen), len(seen) + 1)
 
 
 def test_learners_inside_pipelines_and_searches():
@@ -111,17 +112,17 @@ def test_chance_is_the_same_at_every_price():
 def test_ctrl_c_ends_all_of_it(monkeypatch):
     grown = []
 
-    def stop_the_third(self, steps, clock):
-        reached = list(steps)[-1]
+    def stop_the_second(self, states, deadline):
+        reached = list(states)[-1]
         grown.append(self)
-        self.stopped_ = "interrupted" if len(grown) == 3 else "trials"  # what a search says that was cut short
+        self.stopped_ = "interrupted" if len(grown) == 2 else "trials"  # as after Ctrl-C
         return reached
 
-    monkeypatch.setattr(ww.ICETClassifier, "_follow", stop_the_third)
+    monkeypatch.setattr(ww.ICETClassifier, "_follow", stop_the_second)
     clf = ww.ICETClassifier(costs=ww.Costs(tests={"x0": 4.0}, errors=10), trials=10, population=5, variant="paper")
     with pytest.raises(KeyboardInterrupt):
         break_even(clf, X, y)
-    assert len(grown) == 3
+    assert len(grown) == 2
 
 
 def test_faster_learners_differ_in_their_patience_only():
@@ -133,29 +134,27 @@ def test_faster_learners_differ_in_their_patience_only():
     assert faster(ww.LSID3Classifier(r=0))[1] == {}
 
 
-def test_the_others_are_asked_once(monkeypatch):
-    from worthwhile.learners import ensemble_labels
-
-    asked = []
-    ask = ensemble_labels._ask
-    monkeypatch.setattr(ensemble_labels, "_ask", lambda *args: asked.append(1) or ask(*args))
+def test_the_ensemble_is_fitted_once(monkeypatch):
+    fitted = []
+    fit = soft_labels._fit_ensemble
+    monkeypatch.setattr(soft_labels, "_fit_ensemble", lambda *args: fitted.append(1) or fit(*args))
     noisy = np.where(np.random.default_rng(0).random(40) < 0.2, "yes", y)
     clf = ww.ACTClassifier(costs=ww.Costs(tests={"x0": 4.0}, errors=10), r=1, random_state=0)
     found = break_even(clf, X, noisy, tests=["x0"])
     assert found[0].trials > 2
-    assert len(asked) == 1
+    assert len(fitted) == 1
     alone = clf.fit(X, noisy).tree_.to_json()
-    with ensemble_labels.remembering(), ensemble_labels.remembering():
+    with soft_labels.remember_ensembles(), soft_labels.remember_ensembles():
         assert clf.fit(X, noisy).tree_.to_json() == clf.fit(X, noisy).tree_.to_json() == alone
-    assert len(asked) == 3  # outside it, nothing is kept
+    assert len(fitted) == 3  # outside it, nothing is kept
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"tests": ["x7"]}, "there is no test 'x7'; the tests are x0, x1, x2"),
-        ({"tests": "x0"}, "tests must be a list of names, got the text 'x0'"),
-        ({"tests": ["x0", "x0"]}, "tests names a test twice"),
+        ({"tests": "x0"}, "tests must be a list of names, got the string 'x0'"),
+        ({"tests": ["x0", "x0"]}, "tests contains a test twice"),
         ({"seconds": 0}, "seconds must be above 0, got 0"),
     ],
 )
@@ -165,7 +164,20 @@ def test_mistakes(options, message):
 
 
 def test_what_cannot_learn_again_is_refused():
-    with pytest.raises(ValueError, match="break-even prices need a learner that can learn again, got Tree"):
+    with pytest.raises(ValueError, match="break-even prices need a learner that can be refitted, got Tree"):
         break_even(learner().fit(X, y).tree_, X, y)
-    with pytest.raises(ValueError, match="those of a single tree; BudgetForestClassifier learns many"):
+    with pytest.raises(ValueError, match="need a learner of a single tree; BudgetForestClassifier learns several"):
         break_even(ww.BudgetForestClassifier(), X, y)
+
+
+def test_a_quick_learner_serves_where_it_asks_the_same():
+    heart = ww.datasets.load("heart", as_frame=False)
+    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
+    clf, quick = (ww.ACTClassifier(variant="paper", r=r, **known).fit(heart.X, heart.y) for r in (3, 1))
+    assert faster(clf)[1] == {"r": 1}
+    clf.tree_ = quick.tree_
+    assert faster(clf, heart.X, heart.y)[1] == {"r": 1}
+    free = {**known, "costs": heart.costs.with_errors(0.01)}
+    clf.tree_ = ww.DTMCClassifier(**free).fit(heart.X, heart.y).tree_  # errors are too cheap to ask for anything
+    assert clf.tree_.tests_used() == []
+    assert faster(clf, heart.X, heart.y)[1] == {}

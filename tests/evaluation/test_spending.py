@@ -13,6 +13,7 @@ from handmade import tree, turney
 from problems import compare, fresh_cases, hand_written_trees, problems
 from worthwhile.evaluation.spending import Item, Spending, charged_tests, spending
 from worthwhile.table.schema import Schema
+from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.nodes import Nodes
 
 
@@ -39,7 +40,7 @@ def as_tree(problem, node):
     names = tuple(f"x{t}" for t in range(len(problem.columns)))
     values = tuple(tuple(map(str, range(v))) if v else None for v in problem.n_values)
     nodes = Nodes.from_core(from_node(node, problem.k))
-    return ww.Tree(nodes, Schema(names, values), list(range(problem.k)), as_costs(problem))
+    return ww.Tree(nodes, ProblemContext.of(Schema(names, values), range(problem.k), as_costs(problem)))
 
 
 def as_cases(problem, columns):
@@ -97,7 +98,9 @@ def test_the_items_of_every_learner_add_up(learner):
 def test_an_adaptive_forest_charges_what_its_cases_have_heard():
     heart = ww.datasets.load("heart")
     known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
-    clf = ww.BudgetForestClassifier(adaptive=True, budget=150, max_trees=12, **known).fit(heart.X, heart.y)
+    clf = ww.BudgetForestClassifier(adaptive=True, tests="chosen", budget=150, max_trees=12, **known).fit(
+        heart.X, heart.y
+    )
     spent = spending(clf, heart.X)
     assert spent.total == pytest.approx(clf.test_costs(heart.X).mean(), rel=1e-12)
     assert {item.kind for item in spent} == {"test", "group"}
@@ -158,9 +161,15 @@ def test_refusals():
         spending([], [[1]])
     with pytest.raises(Exception, match="not fitted"):
         spending(ww.C45Classifier(), [[1]])
-    lazy = ww.CSID3Classifier(lazy=True, prune="none").fit([[1], [2]], [0, 1])
-    with pytest.raises(ValueError, match="lazy=False"):
-        spending(lazy, [[1]])
+
+
+def test_a_lazy_learner_charges_what_its_cases_are_asked():
+    costs = ww.Costs(tests={"x0": 4, "x1": 2})
+    X, y = [[1, 1], [2, 1], [1, 2], [2, 2]] * 3, [0, 1, 2, 2] * 3
+    lazy = ww.CSID3Classifier(lazy=True, prune="none", costs=costs).fit(X, y)
+    spent = spending(lazy, X)
+    assert spent.total == pytest.approx(lazy.test_costs(X).mean())
+    assert spent.to_dict() == {"x0": 2.0, "x1": 2.0}
 
 
 def test_an_item_tells_groups_from_tests():

@@ -1,8 +1,9 @@
-"""The plain alternatives: no test, and the pick among the trees of other libraries, priced by our own walk."""
+"""Baselines from other libraries: no test, and the best of several trees, priced like our own."""
 
 from __future__ import annotations
 
 import importlib.util
+import math
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,11 @@ import worthwhile as ww
 from worthwhile.experiments import peers
 from worthwhile.experiments.peers import (
     CANDIDATES,
-    Fork,
-    Lesson,
     NoTestClassifier,
+    PeerCases,
     PeerPickClassifier,
+    PeerSplit,
+    PrunedTreeClassifier,
     Question,
     from_sklearn,
     pystreed_available,
@@ -52,10 +54,10 @@ def problem(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     return X, np.where(ill ^ (rng.random(n) < 0.05), "ill", "well")
 
 
-def taught(X: pd.DataFrame, y: np.ndarray, costs: ww.Costs = COSTS) -> tuple[Lesson, Training]:
+def taught(X: pd.DataFrame, y: np.ndarray, costs: ww.Costs = COSTS) -> tuple[PeerCases, Training]:
     """Return what a peer learns from."""
     training = NoTestClassifier(costs=costs)._prepare(read_columns(X), y, None)
-    return Lesson.of(training), training
+    return PeerCases.of(training), training
 
 
 # No test
@@ -135,8 +137,10 @@ def test_prices_of_a_converted_tree_by_hand() -> None:
     y = np.array(["well", "ill", "well", "well", "well", "ill"] * 2)
     lesson, training = taught(X, y)
     blue, green = Question(0, code=0), Question(0, code=1)
-    salt = Fork(Question(2, 0.5), None, Fork(blue, None, None))  # only blue ones come to the last question: not asked
-    fork = Fork(green, Fork(Question(1, 3.0), None, None), Fork(Question(1, 8.0), None, salt))
+    salt = PeerSplit(
+        Question(2, 0.5), None, PeerSplit(blue, None, None)
+    )  # only blue ones come to the last question: not asked
+    fork = PeerSplit(green, PeerSplit(Question(1, 3.0), None, None), PeerSplit(Question(1, 8.0), None, salt))
     tree = peers._tree(fork, lesson, training)
     assert tree.predict(X).tolist() == y.tolist()
     assert tree.test_costs(X).tolist() == [8.0, 8.0, 11.0, 11.0, 11.0, 11.0] * 2
@@ -149,14 +153,16 @@ def test_prices_of_a_converted_tree_by_hand() -> None:
 def test_a_question_that_cannot_change_the_answer_is_not_asked() -> None:
     X, y = problem()
     lesson, training = taught(X, np.where(np.arange(len(y)) == 5, "ill", "well"))
-    tree = peers._tree(Fork(Question(1, 3.0), Fork(Question(0, code=1), None, None), None), lesson, training)
+    tree = peers._tree(PeerSplit(Question(1, 3.0), PeerSplit(Question(0, code=1), None, None), None), lesson, training)
     assert tree.n_nodes == 1
 
 
 def test_a_side_without_training_cases_answers_like_the_node_above() -> None:
     X, y = problem()
     lesson, training = taught(X, y)
-    fork = Fork(Question(1, 8.0), Fork(Question(1, 99.0), None, Fork(Question(2, 0.0), None, None)), None)
+    fork = PeerSplit(
+        Question(1, 8.0), PeerSplit(Question(1, 99.0), None, PeerSplit(Question(2, 0.0), None, None)), None
+    )
     tree = peers._tree(fork, lesson, training)
     assert tree.depth == 1
     assert np.isfinite(tree.nodes.weights).all()
@@ -266,3 +272,40 @@ def test_without_pystreed_the_pick_says_what_to_install(monkeypatch: pytest.Monk
     with pytest.raises(ImportError, match=r"needs pystreed, which is not installed: pip install 'worthwhile\[bench\]'"):
         PeerPickClassifier(costs=COSTS).fit(X, y)
     NoTestClassifier(costs=COSTS).fit(X, y)
+
+
+def test_the_peer_weighs_cases_by_what_errors_cost():
+    X, y = np.zeros((40, 1)), np.array(["well"] * 30 + ["ill"] * 10)
+    for dear, answer in ((2.0, "well"), (4.0, "ill")):
+        costs = ww.Costs(errors={"ill": {"well": dear}, "well": {"ill": 1.0}})
+        peer = PrunedTreeClassifier(costs=costs).fit(X, y)
+        assert set(peer.predict(X)) == {answer}
+        assert peer.n_nodes_ == 1
+
+
+def test_the_peer_takes_names_and_missing_values():
+    rng = np.random.default_rng(0)
+    X = np.empty((200, 3), dtype=object)
+    X[:, 0] = rng.normal(size=200)
+    X[:, 1] = rng.choice(["red", "green", None], 200)
+    X[:, 2] = rng.normal(size=200)
+    X[::7, 0] = math.nan
+    y = np.where(X[:, 1] == "red", "yes", "no")
+    costs = ww.Costs(errors={"yes": {"no": 3.0}, "no": {"yes": 1.0}})
+    peer = PrunedTreeClassifier(costs=costs, columns=["a", "b", "c"], random_state=3).fit(X, y)
+    assert (peer.predict(X) == y).all()
+    assert peer.n_nodes_ == 3
+    assert peer.predict(np.array([[1.0, "blue", 0.0]], dtype=object)).tolist() == ["no"]
+
+
+def test_the_peer_prunes_noise(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.where((X[:, 0] > 0) ^ (rng.random(300) < 0.2), "a", "b")
+    costs = ww.Costs(errors={"a": {"b": 2.0}, "b": {"a": 1.0}})
+    asked = []
+    alphas = peers._alphas
+    monkeypatch.setattr(peers, "_alphas", lambda path, most: asked.append(alphas(path, most)) or asked[-1])
+    peer = PrunedTreeClassifier(costs=costs).fit(X, y)
+    assert peer.n_nodes_ <= 7
+    assert len(asked[0]) <= 20

@@ -62,7 +62,7 @@ def everything(clf):
     ]
     if hasattr(clf, "forests_"):
         return [*shown, clf.record_, [forest.curve for forest in clf.forests_]]
-    return [*shown, clf.bias_, clf.fitness_, [step[:3] for step in clf.history_]]
+    return [*shown, clf.bias_, clf.fitness_, [step[1:] for step in clf.history_]]
 
 
 # -- the same results -------------------------------------------------------------------------------------------------

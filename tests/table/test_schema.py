@@ -127,7 +127,7 @@ def test_names_given_by_parameter_are_checked_at_prediction():
     X = pd.DataFrame(PLAIN, columns=["a", "b", "c"])
     np.testing.assert_array_equal(clf.predict(X), clf.predict(PLAIN))
     with pytest.raises(
-        ValueError, match=r"X has the columns c, b, a, but the learner was given columns=\['a', 'b', 'c'\]"
+        ValueError, match=r"X has the columns c, b, a, but the learner was fitted with columns=\['a', 'b', 'c'\]"
     ):
         clf.predict(X[["c", "b", "a"]])
     with pytest.raises(ValueError, match="X has the columns a, b, but"):

@@ -8,13 +8,13 @@ from rich.table import Table
 
 import worthwhile as ww
 from handmade import small, tree, turney
-from worthwhile.tree.dialogue import Dialogue, hold, read_known, read_value
+from worthwhile.tree.dialogue import Dialogue, read_known, read_value, run_dialogue
 
-HELP = "Type the value, or: u (it cannot be had), undo, why, quit."
+HELP = "Type the value, or: u (unavailable), undo, why, quit."
 
 
-def talk(model, *lines, known=None, end=EOFError, currency=""):
-    """Hold a dialogue with these lines; return what came out, and everything shown or asked as one text."""
+def converse(model, *lines, known=None, end=EOFError, currency=""):
+    """Run a dialogue with these lines; return the result, and everything shown or asked as one string."""
     page = io.StringIO()
     console = Console(file=page, width=200, color_system=None)
     lines = iter(lines)
@@ -27,28 +27,28 @@ def talk(model, *lines, known=None, end=EOFError, currency=""):
         page.write(f"{prompt}{line}\n")
         return line
 
-    result = hold(model, known or {}, ask, lambda x: console.print(x, markup=False, highlight=False), currency)
+    result = run_dialogue(model, known or {}, ask, lambda x: console.print(x, markup=False, highlight=False), currency)
     return result, page.getvalue()
 
 
 def test_a_dialogue_from_the_beginning_to_the_ledger():
-    result, page = talk(tree(turney()), "6", "3", "2", "", currency="CAD")
+    result, page = converse(tree(turney()), "6", "3", "2", "", currency="CAD")
     assert (result.ended, result.outcome.answer, result.outcome.spent) == ("answered", 0, 30)
     assert result.known == {"alpha": 6, "delta": "3", "epsilon": 2}
     assert page.splitlines()[:11] == [
         HELP,
         "",
         "Next: alpha for 5.00 (0.00 spent so far).",
-        "The tree asks for it here; what is to be expected cannot be said: it has no training weights.",
+        "The tree asks for this test here; expected costs are unknown because the tree has no training weights.",
         "alpha (a number): 6",
         "",
         "Next: delta for 25.00 (5.00 spent so far).",
-        "Its result comes later: beta and epsilon must be ordered with it.",
-        "The tree asks for it here; what is to be expected cannot be said: it has no training weights.",
+        "Its result is delayed, so beta and epsilon must be ordered with it.",
+        "The tree asks for this test here; expected costs are unknown because the tree has no training weights.",
         "delta (0, 1, 2, 3, 4, 5, 6, 7, 8, 9): 3",
         "",
     ]
-    assert "Next: epsilon, nothing more to pay (30.00 spent so far)." in page
+    assert "Next: epsilon at no extra cost (30.00 spent so far)." in page
     assert "Answer: 0 (0 100%, 1 0%), 30.00 spent." in page
     ledger = page[page.index("Ledger (CAD): answer 0") :]
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in ledger.splitlines() if "│" in line]
@@ -60,46 +60,46 @@ def test_a_dialogue_from_the_beginning_to_the_ledger():
     ]
 
 
-def test_why_in_money():
-    _, page = talk(tree(small()), "why", "1", "WHY", "-1", "why")
-    assert "As far as is known now: no 50%, yes 50%." in page
+def test_why():
+    _, page = converse(tree(small()), "why", "1", "WHY", "-1", "why")
+    assert "Class probabilities so far: no 50%, yes 50%." in page
     assert "Stop and answer yes: 5.00 expected in errors." in page
-    assert "Go on: 6.20 expected in errors and tests still to be paid for." in page
+    assert "Go on: 6.20 expected in errors and tests not yet paid for." in page
     assert "Going on is worse by 1.20." in page
     assert "Going on is better by 1.33." in page
     assert page.count("The tree asks for no further test here; answering yes is expected to cost 0.00 in errors.") == 2
 
 
 def test_undo_goes_back_one_test_at_a_time_also_from_the_answer():
-    result, page = talk(tree(small()), "undo", "1", "-1", "undo", "undo", "undo", "0", "")
+    result, page = converse(tree(small()), "undo", "1", "-1", "undo", "undo", "undo", "0", "")
     assert page.count("There is nothing to undo.") == 2
-    assert "y is not known any more." in page
-    assert "x is not known any more." in page
+    assert "The value of y is removed." in page
+    assert "The value of x is removed." in page
     assert result.known == {"x": 0}
     assert [(line.test, line.price, line.spent) for line in result.ledger] == [("x", 1, 1)]
     assert result.outcome.answer == "no"
 
 
-def test_what_was_known_before_is_not_undone():
-    result, page = talk(tree(small()), "undo", "quit", known={"x": 1})
+def test_what_was_known_from_the_start_is_not_undone():
+    result, page = converse(tree(small()), "undo", "quit", known={"x": 1})
     assert "There is nothing to undo." in page
     assert result.known == {"x": 1}
-    assert "known before" in page
+    assert "known from the start" in page
     assert (result.ended, result.outcome) == ("quit", None)
     assert "Ledger, no answer yet" in page
 
 
 @pytest.mark.parametrize("word", ["u", "U", "unavailable", " Unavailable ", ":u"])
-def test_what_cannot_be_had(word):
-    result, page = talk(tree(small()), word, "why", "1", "")
+def test_unavailable_tests(word):
+    result, page = converse(tree(small()), word, "why", "1", "")
     assert result.known == {"x": None, "y": 1}
-    assert "Not to be had: x." in page
-    assert "cannot be had" in page[page.index("Ledger") :]
+    assert "Unavailable: x." in page
+    assert "unavailable" in page[page.index("Ledger") :]
     assert result.outcome.spent == 2
 
 
-def test_an_order_in_vain_is_given_back():
-    result, page = talk(tree(turney()), "6", "2", "u", "")
+def test_an_order_without_a_result_is_refunded():
+    result, page = converse(tree(turney()), "6", "2", "u", "")
     assert [(line.test, line.price, line.spent) for line in result.ledger] == [
         ("alpha", 5, 5),
         ("delta", 25, 30),
@@ -111,29 +111,29 @@ def test_an_order_in_vain_is_given_back():
 @pytest.mark.parametrize(
     ("said", "hint"),
     [
-        ("high", "'high' is no number; x is a number, e.g. 36.6. If it cannot be had, type u."),
-        ("", "x needs a value; x is a number, e.g. 36.6. If it cannot be had, type u."),
-        ("nan", "'nan' is no number"),
-        ("1e999", "'1e999' is no number"),
-        ("[bold]1", "'[bold]1' is no number"),
+        ("high", "'high' is not a number; x needs a number, e.g. 36.6. If it is unavailable, type u."),
+        ("", "the value is empty; x needs a number, e.g. 36.6. If it is unavailable, type u."),
+        ("nan", "'nan' is not a number"),
+        ("1e999", "'1e999' is not a number"),
+        ("[bold]1", "'[bold]1' is not a number"),
         ("?", HELP),
         ("help", HELP),
     ],
 )
-def test_nonsense_gets_a_hint_and_another_try(said, hint):
-    result, page = talk(tree(small()), said, "0", "")
+def test_invalid_lines_get_a_hint_and_another_try(said, hint):
+    result, page = converse(tree(small()), said, "0", "")
     assert hint in page
     assert result.known == {"x": 0}
-    assert page.count("Next: x") == 1  # the situation is the same and not shown again
+    assert page.count("Next: x") == 1  # the advice is the same and not shown again
 
 
 def test_values_in_any_case_and_close_ones():
     heart = ww.datasets.load("heart")
     clf = ww.EG2Classifier(costs=heart.costs, prune="cost", nominal=heart.nominal, columns=heart.feature_names)
     clf.fit(heart.X, heart.y)
-    result, page = talk(clf, "notag", "NOTANG", "divers", "Fem")
-    assert "'notag' is no value of cp; did you mean 'notang'? If it cannot be had, type u." in page
-    assert "'divers' is no value of sex; valid: 'fem', 'male'. If it cannot be had, type u." in page
+    result, page = converse(clf, "notag", "NOTANG", "divers", "Fem")
+    assert "'notag' is not a value of cp; did you mean 'notang'? If it is unavailable, type u." in page
+    assert "'divers' is not a value of sex; valid: 'fem', 'male'. If it is unavailable, type u." in page
     assert result.known == {"cp": "notang", "sex": "fem"}
     assert (result.ended, result.outcome.answer, result.outcome.spent) == ("answered", "buff", 2)
 
@@ -142,32 +142,32 @@ def test_a_value_that_is_a_command_is_a_value():
     columns = [{"name": "x", "kind": "nominal", "values": ["U", "quit", "undo"]}, {"name": "y", "kind": "numeric"}]
     nodes = [{"test": "x", "branches": [["U"], ["quit", "undo"]], "children": [1, 2]}, {"answer": "no"}]
     known = tree(small(columns=columns, nodes=[*nodes, {"answer": "yes"}]))
-    assert talk(known, "u", "")[0].known == {"x": "U"}
-    assert talk(known, "quit", "")[0].known == {"x": "quit"}
-    assert talk(known, ":quit")[0].ended == "quit"
-    assert talk(known, ":u", "")[0].known == {"x": None}
+    assert converse(known, "u", "")[0].known == {"x": "U"}
+    assert converse(known, "quit", "")[0].known == {"x": "quit"}
+    assert converse(known, ":quit")[0].ended == "quit"
+    assert converse(known, ":u", "")[0].known == {"x": None}
 
 
 @pytest.mark.parametrize(("end", "ended"), [(EOFError, "quit"), (KeyboardInterrupt, "interrupted")])
 def test_the_end_of_the_input_and_ctrl_c_end_it_with_the_ledger(end, ended):
-    result, page = talk(tree(small()), "1", end=end)
+    result, page = converse(tree(small()), "1", end=end)
     assert (result.ended, result.outcome, result.known) == (ended, None, {"x": 1})
     assert "Ledger, no answer yet" in page
-    nothing, page = talk(tree(small()), end=end)
+    nothing, page = converse(tree(small()), end=end)
     assert nothing.ledger == ()
     assert "Ledger" not in page
 
 
 def test_a_case_that_needs_no_test():
-    result, page = talk(tree(small(nodes=[{"answer": "no"}])))
+    result, page = converse(tree(small(nodes=[{"answer": "no"}])))
     assert (result.ended, result.outcome.answer) == ("answered", "no")
     assert "Answer: no" in page
 
 
-def test_a_forest_talks_too():
+def test_a_dialogue_with_a_forest():
     X, y = [[i] for i in range(30)], [0] * 15 + [1] * 15
     clf = ww.BudgetForestClassifier(costs=ww.Costs(tests={"x0": 3.0}), max_trees=3, random_state=0).fit(X, y)
-    result, page = talk(clf, "20", "")
+    result, page = converse(clf, "20", "")
     assert "Tree 1 of 3 asks for it" in page
     assert (result.outcome.answer, result.outcome.spent) == (clf.predict([[20]])[0], 3)
 
@@ -181,7 +181,7 @@ def test_many_values_are_not_listed():
     assert isinstance(dialogue.table(), Table)
 
 
-def test_texts_become_values():
+def test_strings_become_values():
     known = tree(turney())
     assert read_known(known, {"alpha": " 6.5", "delta": "3.0", "beta": "U"}) == {
         "alpha": 6.5,
@@ -190,9 +190,9 @@ def test_texts_become_values():
     }
     with pytest.raises(ValueError, match="there is no test 'gamma'; valid: 'alpha', 'beta'"):
         read_known(known, {"gamma": "1"})
-    with pytest.raises(ValueError, match="'eleven' is no value of delta; valid: '0', '1'"):
+    with pytest.raises(ValueError, match="'eleven' is not a value of delta; valid: '0', '1'"):
         read_known(known, {"delta": "eleven"})
-    with pytest.raises(ValueError, match="'x' is no number; alpha is a number"):
+    with pytest.raises(ValueError, match="'x' is not a number; alpha needs a number"):
         read_known(known, {"alpha": "x"})
 
 
@@ -201,5 +201,5 @@ def test_values_that_differ_in_case_only_must_be_exact():
     known = tree(small(columns=columns, nodes=[{"answer": "no"}]))
     assert read_value(known, "x", "ab") == "ab"
     assert read_value(known, "x", "AB") == "AB"
-    with pytest.raises(ValueError, match="'Ab' is no value of x"):
+    with pytest.raises(ValueError, match="'Ab' is not a value of x"):
         read_value(known, "x", "Ab")

@@ -1,4 +1,4 @@
-"""What stands at the nodes of a tree in money agrees with what the cases it was learned from have paid."""
+"""The costs at the nodes of a tree agree with what its training cases pay."""
 
 import numpy as np
 import pandas as pd
@@ -43,9 +43,9 @@ def random_learner(rng, costs):
     return learner(costs=costs, prune=prune, answer=answer, min_cases=1)
 
 
-def nodes_on_the_way(known, case):
+def nodes_on_the_path(known, case):
     walk = Walk(known, case)
-    return [*(step.node for step in walk.steps), walk.standing[0].node]
+    return [*(step.node for step in walk.steps), walk.positions[0].node]
 
 
 @compare(150)
@@ -54,15 +54,15 @@ def test_expected_costs_are_the_average_costs_of_the_training_cases(seed):
     rng = np.random.default_rng(seed)
     X, y, costs = random_training(rng)
     known = random_learner(rng, costs).fit(X, y).tree_
-    money = node_costs(known)
+    costs_at = node_costs(known)
     totals = known.total_costs(X, y)
-    assert money[0].expected_cost == pytest.approx(totals.mean())
-    comers = [[] for _ in money]
+    assert costs_at[0].expected_cost == pytest.approx(totals.mean())
+    arrived = [[] for _ in costs_at]
     for row, case in enumerate(X.to_dict("records")):
-        for node in nodes_on_the_way(known, case):
-            comers[node].append(row)
-    for node, own in enumerate(money):
-        rows = comers[node]
+        for node in nodes_on_the_path(known, case):
+            arrived[node].append(row)
+    for node, own in enumerate(costs_at):
+        rows = arrived[node]
         assert own.share == pytest.approx(len(rows) / len(X))
         if rows:
             before = own.spent - own.price
@@ -74,20 +74,20 @@ def test_expected_costs_are_the_average_costs_of_the_training_cases(seed):
 
 @compare(60)
 @given(st.integers(0, 2**32 - 1))
-def test_advice_on_the_way_of_every_training_case_agrees_with_those_who_went_there(seed):
+def test_advice_on_the_path_of_every_training_case_agrees_with_the_cases_at_its_node(seed):
     rng = np.random.default_rng(seed)
     X, y, costs = random_training(rng)
     known = random_learner(rng, costs).fit(X, y).tree_
     totals, cases = known.total_costs(X, y), X.to_dict("records")
-    ways = [nodes_on_the_way(known, case) for case in cases]
+    paths = [nodes_on_the_path(known, case) for case in cases]
     for case in cases[::5]:
         seen = {}
         while True:
             advice, walk = known.next_test(seen), Walk(known, seen)
-            node = walk.standing[0].node
-            here = [row for row, way in enumerate(ways) if node in way]
+            node = walk.positions[0].node
+            here = [row for row, path in enumerate(paths) if node in path]
             if not any(known.nodes.test[below] in walk.case for below in subtree(known, node)):
-                # A value that is asked for again further down is known here, but differs among those who came here.
+                # A value that is asked for again further down is known here, but differs among the cases here.
                 assert advice.go_on_cost == pytest.approx(totals[here].mean() - advice.spent)
             errors = known.error_costs[[known.classes.index(label) for label in y[here]]].mean(axis=0)
             assert advice.stop_cost == pytest.approx(errors.min())
@@ -115,16 +115,16 @@ def test_without_weights_nothing_is_expected():
         assert own.share is own.stop_cost is own.expected_cost is own.stop_answer is None
 
 
-def test_where_it_is_not_known_how_cases_divide_nothing_is_expected_but_answers_have_a_cost():
+def test_without_weights_below_nothing_is_expected_but_answers_have_a_cost():
     nodes = small()["nodes"]
     bare = [{k: v for k, v in node.items() if k != "weights"} for node in nodes]
-    money = node_costs(tree(small(nodes=[bare[0] | {"weights": [10, 10]}, *bare[1:]])))
-    assert [own.expected_cost for own in money] == [None, 20, None, 5, 20]  # leaves speak of all cases
-    assert [own.stop_cost for own in money] == [5, 5, 5, 5, 5]
-    assert [own.share for own in money] == [1, 0, 0, 0, 0]
+    costs_at = node_costs(tree(small(nodes=[bare[0] | {"weights": [10, 10]}, *bare[1:]])))
+    assert [own.expected_cost for own in costs_at] == [None, 20, None, 5, 20]  # leaves take the shares of all cases
+    assert [own.stop_cost for own in costs_at] == [5, 5, 5, 5, 5]
+    assert [own.share for own in costs_at] == [1, 0, 0, 0, 0]
 
 
-def test_an_empty_leaf_speaks_of_the_cases_above_it():
+def test_an_empty_leaf_takes_the_shares_above_it():
     content = small()
     content["nodes"][4]["weights"] = [0, 0]
     content["nodes"][2]["weights"] = [2, 6]
@@ -136,5 +136,5 @@ def test_an_empty_leaf_speaks_of_the_cases_above_it():
     ("shares", "least", "answer"),
     [([0.5, 0.5], True, 0), ([0.5, 0.5], False, 0), ([0.4, 0.6], True, 1), ([0.4, 0.6 + 1e-13], False, 1)],
 )
-def test_the_first_of_equal_answers(shares, least, answer):
+def test_ties_go_to_the_first_answer(shares, least, answer):
     assert best_answer(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array(shares), least) == answer

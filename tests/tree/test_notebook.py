@@ -1,4 +1,4 @@
-"""What notebooks show: scikit-learn's page of a learner, and below it what was learned, in money."""
+"""What notebooks show: scikit-learn's display of a learner, and below it what was learned."""
 
 import html
 import re
@@ -22,10 +22,10 @@ def test_a_tree():
     page = tree(small())._repr_html_()
     assert page.startswith('<table class="worthwhile">')
     assert "5 nodes, 3 leaves, depth 2; expected cost 6.20 per case" in page
-    assert "without a test: 5.00 per case, answering yes" in page
+    assert "without tests: 5.00 per case, always answering yes" in page
     rows = re.findall(r"<tr>(.*?)</tr>", page)
     assert [re.findall(r">([^<]+)</t[dh]>", row) for row in rows] == [
-        ["test", "price alone", "asked of"],
+        ["test", "price alone", "used for"],
         ["x", "1.00", "100 % of cases"],
         ["y", "2.00", "60 % of cases"],
     ]

@@ -30,7 +30,7 @@ def test_a_leaf_alone_and_an_empty_one():
     ]
     content = small()
     content["nodes"][4]["weights"] = [0, 0]
-    assert "answer no (no training case, tests cost 3.00, error cost 40.00)." in tree(content).rules()[2]
+    assert "answer no (no training cases, tests cost 3.00, error cost 40.00)." in tree(content).rules()[2]
 
 
 def test_conditions_on_one_test_are_put_together():

@@ -1,4 +1,4 @@
-"""The command line. Errors of the user are one line on stderr and exit code 2; Ctrl-C is 130."""
+"""The command line. User errors print one line to stderr and exit with code 2; Ctrl-C exits with 130."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from worthwhile.cli.show import show
 
 __all__ = ["main"]
 
-# What typer raises for a wrong command line: the parent of UsageError. Typer's older releases take it from click, newer
-# ones have their own.
+# What typer raises for a wrong command line: the parent of UsageError. Older releases of typer take it from click,
+# newer ones have their own.
 CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
 STOPPED = 130
@@ -55,7 +55,7 @@ def _show_version(wanted: bool) -> None:
 def _common(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Learn which tests are worth their price."""
@@ -67,7 +67,7 @@ def _common(
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # trees are drawn with letters that some terminals do not have
+        if isinstance(stream, io.TextIOWrapper):  # trees use characters that some terminals lack
             stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
@@ -83,7 +83,7 @@ def run(arguments: list[str]) -> int:
     """
     try:
         code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
-        message = "stopped" if code == STOPPED else ""  # typer may have caught Ctrl-C itself
+        message = "stopped" if code == STOPPED else ""  # typer may catch Ctrl-C itself
     except CommandError as error:
         code, message = 2, error.format_message()  # type: ignore[attr-defined]
     except StoppedError as error:

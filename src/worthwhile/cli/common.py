@@ -1,4 +1,4 @@
-"""What commands share: the exit by Ctrl-C, names and tables on the screen, checks before long work."""
+"""What commands share: Ctrl-C, printing, progress bars, and checks before long work."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "Speaker",
+    "Printer",
     "StoppedError",
     "check_apart",
+    "check_folder",
     "check_writable",
     "load_model",
     "on_cluster",
@@ -22,37 +23,30 @@ __all__ = [
 
 
 class StoppedError(Exception):
-    """Ctrl-C, with something to say about it."""
+    """Ctrl-C, with a message."""
 
 
-class Speaker:
-    """Prints lines and tables to the standard output, or nothing if it is to be quiet."""
+class Printer:
+    """Prints lines and tables to standard output; nothing if quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
 
     def __call__(self, text: str = "", wrap: bool = True) -> None:
-        """Print text; paths and trees are not to be wrapped."""
+        """Print text; paths and trees should not be wrapped."""
         from rich.console import Console
 
         if not self.quiet:
             Console(highlight=False).print(text, markup=False, emoji=False, soft_wrap=not wrap)
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print a table that fits 80 columns, its first row (the model, the best) bold."""
-        from rich.box import SIMPLE_HEAD
+        """Print a table with its first row (the model, the best learner) in bold."""
         from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text  # a cell that is not text would be read as markup: a class may be called [/x]
 
-        if self.quiet:
-            return
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-        for position, heading in enumerate(headings):
-            table.add_column(Text(heading), justify="right" if position else "left", no_wrap=position > 0)
-        for position, row in enumerate(rows):
-            table.add_row(*map(Text, row), style="bold" if position == 0 else None)
-        Console(highlight=False).print(table)
+        from worthwhile.evaluation.text_table import rich_table
+
+        if not self.quiet:
+            Console(highlight=False).print(rich_table(headings, rows, highlight_first=True))
 
 
 def split_names(text: str | None) -> list[str]:
@@ -67,14 +61,14 @@ def split_names(text: str | None) -> list[str]:
 
 
 def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> None:
-    """Refuse to write over what is read, or twice to the same file.
+    """Refuse to overwrite an input file, or to write two outputs to the same file.
 
     Examples
     --------
     >>> check_apart({"--out": Path("cases.csv")}, [Path("cases.csv")])
     Traceback (most recent call last):
     ...
-    ValueError: --out cases.csv: is a file to read from; name another one to write to
+    ValueError: --out cases.csv: is an input file; choose another name for the output
     """
     read = {path.resolve() for path in inputs if path is not None}
     written: set[Path] = set()
@@ -82,14 +76,14 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None
         if path is None:
             continue
         if path.resolve() in read:
-            raise ValueError(f"{name} {path}: is a file to read from; name another one to write to")
+            raise ValueError(f"{name} {path}: is an input file; choose another name for the output")
         if path.resolve() in written:
-            raise ValueError(f"{name} {path}: is to be written already; name another file")
+            raise ValueError(f"{name} {path}: is already used for another output; choose another name")
         written.add(path.resolve())
 
 
 def check_writable(path: Path | None) -> None:
-    """Refuse a file that could not be written, before the work is done."""
+    """Refuse a file that cannot be written, before the work starts."""
     if path is None:
         return
     folder = path.parent
@@ -97,15 +91,33 @@ def check_writable(path: Path | None) -> None:
         raise ValueError(f"{path}: is a folder, not a file")
     if not folder.is_dir():
         raise ValueError(f"{path}: cannot be written: there is no folder {folder}")
-    try:  # not what the system says of permissions: it says yes to an administrator, also where nobody can write
+    try:  # permissions alone do not tell: an administrator has them even on a read-only disk
         with tempfile.TemporaryFile(dir=folder, prefix=".worthwhile-"):
             pass
     except OSError as error:
         raise ValueError(f"{path}: cannot be written: {error.strerror}") from None
 
 
+def check_folder(path: Path, *names: str) -> None:
+    """Refuse a folder that cannot be created, or files in it that cannot be written, before the work starts."""
+    if path.exists():
+        if not path.is_dir():
+            raise ValueError(f"{path}: is a file, not a folder")
+        for name in names:
+            check_writable(path / name)
+        return
+    parent = next(folder for folder in path.parents if folder.exists())
+    if not parent.is_dir():
+        raise ValueError(f"{path}: cannot create the folder: {parent} is a file")
+    try:
+        with tempfile.TemporaryFile(dir=parent, prefix=".worthwhile-"):
+            pass
+    except OSError as error:
+        raise ValueError(f"{path}: cannot create the folder: {error.strerror}") from None
+
+
 def load_model(path: Path) -> Any:
-    """Read a learner that was saved, or a tree written by hand."""
+    """Read a saved learner or a tree in JSON."""
     from worthwhile.files import read_text
     from worthwhile.tree.json_format import FORMAT, read_json
 
@@ -127,7 +139,7 @@ def load_model(path: Path) -> Any:
 
 
 def on_cluster(address: str | None) -> AbstractContextManager[Any]:
-    """Run what follows on the Dask cluster with this address; None: on this machine."""
+    """Use the Dask cluster with this address; None: this machine."""
     if address is None:
         return nullcontext()
     from worthwhile.parallel.dask_cluster import cluster
@@ -137,13 +149,13 @@ def on_cluster(address: str | None) -> AbstractContextManager[Any]:
 
 @contextmanager
 def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = None) -> Iterator[Callable[[Any], None]]:
-    """Give a callback for learners that search: it draws, on stderr if that is a terminal, how far they are.
+    """Return a callback for learners that search: it draws a progress bar on stderr if that is a terminal.
 
     Parameters
     ----------
     quiet : bool
     trials : int, optional
-        Trials at most, where the learner counts them.
+        Maximum number of trials, for a learner that counts them.
     seconds : float, optional
         Time limit.
     """
@@ -151,7 +163,7 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
     from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
 
     class Bar(BarColumn):
-        """Goes by the clock, not by what the learner tells, where there is a time limit and nothing to count."""
+        """Shows the time instead of the learner's progress if there is a time limit and nothing to count."""
 
         def render(self, task: Task) -> Any:
             if trials is None and seconds is not None and task.total == seconds:
@@ -164,26 +176,26 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
         task = bar.add_task("", total=trials or seconds, found="")
 
         def tell(now: Any) -> None:
-            if hasattr(now, "due"):  # a forest counts its trees
-                bar.update(task, completed=now.trees, total=now.due, found=_found(now, trials))
+            if now.total is not None:
+                bar.update(task, completed=now.done, total=now.total, found=_found(now, trials))
             else:
-                bar.update(task, completed=None if trials is None else now.trials, found=_found(now, trials))
+                bar.update(task, completed=None if trials is None else now.done, found=_found(now, trials))
 
         yield tell
 
 
 def _found(now: Any, trials: int | None) -> str:
-    """Say what a search has found so far: ICET tells its trials, ACT its look-ahead, a forest its trees."""
-    if hasattr(now, "due"):
-        return f"{now.trees} of at most {now.due} trees, best {now.cost:.2f} per case,"
+    """Describe the state of a search: ICET counts trials, ACT the samples of its look-ahead, a forest its trees."""
     if trials is not None:
-        return f"{now.trials} of at most {trials} trials, best {now.best:.2f} per case,"
-    return f"look-ahead of {now.r}, best {now.cost:.2f} per case,"
+        return f"{now.done} of at most {trials} trials, best {now.cost:.2f} per case,"
+    if now.total is not None:
+        return f"{now.done} of at most {now.total} trees, best {now.cost:.2f} per case,"
+    return f"look-ahead of {now.done}, best {now.cost:.2f} per case,"
 
 
 @contextmanager
 def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
-    """Give a function that draws how much of some work is done, told as `done` of `fits`."""
+    """Return a function that draws a progress bar from a `Progress`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -191,4 +203,4 @@ def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
     columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
-        yield lambda now: bar.update(task, completed=now.done, total=now.fits)
+        yield lambda now: bar.update(task, completed=now.done, total=now.total)

@@ -1,4 +1,4 @@
-"""`worthwhile compare`: several learners on the same folds."""
+"""`worthwhile compare`: cross-validate several learners on the same folds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Speaker, on_cluster, split_names, work_bar
+from worthwhile.cli.common import Printer, check_folder, on_cluster, split_names, work_bar
 from worthwhile.cli.learners import LEARNERS, find_learner, make_learner
 from worthwhile.cli.options import (
     Cluster,
@@ -35,8 +35,8 @@ def compare(
         str, typer.Option(metavar="A,B,…", help=f"Learners: {', '.join(LEARNERS)}.")
     ] = "act,icet,eg2,dtmc,c45",
     folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="How often all cases are dealt out anew.")] = 1,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for tables and picture; made if need be.")] = Path(
+    repeats: Annotated[int, typer.Option(min=1, help="Number of cross-validation repetitions.")] = 1,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for tables and chart; created if missing.")] = Path(
         "worthwhile-compare"
     ),
     time_limit: TimeLimit = None,
@@ -50,29 +50,30 @@ def compare(
 ) -> None:
     """Cross-validate several learners on the same folds and compare what they cost per case.
 
-    Writes costs.csv, folds.csv and costs.png. The time limit is for each search on each fold.
+    Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold.
 
     Example: worthwhile compare heart.csv --target class --costs heart.toml --learners act,icet,c45 --folds 10
     """
     names = list(dict.fromkeys(name.lower() for name in split_names(learners)))
     makers = {name: find_learner(name) for name in names}
     if len(makers) < 2:
-        raise ValueError(f"--learners {learners}: a comparison needs at least two")
-    from worthwhile.cli.reading import describe_guesses, read_problem
-    from worthwhile.evaluation.evaluate import cross_compare
+        raise ValueError(f"--learners {learners}: a comparison needs at least two learners")
+    check_folder(out, "costs.csv", "folds.csv", "costs.png")
+    from worthwhile.cli.reading import describe_columns, read_training_data
+    from worthwhile.evaluation.compare import cross_compare
     from worthwhile.files import make_folder
 
-    say, declared = Speaker(quiet), split_names(nominal)
-    problem = read_problem(data, target, costs, declared, split_names(drop), split_names(missing))
-    for line in describe_guesses(problem, declared):
+    say, declared = Printer(quiet), split_names(nominal)
+    problem = read_training_data(data, target, costs, declared, split_names(drop), split_names(missing))
+    for line in describe_columns(problem, declared):
         say(line)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
     made = {name: make_learner(name, {}, {"time_limit": limited[name]}, **known) for name in makers}
-    make_folder(out)
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)
+    make_folder(out)
     _write(out, found)
     say()
     say(found.title)
@@ -82,7 +83,7 @@ def compare(
 
 
 def _write(out: Path, found: Any) -> None:
-    """Write the figures and the picture."""
+    """Write the numbers and the chart."""
     from matplotlib.figure import Figure
 
     from worthwhile.cli.files import write_csv
@@ -97,7 +98,7 @@ def _write(out: Path, found: Any) -> None:
             for fold in range(len(found.standings[0].folds))
         ],
     )
-    figure = Figure(figsize=comparison_size(len(found.standings)), layout="constrained")  # pyplot may want a screen
+    figure = Figure(figsize=comparison_size(len(found.standings)), layout="constrained")  # pyplot may need a display
     found.plot(figure.subplots())
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=130, metadata={"Software": None})

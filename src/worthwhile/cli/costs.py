@@ -1,4 +1,4 @@
-"""`worthwhile costs`: a starter price list, and a check of one."""
+"""`worthwhile costs`: write a starter price list, or check one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Speaker, check_writable, split_names
-from worthwhile.cli.options import Data, Drop, Missing, NoSeed, Quiet, Target
+from worthwhile.cli.common import Printer, check_writable, split_names
+from worthwhile.cli.options import Data, Drop, Missing, Quiet, Target
 
 __all__ = ["costs_app"]
 
 costs_app = typer.Typer(help="Write a starter price list, or check one.", no_args_is_help=True)
 
-MOST_CLASSES = 6  # with more, the table of errors would be too long to begin with
+MOST_CLASSES = 6  # with more classes, a table of errors is too long for a starter
 ERROR_PER_TEST = 10.0
 STARTER = """\
-# What tests and errors cost. Every price here is a placeholder: put in yours, in one currency.
+# Prices of tests and costs of errors. Every amount here is a placeholder: replace it, in one currency.
 
 {errors_above}[about]
 title = {title}
@@ -26,28 +26,28 @@ title = {title}
 
 # One line per test, by the name of its column. Columns without a line are free.
 #
-# A group: tests that share a price, charged once (taking blood). Give the tests a group, and the group a price below:
+# A group of tests that share a common price, charged once (such as taking blood). The group has its price below:
 #   {first} = {{ price = 5.0, group = "blood" }}
 # A delayed test: its result comes later, so all tests that may follow are ordered together with it:
 #   {first} = {{ price = 5.0, delayed = true }}
-# A computed test: whoever pays for it pays for those that it requires:
+# A computed test: it includes the price of the tests that it requires:
 #   {first} = {{ price = 0.0, requires = [{second}] }}
 [tests]
 {tests}
 
-# What the tests of a group share, charged once per case:
+# Common prices of groups, charged once per case:
 # [groups]
 # blood = 2.5
 
 {errors_below}"""
 ABOVE = """\
-# Every wrong answer costs this much. (A table per true class would tell them apart.)
+# The cost of every wrong answer. (For different costs, use one table per true class.)
 errors = {error}
 
 """
 BELOW = """\
-# What each answer costs, one table per true class. The right answer costs 0 unless it is listed. An answer that is no
-# class, such as "unknown", may be listed in every table: the price of saying "I don't know".
+# The cost of each answer, one table per true class. The right answer costs 0 unless it is listed. An answer that is
+# not a class, such as "unknown", may be listed in every table: the cost of giving no answer.
 """
 
 
@@ -58,11 +58,10 @@ def init(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write (.toml).")] = Path("costs.toml"),
     drop: Drop = None,
     missing: Missing = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
-    seed: NoSeed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a starter price list for a table: every test at 1, with comments on groups, delays and errors.
+    """Write a starter price list for a table: every test costs 1, with comments on groups, delays and errors.
 
     Example: worthwhile costs init heart.csv --target class -o costs.toml
     """
@@ -70,18 +69,18 @@ def init(
     from worthwhile.table.files import check_target, column_names, read_table
 
     if out.suffix.lower() != ".toml":
-        raise ValueError(f"{out}: a starter price list is TOML; end the name in .toml")
+        raise ValueError(f"{out}: a starter price list is a TOML file; the name must end in .toml")
     check_writable(out)
     if out.exists() and not force:
-        raise ValueError(f"{out}: is there already; --force replaces it")
+        raise ValueError(f"{out}: already exists; use --force to replace it")
     names, dropped = column_names(data), split_names(drop)
     check_target(data, names, target)
     classes = read_table(data, only=[target], nominal=[target], missing=split_names(missing)).classes(target)
     tests = [name for name in names if name != target and name not in dropped]
     if not tests:
-        raise ValueError(f"{data}: there is no column but the target {target!r}")
+        raise ValueError(f"{data}: has no column besides the target {target!r}")
     write_text(out, _starter(data.stem, tests, classes))
-    Speaker(quiet)(f"{len(tests)} tests at 1 each: {out}. Put in your prices and error costs.", wrap=False)
+    Printer(quiet)(f"{len(tests)} tests at 1 each: {out}. Replace the prices and error costs by yours.", wrap=False)
 
 
 def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
@@ -115,31 +114,32 @@ def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
 @costs_app.command()
 def check(
     costs: Annotated[Path, typer.Argument(help="A price list: TOML or CSV.", show_default=False)],
-    data: Annotated[Path | None, typer.Argument(help="A table that it should fit.", show_default=False)] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of the classes, with DATA.", show_default=False)
+    data: Annotated[
+        Path | None, typer.Argument(help="A table of cases to check it against.", show_default=False)
     ] = None,
-    seed: NoSeed = 0,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The target column of DATA.", show_default=False)
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Check a price list, alone or against the columns and classes of a table, and sum it up.
+    """Check a price list, alone or against the columns and classes of a table, and print a summary.
 
     Example: worthwhile costs check costs.toml heart.csv --target class
     """
     from worthwhile.costs.costs import Costs
 
     found = Costs.read(costs)
-    say = Speaker(quiet)
+    say = Printer(quiet)
     if data is not None:
         free = _check_against(found, costs, data, target)
-        say(f"{costs} fits {data}" + (f"; free: {', '.join(free)}" if free else "; every test has a price") + ".")
+        say(f"{costs} matches {data}" + (f"; free: {', '.join(free)}" if free else "; every test has a price") + ".")
     elif target is not None:
-        raise ValueError("--target goes with a table: worthwhile costs check COSTS DATA --target COLUMN")
+        raise ValueError("--target needs a table: worthwhile costs check COSTS DATA --target COLUMN")
     say(repr(found))
 
 
 def _check_against(found: Any, path: Path, data: Path, target: str | None) -> list[str]:
-    """Refuse costs that do not fit a table; return the names of the columns without a price."""
+    """Raise an error if costs do not fit a table; return the names of the columns without a price."""
     import numpy as np
 
     from worthwhile.cli.reading import check_costs

@@ -8,27 +8,27 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from worthwhile.cli.common import Speaker, StoppedError, search_bar, work_bar
+from worthwhile.cli.common import Printer, StoppedError, check_folder, search_bar, work_bar
 from worthwhile.cli.options import Quiet
 
 __all__ = ["demo"]
 
 TRIALS = 1000
-BREAK_EVEN_SECONDS = 3.0  # so that all of it ends in under 15
+BREAK_EVEN_SECONDS = 3.0  # so that the whole demo takes less than 15
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the report; made if need be.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the report; created if missing.")] = Path(
         "worthwhile-demo"
     ),
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the split into training and held-out cases, and of the search.")
+        int, typer.Option(min=0, help="Random seed of the split into training and test cases, and of the search.")
     ] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Learn a tree for heart disease with published prices and show what it costs.
 
-    ICET learns from two thirds of 303 patients; the others show what its tree costs.
+    ICET is trained on two thirds of 303 patients; costs are measured on the others.
 
     Example: worthwhile demo --out my-demo --seed 3
     """
@@ -37,12 +37,13 @@ def demo(
     from worthwhile.learners.soft_labels import remember_ensembles
     from worthwhile.report import tree_picture
 
+    check_folder(out, "tree.png", "report.html")
     heart = datasets.load("heart")
     intro = (
         f"Cleveland heart disease data: {len(heart.y)} patients, 13 tests at the prices of the Ontario health insurance"
-        " (Turney 1995, Canadian dollars), a wrong answer costs 500. ICET learned from two thirds of the patients."
+        " (Turney 1995, Canadian dollars), a wrong answer costs 500. ICET was trained on two thirds of the patients."
     )
-    with remember_ensembles():  # for its break-even prices the report learns from the same patients again
+    with remember_ensembles():  # the report refits on the same patients for its break-even prices
         with search_bar(quiet, trials=TRIALS) as tell:
             learned = _learn(heart, seed, tell)
         if learned.icet.stopped_ == "interrupted":
@@ -56,7 +57,7 @@ def demo(
 
 
 class _Learned(NamedTuple):
-    """ICET's tree, what it learned from, and the patients held out."""
+    """ICET's tree, its training cases, and the patients held out."""
 
     icet: Any
     X_train: Any
@@ -66,7 +67,7 @@ class _Learned(NamedTuple):
 
 
 def _learn(heart: Any, seed: int, tell: Callable[[Any], None]) -> _Learned:
-    """Learn from two thirds of the patients."""
+    """Train on two thirds of the patients."""
     from sklearn.model_selection import train_test_split
 
     from worthwhile.learners.icet.classifier import ICETClassifier
@@ -95,15 +96,15 @@ def _write_report(path: Path, learned: _Learned, quiet: bool) -> None:
 
 
 def _rows(learned: _Learned) -> list[tuple[str, Any]]:
-    """Return the ways to decide with their costs on the patients held out, the tree's first."""
+    """Return the strategies with their costs on the patients held out, the tree first."""
     from worthwhile.evaluation.evaluate import evaluate
 
     found = evaluate(learned.icet, learned.X, learned.y, learned.X_train, learned.y_train, name="the tree (ICET)")
-    return [(way.name, way) for way in found.ways]
+    return [(strategy.name, strategy) for strategy in found.strategies]
 
 
 def _print(intro: str, rows: list[tuple[str, Any]], n_cases: int, tree: Any, out: Path) -> None:
-    say = Speaker(quiet=False)
+    say = Printer(quiet=False)
     say(intro)
     say()
     say(f"Cost per case on {n_cases} held-out patients")
@@ -111,8 +112,8 @@ def _print(intro: str, rows: list[tuple[str, Any]], n_cases: int, tree: Any, out
         [name, *(f"{cost.mean:.2f}" for cost in (w.test_cost, w.error_cost, w.total_cost)), f"{w.error_rate:.1%}"]
         for name, w in rows
     ]
-    say.table(["way to decide", "tests", "errors", "total", "wrong"], cells)
-    say("The tree, with the price of each test where it stands:")
+    say.table(["strategy", "tests", "errors", "total", "wrong"], cells)
+    say("The tree, with the price of each test at its node:")
     say(tree.to_text(), wrap=False)
     say()
     say(f"Picture: {out / 'tree.png'}\nReport:  {out / 'report.html'}", wrap=False)

@@ -1,4 +1,4 @@
-"""`worthwhile evaluate`: what a model costs, against three simple ways to decide."""
+"""`worthwhile evaluate`: what a model costs, compared with three simple baselines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from worthwhile.cli.common import Speaker, check_apart, check_writable, load_model, split_names
+from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, split_names
 from worthwhile.cli.options import Data, MaybeTarget, Missing, Model, Quiet, Seed
 
 __all__ = ["evaluate"]
@@ -20,33 +20,36 @@ def evaluate(
     train: Annotated[
         Path | None,
         typer.Option(
-            metavar="DATA", help="What the others learn from; otherwise they are cross-validated.", show_default=False
+            metavar="DATA",
+            help="Training cases for the baselines; otherwise they are cross-validated.",
+            show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also write the figures: CSV or JSON.", show_default=False)
+        Path | None, typer.Option("--out", "-o", help="Also write the results: CSV or JSON.", show_default=False)
     ] = None,
     missing: Missing = None,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Measure what a model costs per case, against no test, all tests with the best plain tree, and C4.5.
+    """Measure what a model costs per case, compared with no test, all tests with the best plain tree, and C4.5.
 
-    Take cases that the model has not learned from. Intervals are those of 95 %, bootstrapped over the cases. The
-    normalized cost (norm.) is in percent of the standard cost: all tests, and the dearest error for every case that the
-    most frequent class would get wrong (Turney 1995).
+    Use cases that the model was not trained on. Intervals are 95 % intervals, bootstrapped over the cases. The
+    normalized cost (norm.) is in percent of the standard cost: all tests, and the most expensive error for every case
+    that the most frequent class gets wrong (Turney 1995).
 
     Example: worthwhile evaluate model.json new-cases.csv --target class --train heart.csv
     """
-    from worthwhile.cli.files import figures_writer
-    from worthwhile.cli.reading import frame_of, true_classes, unknown_values
+    from worthwhile.cli.files import results_writer
+    from worthwhile.cli.reading import true_classes, unknown_values
     from worthwhile.evaluation.evaluate import evaluate as measure
+    from worthwhile.evaluation.metrics import context_of
 
     check_apart({"--out": out}, [data, model, train])
     check_writable(out)
-    write = figures_writer(out)
+    write = results_writer(out)
     clf = load_model(model)
-    names, absent = frame_of(clf).columns, split_names(missing)
+    names, absent = context_of(clf).columns, split_names(missing)
     table, target, y = true_classes(clf, data, target, absent)
     X_train = y_train = None
     if train is not None:
@@ -54,7 +57,7 @@ def evaluate(
         X_train = other.matrix(names)
     found = measure(clf, table.matrix(names), y, X_train, y_train, random_state=seed)
     write(found.rows())
-    say = Speaker(quiet)
+    say = Printer(quiet)
     for line in unknown_values(clf, table):
         say(line)
     say(found.title)
@@ -62,4 +65,4 @@ def evaluate(
     for line in (*found.savings(), found.note):
         say(line)
     if out is not None:
-        say(f"Figures: {out}", wrap=False)
+        say(f"Results: {out}", wrap=False)

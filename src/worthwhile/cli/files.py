@@ -1,4 +1,4 @@
-"""Figures for other programs: CSV or JSON."""
+"""Writing results for other programs: CSV or JSON."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from typing import Any
 from worthwhile.costs.error_costs import show
 from worthwhile.files import write_text
 
-__all__ = ["figures_writer", "write_csv"]
+__all__ = ["results_writer", "write_csv"]
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def figures_writer(path: Path | None) -> Callable[[Rows], None]:
-    """Return a function that writes rows of figures in the format of the suffix; None: it does nothing."""
+def results_writer(path: Path | None) -> Callable[[Rows], None]:
+    """Return a function that writes rows in the format of the suffix; without a path it does nothing."""
     if path is None:
         return lambda rows: None
     writers = {".csv": write_csv, ".json": _write_json}
     writer = writers.get(path.suffix.lower())
     if writer is None:
-        raise ValueError(f"{path}: unknown suffix {show(path.suffix)} of figures; valid: {', '.join(writers)}")
+        raise ValueError(f"{path}: unknown suffix {show(path.suffix)}; use {', '.join(writers)}")
     return lambda rows: writer(path, rows)
 
 
 def write_csv(path: Path, rows: Rows) -> None:
-    """Write rows as CSV; None is an empty cell."""
+    """Write rows as CSV, None as an empty cell."""
     buffer = io.StringIO(newline="")
     writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
     writer.writeheader()

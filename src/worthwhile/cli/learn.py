@@ -1,4 +1,4 @@
-"""`worthwhile learn`: from a table and a price list to a model."""
+"""`worthwhile learn`: learn a model from a table and a price list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from worthwhile.cli.common import (
-    Speaker,
+    Printer,
     StoppedError,
     check_apart,
     check_writable,
@@ -35,11 +35,11 @@ from worthwhile.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from worthwhile.cli.reading import Problem
+    from worthwhile.cli.reading import TrainingData
 
 __all__ = ["learn"]
 
-# Learners whose coarse work a cluster can do.
+# Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
 
 
@@ -48,11 +48,13 @@ def learn(
     target: Target,
     costs: CostsFile = None,
     learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "act",
-    out: Annotated[Path, typer.Option("--out", "-o", help="File for the model.")] = Path("model.json"),
-    report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.", show_default=False)] = None,
-    test_share: Annotated[float, typer.Option(help="Share of the cases to hold out and measure costs on.")] = 0.0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.json"),
+    report: Annotated[
+        Path | None, typer.Option(help="Also write an HTML report to this file.", show_default=False)
+    ] = None,
+    test_share: Annotated[float, typer.Option(help="Share of the cases to hold out for measuring costs.")] = 0.0,
     budget: Annotated[
-        float | None, typer.Option(min=0, help="Budget per case (budget-forest).", show_default=False)
+        float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -69,28 +71,28 @@ def learn(
 ) -> None:
     """Learn which tests are worth their price, from a table of cases and a price list.
 
-    Columns of texts are nominal, columns of numbers numeric. A starter price list is written by: worthwhile costs init.
+    Columns of strings are nominal, columns of numbers numeric. To write a starter price list: worthwhile costs init.
     Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
     if not 0 <= test_share < 1:
-        raise ValueError(f"--test-share {test_share:g}: must be at least 0 and less than 1")
+        raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
     if cluster is not None and learner.lower() not in CLUSTERED:
-        raise ValueError(f"--cluster: {learner} works on one machine; a cluster is for {' and '.join(CLUSTERED)}")
+        raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
     limits = {"budget": budget, "time_limit": time_limit}
     clf = make_learner(learner, read_settings(settings or []), limits, random_state=seed, n_jobs=jobs)
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
-    from worthwhile.cli.reading import describe_guesses, read_problem
+    from worthwhile.cli.reading import describe_columns, read_training_data
 
-    say, declared = Speaker(quiet), split_names(nominal)
-    problem = read_problem(data, target, costs, declared, split_names(drop), split_names(missing))
-    for line in describe_guesses(problem, declared):
+    say, declared = Printer(quiet), split_names(nominal)
+    problem = read_training_data(data, target, costs, declared, split_names(drop), split_names(missing))
+    for line in describe_columns(problem, declared):
         say(line)
     if costs is None:
-        say("No --costs: tests are free, every error costs 1. A starter price list is written by:")
+        say("No --costs: tests are free, every error costs 1. To write a starter price list:")
         say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     split = _split(problem, test_share, seed)
@@ -112,7 +114,7 @@ def learn(
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """Cases to learn from, and those to measure costs on: the same, unless some were held out."""
+    """Training cases, and cases to measure costs on: the same unless some are held out."""
 
     X_train: Any
     y_train: Any
@@ -121,7 +123,7 @@ class _Split:
     held_out: bool
 
 
-def _split(problem: Problem, share: float, seed: int) -> _Split:
+def _split(problem: TrainingData, share: float, seed: int) -> _Split:
     import numpy as np
 
     from worthwhile.learners.folds import stratified_share
@@ -133,13 +135,13 @@ def _split(problem: Problem, share: float, seed: int) -> _Split:
     held = np.zeros(len(y), dtype=bool)
     held[stratified_share(classes, share, np.random.default_rng(seed))] = True
     if not held.any() or len(np.unique(y[~held])) < 2:
-        what = "no case is held out" if not held.any() else "fewer than two classes are left to learn from"
+        what = "no case is held out" if not held.any() else "fewer than two classes are left for training"
         raise ValueError(f"--test-share {share:g}: {what} with {len(y)} cases")
     return _Split(X[~held], y[~held], X[held], y[held], True)
 
 
 def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
-    """Learn, with a live bar, and return how long it took."""
+    """Train with a progress bar, and return the seconds it took."""
     start = time.monotonic()
     with on_cluster(cluster), search_bar(quiet, getattr(clf, "trials", None), getattr(clf, "time_limit", None)) as tell:
         if "callback" in clf._parameter_names():
@@ -147,12 +149,12 @@ def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
         try:
             clf.fit(split.X_train, split.y_train)
         except KeyboardInterrupt:
-            raise StoppedError("stopped before there was a model; nothing is saved") from None
+            raise StoppedError("stopped before a model was found; nothing is saved") from None
     return time.monotonic() - start
 
 
-def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Speaker, seed: int) -> None:
-    """Say in a few lines what was learned and what it costs."""
+def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer, seed: int) -> None:
+    """Print what was learned and what it costs."""
     from worthwhile.cli.reading import tests_of
     from worthwhile.costs.costs import Costs
     from worthwhile.evaluation.baselines import no_test
@@ -163,8 +165,8 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Speaker,
     tests = tests_of(clf)
     asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
     if getattr(clf, "empty_", False):
-        asks = "no tree is within the budget, so it asks for nothing"
-    say(f"{name} learned from {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
+        asks = "no tree fits the budget, so it asks for nothing"
+    say(f"{name} was trained on {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
     if split.held_out:
         found = evaluate(clf, split.X, split.y, split.X_train, split.y_train, name="the model", random_state=seed)
         say()
@@ -182,12 +184,12 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Speaker,
         f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
-    say("It has learned from these very cases: --test-share 0.3, or evaluate, tells what new ones cost.")
+    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
 
 
 def _write_report(path: Path, clf: Any, split: _Split, title: str, quiet: bool) -> None:
     from worthwhile.report import write_report
 
-    learned = {"X_train": split.X_train, "y_train": split.y_train}
+    training = {"X_train": split.X_train, "y_train": split.y_train}
     with work_bar(quiet, "break-even prices") as tell:
-        write_report(path, clf, split.X, split.y, **learned, title=title, tell=tell)
+        write_report(path, clf, split.X, split.y, **training, title=title, tell=tell)

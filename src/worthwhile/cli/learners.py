@@ -1,4 +1,4 @@
-"""The learners by the names they have on the command line."""
+"""The learners by their names on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from worthwhile.costs.error_costs import show, suggest
 
 __all__ = ["LEARNERS", "find_learner", "make_learner", "read_settings"]
 
-# Written out, so that --help does not wait for scikit-learn; a test holds it against the list of all learners.
+# Written out, so that --help does not import scikit-learn; a test compares it with the list of all learners.
 LEARNERS: Mapping[str, str] = {
     "act": "ACTClassifier",
     "icet": "ICETClassifier",
@@ -23,14 +23,14 @@ LEARNERS: Mapping[str, str] = {
     "c45": "C45Classifier",
     "c45cs": "C45CSClassifier",
 }
-# Parameters that options of their own set.
+# Parameters that have their own options.
 OPTIONS = {
     "costs": "--costs",
     "nominal": "--nominal",
-    "columns": "the first line of the table",
+    "columns": "the header of the table",
     "random_state": "--seed",
     "n_jobs": "--jobs",
-    "callback": "nothing: it is for Python",
+    "callback": "Python code only",
 }
 WORDS = {"true": True, "false": False, "none": None}
 
@@ -56,30 +56,28 @@ def read_settings(settings: Sequence[str]) -> dict[str, Any]:
     for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not name or not equals or not value:
-            raise ValueError(f"--set {text}: a setting is written name=value, e.g. --set r=10")
+            raise ValueError(f"--set {text}: write a setting as name=value, e.g. --set r=10")
         try:
             read = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             read = WORDS.get(value.lower(), value)
-        except (TypeError, MemoryError, RecursionError):  # {[]: 1}, or brackets in brackets in brackets
-            raise ValueError(
-                f"--set {name}: its value cannot be read; write it as in Python, e.g. --set r=10"
-            ) from None
+        except (TypeError, MemoryError, RecursionError):  # {[]: 1}, or very deep brackets
+            raise ValueError(f"--set {name}: invalid value; write it as in Python, e.g. --set r=10") from None
         found[name] = list(read) if isinstance(read, tuple) else read
     return found
 
 
 def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], **known: Any) -> Any:
-    """Make a learner, not fitted, refusing parameters that it has not and values that are not valid.
+    """Create an unfitted learner; unknown parameters and invalid values raise an error.
 
     Parameters
     ----------
     name : str
-        As on the command line.
+        Name on the command line.
     settings : mapping
-        What --set said.
+        Parameters given by --set.
     limits : mapping
-        Parameters with options of their own that only some learners have; None: not given.
+        Parameters with their own options that only some learners have; None: not given.
     known : keyword arguments
         Parameters that all learners have.
     """
@@ -87,7 +85,7 @@ def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, An
     valid = learner._parameter_names()
     for key, option in OPTIONS.items():
         if key in settings:
-            raise ValueError(f"--set {key}: is set by {option}")
+            raise ValueError(f"--set {key}: this parameter is set by {option}")
     for key in settings:
         if key not in valid:
             free = [parameter for parameter in valid if parameter not in OPTIONS]
@@ -98,7 +96,7 @@ def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, An
     for key in given:
         if key not in valid:
             having = [other for other in LEARNERS if key in find_learner(other)._parameter_names()]
-            raise ValueError(f"--{key.replace('_', '-')}: {name} has none; it is for {', '.join(having)}")
+            raise ValueError(f"--{key.replace('_', '-')}: not available for {name}, only for {', '.join(having)}")
     clf = learner(**{**settings, **given, **known})
     clf._check_parameters()
     return clf

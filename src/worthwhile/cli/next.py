@@ -1,4 +1,4 @@
-"""`worthwhile next`: which test next, as a dialogue."""
+"""`worthwhile next`: a dialogue that recommends one test after another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile.cli.common import StoppedError, load_model, split_names
-from worthwhile.cli.options import Model, NoSeed
+from worthwhile.cli.options import Model
 
 __all__ = ["next_command"]
 
@@ -16,22 +16,21 @@ def next_command(
     model: Model,
     known: Annotated[
         str | None,
-        typer.Option(metavar="A=1,B=x,…", help="What is known already; =u: cannot be had.", show_default=False),
+        typer.Option(metavar="A=1,B=x,…", help="Known results; =u: unavailable.", show_default=False),
     ] = None,
-    seed: NoSeed = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the questions and the answer alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the questions and the answer.")] = False,
 ) -> None:
-    """Say which test is worth its price next, ask for its result, and go on until the answer.
+    """Recommend the next test worth its price, ask for its result, and repeat until there is an answer.
 
-    Each price comes with what stopping here would cost; undo takes a value back, u says that a test cannot be had. What
-    is printed at the end is the ledger.
+    Each step shows the price of the test and the expected cost of stopping here. Type undo to take back a value and u
+    if a test is unavailable. At the end, all tests and prices are listed.
 
     Example: worthwhile next model.json --known age=63,sex=male
     """
     from rich.console import Console
 
-    from worthwhile.cli.reading import frame_of
-    from worthwhile.tree.dialogue import hold, read_known
+    from worthwhile.evaluation.metrics import context_of
+    from worthwhile.tree.dialogue import read_known, run_dialogue
 
     clf = load_model(model)
     given = read_known(clf, read_pairs(known))
@@ -42,18 +41,18 @@ def next_command(
             console.print(shown, markup=False, soft_wrap=False)
 
     def ask(prompt: str) -> str:
-        typer.echo(prompt, nl=False, err=quiet)  # quiet: nothing but the answer goes to the standard output
+        typer.echo(prompt, nl=False, err=quiet)  # quiet: only the answer goes to standard output
         return input()
 
-    talk = hold(clf, given, ask, tell, frame_of(clf).costs.about.get("currency", ""))
-    if talk.ended == "interrupted":
+    result = run_dialogue(clf, given, ask, tell, context_of(clf).costs.about.get("currency", ""))
+    if result.ended == "interrupted":
         raise StoppedError("stopped")
-    if quiet and talk.outcome is not None:
-        console.print(str(talk.outcome.answer), markup=False, soft_wrap=True)
+    if quiet and result.outcome is not None:
+        console.print(str(result.outcome.answer), markup=False, soft_wrap=True)
 
 
 def read_pairs(text: str | None) -> dict[str, str]:
-    """Return what "a=1,b=x" says.
+    """Parse known results such as "a=1,b=x".
 
     Examples
     --------
@@ -64,6 +63,6 @@ def read_pairs(text: str | None) -> dict[str, str]:
     for part in split_names(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
-            raise ValueError(f"--known {part}: what is known is written test=value, e.g. --known age=63,sex=male")
+            raise ValueError(f"--known {part}: write known results as test=value, e.g. --known age=63,sex=male")
         found[name] = value
     return found

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Speaker, check_apart, check_writable, load_model, split_names
-from worthwhile.cli.options import Data, Missing, Model, NoSeed, Quiet
+from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, split_names
+from worthwhile.cli.options import Data, Missing, Model, Quiet
 
 __all__ = ["predict"]
 
@@ -19,16 +19,15 @@ def predict(
     data: Data,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="File to write: CSV, gzip of CSV or Parquet; -: standard output, as CSV."),
+        typer.Option("--out", "-o", help="File to write: CSV, gzipped CSV or Parquet; -: CSV to standard output."),
     ],
     missing: Missing = None,
-    seed: NoSeed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Add the answer, the price paid, the tests used and the confidence to each case of a file.
 
-    Columns that the model never asks for may be lacking; an empty value is a test that cannot be had. The confidence is
-    the share of the answer's class among the training cases like this one; it is empty for an answer that is no class.
+    Columns that the model never asks for may be missing; an empty value is an unavailable test. The confidence is the
+    share of the answer's class among similar training cases; it is empty for a reject answer.
 
     Example: worthwhile predict model.json new-cases.csv -o answers.csv
     """
@@ -47,29 +46,29 @@ def predict(
         typer.echo(text, nl=False)
         return
     prices = columns["price_paid"]
-    say = Speaker(quiet)
+    say = Printer(quiet)
     for line in unknown_values(clf, table):
         say(line)
     say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
 
 
 def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
-    """Return the further columns."""
+    """Return the columns to add."""
     import numpy as np
 
-    from worthwhile.cli.reading import frame_of
+    from worthwhile.evaluation.metrics import context_of
     from worthwhile.evaluation.spending import charged_tests
 
-    tree = frame_of(clf)
-    X = table.matrix(tree.columns)
+    context = context_of(clf)
+    X = table.matrix(context.columns)
     answers, prices, shares = clf._route(X, answers=True, prices=True, shares=True)
-    k = len(tree.classes)
+    k = len(context.classes)
     own = np.where(answers < k, shares[np.arange(len(answers)), np.minimum(answers, k - 1)], np.nan)
-    # Cases are many, sets of tests few: each set is written once.
+    # There are many cases but few distinct sets of tests: each set is formatted once.
     sets, place = np.unique(charged_tests(clf, X), axis=0, return_inverse=True)
-    used = np.array([";".join(np.array(tree.columns)[chosen]) for chosen in sets], dtype=object)
+    used = np.array([";".join(np.array(context.columns)[chosen]) for chosen in sets], dtype=object)
     return {
-        "answer": tree.answer_labels[answers].tolist(),
+        "answer": context.answer_labels[answers].tolist(),
         "price_paid": np.round(prices, 6).tolist(),
         "tests_used": used[place.ravel()].tolist(),
         "confidence": [None if np.isnan(share) else round(float(share), 4) for share in own],

@@ -1,4 +1,4 @@
-"""From files to what learners take: cases to learn from, and cases for a model."""
+"""Reading training cases for learners, and cases for a model."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing, show
+from worthwhile.evaluation.metrics import context_of
 from worthwhile.table.columns import value_text
 from worthwhile.table.files import DataTable, Factor, check_target, column_names, read_table
-from worthwhile.tree.context import ProblemContext, label_array
+from worthwhile.tree.context import label_array
 from worthwhile.tree.tree import Tree
 
 __all__ = [
-    "Problem",
+    "TrainingData",
     "check_costs",
-    "describe_guesses",
-    "frame_of",
+    "describe_columns",
     "read_cases",
-    "read_problem",
+    "read_training_data",
     "tests_of",
     "trees_of",
     "true_classes",
@@ -32,8 +32,8 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Cases with their classes, and what tests and errors cost."""
+class TrainingData:
+    """Cases with their classes, and the costs of tests and errors."""
 
     X: npt.NDArray[Any]
     y: npt.NDArray[Any]
@@ -43,34 +43,34 @@ class Problem:
     table: DataTable
 
 
-def read_problem(
+def read_training_data(
     data: Path,
     target: str,
     costs_file: Path | None = None,
     nominal: Collection[str] = (),
     drop: Collection[str] = (),
     missing: Collection[str] = (),
-) -> Problem:
-    """Read cases and costs that fit each other."""
+) -> TrainingData:
+    """Read cases and costs, and check that they match."""
     costs = None if costs_file is None else Costs.read(costs_file)
     names = column_names(data)
     check_target(data, names, target)
     if target in drop:
-        raise ValueError(f"--drop names the target {show(target)}")
+        raise ValueError(f"--drop: {show(target)} is the target column")
     table = read_table(data, drop=drop, nominal={*nominal, target}, missing=missing)
     names = [name for name in table.columns if name != target]
     if not names:
-        raise ValueError(f"{data}: there is no column but the target {show(target)}")
+        raise ValueError(f"{data}: has no column besides the target {show(target)}")
     y = table.classes(target)
     if costs is not None:
         costs = _without(costs, drop)
         check_costs(costs, costs_file, names, target, np.unique(y).tolist())
-    texts = [name for name in table.nominal() if name != target]
-    return Problem(table.matrix(names), y, names, texts, costs, table)
+    nominal = [name for name in table.nominal() if name != target]
+    return TrainingData(table.matrix(names), y, names, nominal, costs, table)
 
 
 def _without(costs: Costs, dropped: Collection[str]) -> Costs:
-    """Return the costs of the other tests; a group none of whose tests is left goes, too."""
+    """Return the costs of the remaining tests and of the groups that still have tests."""
     tests = {name: test for name, test in costs.tests.items() if name not in dropped}
     if len(tests) == len(costs.tests):
         return costs
@@ -82,10 +82,10 @@ def _without(costs: Costs, dropped: Collection[str]) -> Costs:
 def check_costs(
     costs: Costs, path: Path | None, names: Sequence[str], target: str | None, classes: Sequence[Any]
 ) -> None:
-    """Refuse costs that do not fit the columns or the classes, naming their file."""
+    """Raise an error that names the file if costs do not match the columns or the classes."""
     try:
         if target is not None and target in costs.tests:
-            raise ValueError(f"prices {show(target)}, which is the target and no test")
+            raise ValueError(f"has a price for {show(target)}, which is the target column")
         costs.prices_for(names)
         if classes:
             costs.error_matrix(list(classes))
@@ -93,8 +93,8 @@ def check_costs(
         raise ValueError(f"{path}: {error}") from None
 
 
-def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
-    """Say which columns were taken for what, one line each."""
+def describe_columns(problem: TrainingData, declared: Collection[str]) -> list[str]:
+    """Return lines that say which columns are numeric and nominal."""
     guessed = [name for name in problem.nominal if name not in declared]
     codes = [name for name in problem.table.possible_codes() if name in problem.names]
     ids = [name for name in problem.table.possible_ids() if name in problem.names]
@@ -103,16 +103,12 @@ def describe_guesses(problem: Problem, declared: Collection[str]) -> list[str]:
     kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
     lines = [f"{problem.table.path}: {problem.table.n_cases} cases, {kinds}"]
     if codes:
-        lines.append(f"Whole numbers with few values, taken as numbers: {', '.join(codes)}; if codes, use --nominal.")
+        lines.append(
+            f"Integers with few values, treated as numbers: {', '.join(codes)}; if they are codes, use --nominal."
+        )
     if ids:
-        lines.append(f"Mostly different texts: {', '.join(ids)}; if names of the cases, use --drop.")
+        lines.append(f"Mostly distinct strings: {', '.join(ids)}; if they are identifiers, use --drop.")
     return lines
-
-
-def frame_of(model: Any) -> ProblemContext:
-    """Return the model's columns, classes and costs."""
-    context: ProblemContext = model.context if isinstance(model, Tree) else model.problem_
-    return context
 
 
 def trees_of(model: Any) -> list[Tree]:
@@ -125,17 +121,19 @@ def trees_of(model: Any) -> list[Tree]:
 def tests_of(model: Any) -> list[str]:
     """Return the tests that a model may ask for."""
     used = {name for tree in trees_of(model) for name in tree.tests_used()}
-    return [name for name in frame_of(model).columns if name in used]
+    return [name for name in context_of(model).columns if name in used]
 
 
 def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> DataTable:
-    """Read the columns of a model; those that it never asks for may be lacking."""
-    tree, names = frame_of(model), column_names(data)
-    lacking = [name for name in tests_of(model) if name not in names]
-    if lacking:
-        raise ValueError(f"{data}: lacks {listing(lacking)}, which the model asks for; it has {listing(names)}")
-    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
-    known = [name for name in tree.columns if name in names]
+    """Read the columns of a model; columns that it never asks for may be missing."""
+    context, names = context_of(model), column_names(data)
+    missing_columns = [name for name in tests_of(model) if name not in names]
+    if missing_columns:
+        raise ValueError(
+            f"{data}: has no column {listing(missing_columns)}, which the model needs; its columns are {listing(names)}"
+        )
+    kinds = dict(zip(context.columns, context.schema.values, strict=True))
+    known = [name for name in context.columns if name in names]
     return read_table(
         data,
         only={*known, *also},
@@ -146,9 +144,9 @@ def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Coll
 
 
 def unknown_values(model: Any, table: DataTable) -> list[str]:
-    """Say of which columns that a model asks for it does not know values: these count as tests that cannot be had."""
-    tree, lines = frame_of(model), []
-    kinds = dict(zip(tree.columns, tree.schema.values, strict=True))
+    """Return warnings about values that a model does not know; these count as unavailable tests."""
+    context, lines = context_of(model), []
+    kinds = dict(zip(context.columns, context.schema.values, strict=True))
     for name in tests_of(model):
         column, known = table.columns.get(name), kinds[name]
         if known is None or not isinstance(column, Factor):
@@ -165,13 +163,13 @@ def unknown_values(model: Any, table: DataTable) -> list[str]:
 def true_classes(
     model: Any, data: Path, target: str | None, missing: Collection[str] = ()
 ) -> tuple[DataTable, str, Any]:
-    """Read the cases of a model with their classes, as it knows these; find their column if need be.
+    """Read cases with their classes; without a target, find the column of the model's classes.
 
-    Returns the table, the name of that column, and the classes.
+    Returns the table, the name of the target column, and the classes.
     """
-    tree, names = frame_of(model), column_names(data)
-    known = {value_text(label): label for label in tree.classes}
-    others = [name for name in names if name not in tree.columns]
+    context, names = context_of(model), column_names(data)
+    known = {value_text(label): label for label in context.classes}
+    others = [name for name in names if name not in context.columns]
     if target is not None:
         check_target(data, names, target)
         others = [target]
@@ -179,8 +177,8 @@ def true_classes(
     if target is None:
         fitting = [name for name in others if table.class_names(name) <= known.keys()]
         if len(fitting) != 1:
-            found = f"{listing(fitting)} could be" if fitting else "no column is"
-            raise ValueError(f"{data}: {found} the one of the classes {listing(tree.classes)}; name it with --target")
+            found = f"columns {listing(fitting)} all have" if fitting else "no column has only"
+            raise ValueError(f"{data}: {found} the classes {listing(context.classes)}; name the target with --target")
         target = fitting[0]
     labels = table.classes(target, check=False)
     distinct, place = np.unique(labels, return_inverse=True)
@@ -188,6 +186,6 @@ def true_classes(
     for code, text in enumerate(texts):
         if text not in known:
             row = int(np.flatnonzero(place == code)[0])
-            knows = f"which the model does not know; it knows {listing(tree.classes)}"
+            knows = f"which the model does not know; its classes are {listing(context.classes)}"
             raise ValueError(f"{table.location(row)}: column {show(target)} has the class {show(text)}, {knows}")
     return table, target, label_array([known[text] for text in texts])[place]

@@ -1,8 +1,7 @@
-"""`worthwhile reproduce`: the papers' experiments once more."""
+"""`worthwhile reproduce`: run the experiments of published papers."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -27,13 +26,15 @@ def reproduce(
         ),
     ],
     data: Annotated[
-        Path | None, typer.Option(help="Folder with the data sets. Otherwise the variable WORTHWHILE_DATA names it.")
+        Path | None, typer.Option(help="Folder of the data sets; otherwise the environment variable WORTHWHILE_DATA.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A rough version in under two minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough version in less than two minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")] = Path("worthwhile-reproduce"),
+    out: Annotated[Path, typer.Option(help="Folder for the results; created if missing.")] = Path(
+        "worthwhile-reproduce"
+    ),
     cells: Annotated[
-        Path | None, typer.Option(help="File of the finished parts; otherwise one in that folder.")
+        Path | None, typer.Option(help="File of finished cells (.csv or .csv.gz); otherwise one in that folder.")
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -42,26 +43,26 @@ def reproduce(
         ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(min=0, help="Begin nothing new after so many minutes (not turney).")
+        float | None, typer.Option(min=0, help="Start nothing new after this many minutes (not turney).")
     ] = None,
     cluster: Cluster = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which random splits of the data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed: which splits of the data.")] = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Run a published experiment again and set our numbers beside the published ones.
+    """Run a published experiment and show our numbers beside the published ones.
 
-    Writes NAME.csv, NAME.md and pictures, and keeps finished parts beside them. Turney's problems need the files
+    Writes NAME.csv, NAME.md and pictures, and keeps finished cells. Turney's problems need the files
     heart_cleve_mod.csv, hepatitis.csv, thyroid_ann_train.csv and costs/turney1995_test_costs.csv; esmeir needs 18 more,
-    ting 19, nan 11. The full grids of these take long: --only and --minutes run a part, and the tables are made from
-    what is finished.
+    ting 19, nan 11. Their full grids take long: --only and --minutes run a part, and tables are made from the finished
+    cells.
 
-    If it is stopped, the same command goes on where it was.
+    A stopped run continues with the same command.
 
     Example: worthwhile reproduce turney-table5 --data my-data --quick --out my-results
     """
     from worthwhile import experiments
 
-    experiments.find(name)  # a wrong name is told before anything else
+    experiments.find(name)  # report a wrong name before anything else
     command = f"worthwhile reproduce {name}" + " --quick" * quick + f" --seed {seed}" * bool(seed)
     with on_cluster(cluster), _progress_bar(quiet) as (tell, progress):
         try:
@@ -79,16 +80,16 @@ def reproduce(
                 tell=tell,
             )
         except KeyboardInterrupt:
-            done, due = (progress[-1].done, progress[-1].cells) if progress else (0, 0)
-            kept = f"stopped; {done} of {due} cells were finished and are kept" if due else "stopped"
-            raise StoppedError(f"{kept}: the same command goes on from there") from None
+            now = progress[-1] if progress else None
+            kept = f"stopped; {now.done} of {now.total} cells are finished and kept" if now and now.total else "stopped"
+            raise StoppedError(f"{kept}: run the same command to continue") from None
     if not quiet:
         _print_tables(tables, files)
 
 
 @contextmanager
-def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any], None], list[Any]]]:
-    """Give a function that draws how far a run is, on stderr if that is a terminal, and the list of where it was."""
+def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any, str, float], None], list[Any]]]:
+    """Return a function that draws a progress bar, if stderr is a terminal, and a list with the last progress."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -97,18 +98,16 @@ def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any], None], list[Any
     left = TextColumn("{task.fields[left]} left")
     columns = (description, BarColumn(), TaskProgressColumn(), fields, TimeElapsedColumn(), left)
     last: list[Any] = []
-    start = time.monotonic()
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=None, cells="0/0", left="-:--:--")
+        task = bar.add_task("", total=1.0, cells="0/0", left="-:--:--")
 
-        def tell(now: Any) -> None:
+        def tell(now: Any, experiment: str, share: float) -> None:
             last[:] = [now]
-            update: dict[str, Any] = {"cells": f"{now.done}/{now.cells}"}
-            if now.done:
-                # By weight and since the start: what rich makes of the last few cells jumps about.
-                seconds = (time.monotonic() - start) * (now.weight / now.done_weight - 1)
-                update["left"] = str(timedelta(seconds=round(seconds)))
-            bar.update(task, description=now.experiment, completed=now.done_weight, total=now.weight, **update)
+            update: dict[str, Any] = {"cells": f"{now.done}/{now.total}"}
+            if share:
+                # By weight and since the start: rich's own estimate from the last few cells fluctuates.
+                update["left"] = str(timedelta(seconds=round(now.seconds * (1 / share - 1))))
+            bar.update(task, description=experiment, completed=share, **update)
 
         yield tell, last
 

@@ -1,4 +1,4 @@
-"""`worthwhile show`: a model as text, rules, Graphviz, JSON or picture."""
+"""`worthwhile show`: a model as text, rules, Graphviz, JSON or a picture."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Speaker, check_writable, load_model
-from worthwhile.cli.options import Model, NoSeed, Quiet
+from worthwhile.cli.common import Printer, check_writable, load_model
+from worthwhile.cli.options import Model, Quiet
 
 __all__ = ["show"]
 
@@ -17,7 +17,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 class Form(StrEnum):
-    """How a tree is shown."""
+    """Output formats."""
 
     text = "text"
     rules = "rules"
@@ -27,27 +27,28 @@ class Form(StrEnum):
 
 def show(
     model: Model,
-    form: Annotated[Form, typer.Option("--format", help="How to print it.")] = Form.text,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.text,
     plot: Annotated[
-        Path | None, typer.Option(help=f"Draw it into this file: {', '.join(PICTURES)}.", show_default=False)
+        Path | None, typer.Option(help=f"Also draw it to this file ({', '.join(PICTURES)}).", show_default=False)
     ] = None,
     tree: Annotated[
-        int | None, typer.Option(min=1, help="Which tree of a forest; otherwise all of them.", show_default=False)
+        int | None, typer.Option(min=1, help="Number of a tree of a forest; otherwise all trees.", show_default=False)
     ] = None,
-    seed: NoSeed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Show a model: each test with its price where it stands, each answer.
+    """Show a model: its tests with their prices at each node, and its answers.
 
     Example: worthwhile show model.json --format rules --plot tree.svg
     """
     if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise ValueError(f"{plot}: unknown suffix of a picture; valid: {', '.join(PICTURES)}")
+        raise ValueError(f"{plot}: unknown picture format; use {', '.join(PICTURES)}")
     check_writable(plot)
     trees = _trees(load_model(model), model, tree)
     if plot is not None and len(trees) > 1:
-        raise ValueError(f"{plot}: a picture has one tree of the {len(trees)}; choose it with --tree")
-    say = Speaker(quiet)
+        raise ValueError(f"{plot}: a picture shows one of the {len(trees)} trees; choose it with --tree")
+    say = Printer(quiet)
+    if not trees and form != Form.json:
+        say("The forest has no trees: none fits the budget, so it asks for no test.")
     shown = {number: _as_text(one, form) for number, one in trees.items()}
     if len(trees) > 1 and form == Form.json:
         say("[\n" + ",\n".join(shown.values()) + "\n]", wrap=False)
@@ -62,7 +63,7 @@ def show(
 
 
 def _trees(model: Any, path: Path, number: int | None) -> dict[int, Any]:
-    """Return the trees to show, by their numbers."""
+    """Return the trees to show, by number."""
     from worthwhile.cli.reading import trees_of
 
     trees = dict(enumerate(trees_of(model), 1))

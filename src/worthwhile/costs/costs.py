@@ -1,7 +1,7 @@
 """`Costs`: prices of tests and costs of errors.
 
 Every learner, tree and metric uses the same `Costs`. They are immutable, so estimators can share them. docs/costs.md
-is the user guide; docs/design.md ("What a test costs") defines exactly how a test is priced.
+is the user guide; docs/design/pricing.md defines exactly how a test is priced.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def label_key(label: Hashable) -> str:
 
 
 class LabelIndex:
-    """Finds labels by equality, or else by their text: files only hold strings.
+    """Finds labels by equality, or else by their text: files contain only strings.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class LabelIndex:
 
     def __init__(self, labels: Iterable[Any] = ()) -> None:
         self._labels: dict[Hashable, Hashable] = {}
-        self._texts: dict[str, Hashable] = {}
+        self._by_text: dict[str, Hashable] = {}
         for label in labels:
             self.add(label)
 
@@ -127,8 +127,8 @@ class LabelIndex:
         if plain in self._labels:
             return self._labels[plain]
         for text in (str(plain), label_key(plain)):
-            if text in self._texts:
-                return self._texts[text]
+            if text in self._by_text:
+                return self._by_text[text]
         return None
 
     def add(self, label: Any) -> Hashable:
@@ -144,7 +144,7 @@ class LabelIndex:
             raise CostsError(f"errors: {twice}; every class needs a unique label", ("error", label_key(plain)))
         self._labels[plain] = plain
         for text in (str(plain), label_key(plain)):
-            self._texts[text] = plain
+            self._by_text[text] = plain
         return plain
 
 

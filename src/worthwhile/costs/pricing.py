@@ -15,7 +15,7 @@ __all__ = ["Pricing"]
 
 
 class Pricing:
-    """Prices by column index (docs/design.md, "What a test costs")."""
+    """Prices by column index (docs/design/pricing.md)."""
 
     def __init__(self, prices: Prices) -> None:
         self._marginal = prices.marginal.tolist()

@@ -1,7 +1,7 @@
-"""Made-up problems that greedy learners find hard: cases drawn at random, classes by a rule.
+"""Synthetic problems that are hard for greedy learners: cases drawn at random, classes given by a rule.
 
-`CONCEPTS` has one entry per problem of Esmeir & Markovitch (2008), Appendix A, with the number of cases of their
-Table 5. The paper describes the rules in words; what it leaves open is settled here and said in the text of each.
+`CONCEPTS` has one entry for each problem of Esmeir & Markovitch (2008), Appendix A, with the number of cases of their
+Table 5. The paper describes the rules in words; the descriptions here also state what it leaves open.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ ADDRESS_BITS = 4
 
 @dataclass(frozen=True)
 class Concept:
-    """A rule, and what it is about."""
+    """A rule for the class, and the columns it applies to."""
 
-    names: tuple[str, ...]  # of the columns
+    names: tuple[str, ...]  # names of the columns
     n_cases: int
-    rule: Callable[[Any], Bits]  # from cases × columns, truth values or reals in [-1, 1], to whether the class is 1
+    rule: Callable[[Any], Bits]  # from cases × columns, booleans or reals in [-1, 1], to whether the class is 1
     description: str
     numeric: bool = False
 
 
 def multiplexer(bits: Bits) -> Bits:
-    """Return the data bit that the address bits, the highest first, point at.
+    """Return the data bit that the address bits, highest first, select.
 
     Examples
     --------
@@ -63,17 +63,17 @@ def parity(bits: Bits) -> Bits:
 
 def _multi_xor(bits: Bits) -> Bits:
     parts = (bits[:, 2:4], bits[:, 4:6], bits[:, 6:8], bits[:, 8:11])
-    return _chosen(bits, [parity(part) for part in parts])
+    return _selected(bits, [parity(part) for part in parts])
 
 
 def _multi_and_or(bits: Bits) -> Bits:
     both, either = np.logical_and.reduce, np.logical_or.reduce
     parts = [both(bits[:, 2:4], axis=1), either(bits[:, 4:6], axis=1), both(bits[:, 6:8], axis=1)]
-    return _chosen(bits, [*parts, either(bits[:, 8:11], axis=1)])
+    return _selected(bits, [*parts, either(bits[:, 8:11], axis=1)])
 
 
-def _chosen(bits: Bits, answers: list[Bits]) -> Bits:
-    """Take each case's answer from the sub-concept that its first two bits choose."""
+def _selected(bits: Bits, answers: list[Bits]) -> Bits:
+    """Take each case's answer from the sub-concept that its first two bits select."""
     return np.choose(2 * bits[:, 0] + bits[:, 1], answers)
 
 
@@ -86,32 +86,32 @@ CONCEPTS = {
         (*_numbered("a", ADDRESS_BITS), *_numbered("d", 1 << ADDRESS_BITS)),
         615,  # Table 5; the text of the appendix says 500
         multiplexer,
-        "The class is the data bit, d0 to d15, that the four address bits, a0 (the highest) to a3, point at.",
+        "The class is the data bit, d0 to d15, that the four address bits, a0 (the highest) to a3, select.",
     ),
     "xor-5": Concept(
         _numbered("b", 10),
         200,
         lambda bits: parity(bits[:, :5]),
-        "The class is the parity of b0 to b4; b5 to b9 tell nothing.",
+        "The class is the parity of b0 to b4; b5 to b9 are irrelevant.",
     ),
     "xor-3d": Concept(
         _numbered("x", 6),
         200,
         lambda reals: np.prod(reals[:, :3], axis=1) > 0,
-        "The class is 1 if the product of x0, x1 and x2, numbers from -1 to 1, is positive; x3 to x5 tell nothing.",
+        "The class is 1 if the product of x0, x1 and x2, numbers from -1 to 1, is positive; x3 to x5 are irrelevant.",
         numeric=True,
     ),
     "multi-xor": Concept(
         _numbered("b", 11),
         200,
         _multi_xor,
-        "b0 b1 choose what the class is: 00: b2 xor b3; 01: b4 xor b5; 10: b6 xor b7; 11: b8 xor b9 xor b10.",
+        "b0 b1 select the class: 00: b2 xor b3; 01: b4 xor b5; 10: b6 xor b7; 11: b8 xor b9 xor b10.",
     ),
     "multi-and-or": Concept(
         _numbered("b", 11),
         200,
         _multi_and_or,
-        "b0 b1 choose what the class is: 00: b2 and b3; 01: b4 or b5; 10: b6 and b7; 11: b8 or b9 or b10.",
+        "b0 b1 select the class: 00: b2 and b3; 01: b4 or b5; 10: b6 and b7; 11: b8 or b9 or b10.",
     ),
 }
 
@@ -119,7 +119,7 @@ CONCEPTS = {
 def draw(
     concept: Concept, n_cases: int, rng: np.random.Generator
 ) -> tuple[dict[str, Column], npt.NDArray[np.str_], list[str]]:
-    """Draw cases; return their columns, their classes and which columns are nominal."""
+    """Draw cases; return their columns, their classes and the nominal columns."""
     shape = (n_cases, len(concept.names))
     if concept.numeric:
         reals = rng.uniform(-1.0, 1.0, shape)
@@ -131,7 +131,7 @@ def draw(
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return a generator for what users say about randomness.
+    """Return a random generator for a `random_state`.
 
     Examples
     --------
@@ -144,5 +144,5 @@ def generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state must be None, a whole number of at least 0 or a generator of numpy, got {random_state!r}"
+            f"random_state must be None, an integer of at least 0 or a numpy generator, got {random_state!r}"
         ) from None

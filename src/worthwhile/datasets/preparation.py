@@ -1,8 +1,8 @@
-"""The five medical problems of Turney (1995), made from the tables as they are published.
+"""The five medical problems of Turney (1995), made from the published tables.
 
-`TURNEY` says for each problem which data set it comes from, what is done to it and why (Appendix A of the paper). The
-steps are plain functions from columns to columns; they never change what they are given. A numeric column is an array
-(NaN: missing), a nominal one a list of texts (None: missing).
+`TURNEY` lists for each problem its data set, how it is prepared and why (Appendix A of the paper). The steps are
+functions from columns to columns that do not modify their input. A numeric column is an array (NaN: missing), a nominal
+one a list of strings (None: missing).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ColumnsAndLabels = tuple[dict[str, Column], Labels]
 
 
 def complete_rows(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
-    """Leave out the cases that lack a value.
+    """Leave out the cases with a missing value.
 
     Examples
     --------
@@ -34,18 +34,18 @@ def complete_rows(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
 
 
 def fill_from_nearest(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
-    """Fill each missing value with that of the nearest other case that has one.
+    """Fill each missing value with the value of the nearest case that has one.
 
-    Turney (1995), Appendix A.3: numbers are scaled so that a column runs from 0 to 1, the distance is the sum of the
-    absolute differences, and a difference is 1 where one or both of the values are missing. Two nominal values differ
-    by 0 or 1. The class plays no part. The paper does not say what happens where the nearest case lacks the value too;
-    since no value was missing afterwards, the value to be filled is what is looked up, and only cases that have it
-    answer. Values filled in earlier do not count as known; of equally near cases the first one answers.
+    Turney (1995), Appendix A.3: numeric columns are scaled to the range 0 to 1, and the distance is the sum of the
+    absolute differences. A difference is 1 if one or both values are missing, and 0 or 1 for nominal values. The class
+    is not used. The paper does not say what happens if the nearest case lacks the value too; since no value was missing
+    afterwards, only cases that have the value are considered here. Filled values are not used to fill others; ties go
+    to the first case.
 
     Raises
     ------
     ValueError
-        If a column has no value at all.
+        If a column has no values.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def fill_from_nearest(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLab
     missing = _missing(columns)
     for name, absent in zip(columns, missing.T, strict=True):
         if absent.all():
-            raise ValueError(f"column {name!r} has no value at all: there is nothing to fill its cases with")
+            raise ValueError(f"column {name!r} has no values, so its missing values cannot be filled")
     filled: dict[str, Column] = {name: column.copy() for name, column in columns.items()}
     scaled = np.column_stack([_scaled(column) for column in columns.values()])
     numeric = np.array([isinstance(column, np.ndarray) for column in columns.values()])
@@ -73,19 +73,19 @@ def fill_from_nearest(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLab
 
 
 def unchanged(columns: Mapping[str, Column], y: Labels) -> ColumnsAndLabels:
-    """Change nothing."""
+    """Return the columns and classes as they are."""
     return dict(columns), y
 
 
 def _missing(columns: Mapping[str, Column]) -> npt.NDArray[np.bool_]:
-    """Return where a value is missing: cases × columns."""
+    """Return which values are missing: cases × columns."""
     return np.column_stack(
         [np.isnan(c) if isinstance(c, np.ndarray) else np.array([v is None for v in c]) for c in columns.values()]
     )
 
 
 def _scaled(column: Column) -> npt.NDArray[np.float64]:
-    """Return a numeric column from 0 to 1, a nominal one as codes."""
+    """Return a numeric column scaled to 0 to 1, a nominal one as codes."""
     if isinstance(column, list):
         code = {value: float(i) for i, value in enumerate(dict.fromkeys(column))}
         return np.array([code[value] for value in column])
@@ -126,7 +126,7 @@ TURNEY: dict[str, Preparation] = {
     "turney-heart": Preparation(
         "heart_cleve_mod",
         complete_rows,
-        f"{_PAPER}.2: the paper deletes the cases that lack a value, which leaves 296 of 303.",
+        f"{_PAPER}.2: the paper deletes the cases with a missing value, which leaves 296 of 303.",
     ),
     "turney-hepatitis": Preparation(
         "hepatitis",
@@ -137,8 +137,7 @@ TURNEY: dict[str, Preparation] = {
     "turney-pima": Preparation(
         "pima",
         unchanged,
-        f"{_PAPER}.4: nothing was changed. Zeros that probably mean a missing value are kept: to the paper there are"
-        " none missing.",
+        f"{_PAPER}.4: nothing was changed. Zeros that probably mean a missing value are kept, as in the paper.",
     ),
     "turney-thyroid": Preparation(
         "thyroid_ann_train",

@@ -1,4 +1,4 @@
-"""Automatic price lists for data sets that have none (Esmeir & Markovitch 2006, section 3; 2008, section 4.1)."""
+"""Random price lists for data sets without prices (Esmeir & Markovitch 2006, section 3; 2008, section 4.1)."""
 
 from __future__ import annotations
 
@@ -39,38 +39,38 @@ def random_costs(
     columns: Sequence[str] | None = None,
     random_state: Any = None,
 ) -> Costs:
-    """Draw a price list for data that have none.
+    """Draw a price list for data without prices.
 
     Parameters
     ----------
     X : array, pandas or polars frame of shape (cases, tests)
     y : sequence of classes
     price_range : (float, float), default (1, 100)
-        The least and the highest price, the paper's cr.
+        The lowest and the highest price, the paper's cr.
     groups : float, default 0.2
-        Number of groups in proportion to the number of tests, g. A test is in each of these groups, or in none, with
-        the same probability. Groups of one test are not kept: they change no price.
+        Number of groups divided by the number of tests, g. A test is in one of these groups or in none, all with the
+        same probability. Groups of one test are removed, since they do not change any price.
     discount : float, default 0.8
-        The common price of a group as a share, below 1, of the least price in it. A price drawn is that of the test as
-        first one of its group; every further one saves the common price.
+        The common price of a group as a fraction, below 1, of the lowest price in it. A drawn price is what a test
+        costs as the first of its group; later tests of the group cost less by the common price.
     shared : float, optional
-        The scheme of the 2006 paper in place of the discount: prices drawn are what a test costs on top of a common
-        price, which is this share (sc) of the highest of them in the group.
+        Use the scheme of the 2006 paper instead of the discount: drawn prices come on top of a common price, which is
+        this fraction (sc) of the highest of them in the group.
     delayed : float, default 0.0
-        Share of the tests, d, whose result comes later.
+        Fraction of the tests, d, with a delayed result.
     informative : bool, default True
-        Whether tests that tell more tend to cost more: prices come from a normal distribution, cut off at the ends of
-        the range, whose mean rises in proportion to the test's information gain; the test of highest gain has the
-        upper end as its mean. A numeric test counts with its best cut in two. False: uniform prices.
+        Whether more informative tests tend to cost more: prices come from a normal distribution, truncated to the
+        range, whose mean is proportional to the test's information gain; for the test with the highest gain it is the
+        highest price. The gain of a numeric test is that of its best binary split. False: uniform prices.
     spread : float, default 0.25
-        Standard deviation of that distribution, before it is cut off, as a share of the range. The paper does not give
+        Standard deviation of that distribution before truncation, as a fraction of the range. The paper does not give
         one.
     errors : number, mapping or frame, default 1.0
-        The error costs, as `Costs` takes them.
+        The error costs, as for `Costs`.
     nominal, columns :
-        As of all learners: which columns are nominal, and the names of the columns of an array.
+        As for all learners: which columns are nominal, and the column names of an array.
     random_state : int or generator, optional
-        The same number gives the same list. A list with `informative` has the groups and delays of the one without.
+        The same seed gives the same list. `informative` does not change the groups and delays.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def random_costs(
     schema = Schema.learn(table, nominal)
     labels, classes = read_classes(y, table.n_cases, "random_costs")
     rng, n = generator(random_state), len(table.names)
-    group_of = rng.integers(round(groups * n) + 1, size=n)  # 0: in none
+    group_of = rng.integers(round(groups * n) + 1, size=n)  # 0: no group
     late = rng.permutation(n)[: round(delayed * n)]
     if informative:
         best = information_gains(table, schema, classes, len(labels))
@@ -126,9 +126,9 @@ def random_costs(
 
 
 def information_gains(table: Columns, schema: Schema, classes: Classes, n_classes: int) -> Floats:
-    """Return the information gain of each column in bits, over the cases where it is known and in proportion to them.
+    """Return the information gain of each column in bits: over the cases with a value, times the fraction of them.
 
-    A nominal column has one branch per value, a numeric one its best cut in two.
+    A nominal column has one branch per value, a numeric one its best binary split.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def information_gains(table: Columns, schema: Schema, classes: Classes, n_classe
     found = []
     for values, array in zip(schema.values, table.arrays, strict=True):
         if values is None:
-            assert not isinstance(array, Factor)  # a factor is nominal
+            assert not isinstance(array, Factor)  # factors are nominal
             known = ~np.isnan(array)
             gain = _numeric_gain(array[known], classes[known], n_classes)
         else:
@@ -159,8 +159,8 @@ def _nominal_gain(codes: Classes, classes: Classes, n_values: int, n_classes: in
     if not len(codes):
         return 0.0
     counts = np.bincount(codes * n_classes + classes, minlength=n_values * n_classes).reshape(n_values, n_classes)
-    within = _bits(counts).sum()
-    return max(0.0, float(_bits(counts.sum(axis=0)) - within) / len(codes))
+    within = _entropy(counts).sum()
+    return max(0.0, float(_entropy(counts.sum(axis=0)) - within) / len(codes))
 
 
 def _numeric_gain(values: Floats, classes: Classes, n_classes: int) -> float:
@@ -171,12 +171,12 @@ def _numeric_gain(values: Floats, classes: Classes, n_classes: int) -> float:
         return 0.0
     left = np.cumsum(classes[:, None] == np.arange(n_classes), axis=0)
     whole = left[-1]
-    within = _bits(left[cuts]) + _bits(whole - left[cuts])
-    return max(0.0, float(_bits(whole) - within.min()) / len(values))
+    within = _entropy(left[cuts]) + _entropy(whole - left[cuts])
+    return max(0.0, float(_entropy(whole) - within.min()) / len(values))
 
 
-def _bits(counts: npt.NDArray[np.int64]) -> Any:
-    """Return entropy × number of cases, along the last axis: Σ n log2 n taken from N log2 N."""
+def _entropy(counts: npt.NDArray[np.int64]) -> Any:
+    """Return entropy × number of cases along the last axis: N log2 N - Σ n log2 n."""
     from scipy.special import xlogy
 
     whole = counts.sum(axis=-1)
@@ -184,7 +184,7 @@ def _bits(counts: npt.NDArray[np.int64]) -> Any:
 
 
 def _truncated_normal(mean: Floats, deviation: float, low: float, high: float, rng: np.random.Generator) -> Floats:
-    """Draw from a normal distribution that is cut off at both ends, by the inverse of its distribution function."""
+    """Draw from a truncated normal distribution by inverting its distribution function."""
     from scipy.special import ndtr, ndtri
 
     where = rng.uniform(size=len(mean))
@@ -216,7 +216,7 @@ def _checked_range(price_range: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = None
     if not (_is_number(low) and _is_number(high) and 0 <= low < high):
-        raise ValueError(f"price_range must be two numbers, 0 <= least < highest, got {price_range!r}")
+        raise ValueError(f"price_range must be two numbers, 0 <= lowest < highest, got {price_range!r}")
     return float(low), float(high)
 
 
@@ -225,4 +225,6 @@ def _check_shares(shares: Mapping[str, Any]) -> None:
         if not (_is_number(share) and 0 <= share <= 1):
             raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}")
     if shares["discount"] == 1:
-        raise ValueError("discount must be below 1: the cheapest test of a group would be free after another one")
+        raise ValueError(
+            "discount must be below 1: otherwise the cheapest test of a group would be free after another one"
+        )

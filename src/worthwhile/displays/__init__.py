@@ -1,7 +1,6 @@
-"""Pictures of costs, by scikit-learn's conventions: ``SomethingDisplay.from_estimator(...)`` computes and draws.
+"""Plots of costs, with scikit-learn's conventions: ``SomethingDisplay.from_estimator(...)`` computes and draws.
 
-Each display keeps the numbers that it shows as attributes, and `plot` draws them again. matplotlib is imported when the
-first one is drawn.
+Each display keeps its numbers as attributes, and `plot` draws them again. matplotlib is imported for the first plot.
 """
 
 from __future__ import annotations

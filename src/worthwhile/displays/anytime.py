@@ -1,4 +1,4 @@
-"""Cost against time, for learners that search."""
+"""Cost against training time, for learners that search."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from sklearn.utils import _safe_indexing
 from worthwhile.displays.common import Floats, axes_for, checked_numbers, finish, log_scale, named, style
 from worthwhile.evaluation.metrics import average_cost
 
-__all__ = ["AnytimeDisplay", "Course"]
+__all__ = ["AnytimeDisplay", "SearchHistory"]
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
-    """How a search went.
+class SearchHistory:
+    """The history of a search.
 
     Attributes
     ----------
     seconds, costs : arrays
-        When something better was at hand, and what it was to cost per case; where a time limit ended the search, also
-        the end.
+        When a better tree was found, and its expected cost per case; also the end, if a time limit ended the search.
     final : tuple (seconds, cost) or None
-        The end of a search that values its last tree in another way than those before (the refined ICET).
+        The end of a search that evaluates its last tree differently from those before (the refined ICET).
     measured : float or None
-        What the learned tree costs per case on cases that it has not learned from.
+        What the tree costs per case on given cases, if any.
     """
 
     seconds: Floats
@@ -41,18 +40,18 @@ class Course:
 
 
 class AnytimeDisplay:
-    """Cost per case against the seconds that a search was given.
+    """Cost per case against training time.
 
-    Make it with `from_estimator`, which shows what fitted searches expected, or with `from_time_limits`, which fits
-    anew and measures.
+    Create it with `from_estimator`, which shows the expected costs of fitted searches, or with `from_time_limits`,
+    which refits and measures.
 
     Parameters
     ----------
-    courses : mapping of name to Course
+    histories : mapping of name to SearchHistory
 
     Attributes
     ----------
-    courses : dict of str to Course
+    histories : dict of str to SearchHistory
         As given.
     ax_, figure_ : matplotlib axes and figure
         What was drawn on last.
@@ -66,17 +65,17 @@ class AnytimeDisplay:
     >>> import worthwhile as ww
     >>> heart = ww.datasets.load("heart")
     >>> known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
-    >>> act = ww.ACTClassifier(time_limit=0.5, **known).fit(heart.X, heart.y)
+    >>> act = ww.ACTClassifier(r=2, variant="paper", **known).fit(heart.X, heart.y)
     >>> display = ww.displays.AnytimeDisplay.from_estimator(act)
-    >>> bool((display.courses["ACT"].costs[-1] == act.expected_cost_))
-    True
+    >>> display.histories["ACT"].costs.round(2).tolist()
+    [140.99]
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    def __init__(self, *, courses: Mapping[str, Course]) -> None:
-        if not courses:
-            raise ValueError("there is no course of a search to show")
-        self.courses = {str(name): course for name, course in courses.items()}
+    def __init__(self, *, histories: Mapping[str, SearchHistory]) -> None:
+        if not histories:
+            raise ValueError("there is no search to show")
+        self.histories = {str(name): history for name, history in histories.items()}
 
     @classmethod
     def from_estimator(
@@ -89,18 +88,18 @@ class AnytimeDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the history of fitted searches: what the best tree so far was expected to cost, and since when.
+        """Draw the history of fitted searches: the expected cost of the best tree so far, against time.
 
-        Each learner expects by its own valuation, on the training cases: curves of different learners do not compare.
-        Their dashed lines do, if X and y are given.
+        Each learner estimates costs on the training cases in its own way, so curves of different learners are not
+        comparable. Their dashed lines are, if X and y are given.
 
         Parameters
         ----------
         estimator : fitted ACTClassifier or ICETClassifier, or a list of them, or a mapping of name to them
         X, y : cases and their classes, optional
-            Measure on them what the learned trees really cost; best on cases that were not learned from.
+            Cases to measure the trees on; preferably not the training cases.
         name : str, optional
-            Name of a single learner; None: that of its class.
+            Name of a single learner; None: its class.
         ax : matplotlib axes, optional
         **kwargs
             For matplotlib's `step`, for all lines.
@@ -110,12 +109,12 @@ class AnytimeDisplay:
         AnytimeDisplay
         """
         if (X is None) != (y is None):
-            raise ValueError("X and y belong together: give both, or neither")
-        courses = {}
+            raise ValueError("give both X and y, or neither")
+        histories = {}
         for label, est in named(estimator, name).items():
             measured = None if X is None else average_cost(est, X, y)
-            courses[label] = _course(label, est, measured)
-        return cls(courses=courses).plot(ax, **kwargs)
+            histories[label] = _history_of(label, est, measured)
+        return cls(histories=histories).plot(ax, **kwargs)
 
     @classmethod
     def from_time_limits(
@@ -130,20 +129,20 @@ class AnytimeDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Cross-validate searches with several time limits and draw what they cost on the cases left out.
+        """Cross-validate searches with several time limits and draw their costs on held-out cases.
 
         Parameters
         ----------
         estimator : learner, or a list of learners, or a mapping of name to learner
-            Those with a `time_limit` are fitted once for every limit and fold; others once for every fold: they are a
-            point at the time that they took.
+            Those with a `time_limit` are fitted for every limit and fold; others once for every fold: they become a
+            point at their training time.
         X, y : cases and their classes
         time_limits : sequence of numbers
             Seconds.
         cv : int, splitter or iterable of splits, default 3
-            As in scikit-learn; the same folds for all.
+            As in scikit-learn; the same folds for all learners.
         name : str, optional
-            Name of a single learner; None: that of its class.
+            Name of a single learner; None: its class.
         ax : matplotlib axes, optional
         **kwargs
             For matplotlib's `step`, for all lines.
@@ -151,28 +150,28 @@ class AnytimeDisplay:
         Returns
         -------
         AnytimeDisplay
-            Seconds and costs are means over the folds; the seconds are those that fitting took.
+            Training times and costs are means over the folds.
         """
         limits = np.sort(checked_numbers(time_limits, "time_limits", least=0))
         y = np.asarray(y)
         splits = list(check_cv(cv, y, classifier=True).split(X, y))
-        courses = {}
+        histories = {}
         for label, est in named(estimator, name).items():
             tries = [{"time_limit": limit} for limit in limits] if "time_limit" in est.get_params() else [{}]
             found = np.array([[_timed(clone(est).set_params(**t), X, y, *split) for split in splits] for t in tries])
             seconds, costs = found.mean(axis=1).T
-            courses[label] = Course(seconds, costs)
-        return cls(courses=courses).plot(ax, **kwargs)
+            histories[label] = SearchHistory(seconds, costs)
+        return cls(histories=histories).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, log: bool = True, **kwargs: Any) -> Self:
-        """Draw the courses.
+        """Draw the histories.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; None makes a figure.
+            Where to draw; None creates a figure.
         log : bool, default True
-            Seconds on a logarithmic scale, where they span a factor of five at least.
+            Use a logarithmic scale for the seconds if they span at least a factor of five.
         **kwargs
             For matplotlib's `step`, for all lines.
 
@@ -183,42 +182,42 @@ class AnytimeDisplay:
         self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure
         self.lines_: dict[str, Any] = {}
-        for number, (name, course) in enumerate(self.courses.items()):
+        for number, (name, history) in enumerate(self.histories.items()):
             look = style(number) | {"label": name, "where": "post"} | kwargs
-            (self.lines_[name],) = ax.step(course.seconds, course.costs, **look)
+            (self.lines_[name],) = ax.step(history.seconds, history.costs, **look)
             colour = self.lines_[name].get_color()
-            if course.final is not None:
-                ax.plot(*course.final, color=colour, marker="*", markersize=11, linestyle="", label=f"{name}, final")
-            if course.measured is not None:
-                ax.axhline(course.measured, color=colour, linestyle="--", linewidth=1, label=f"{name}, measured")
+            if history.final is not None:
+                ax.plot(*history.final, color=colour, marker="*", markersize=11, linestyle="", label=f"{name}, final")
+            if history.measured is not None:
+                ax.axhline(history.measured, color=colour, linestyle="--", linewidth=1, label=f"{name}, measured")
         if log:
-            log_scale(ax, "x", np.concatenate([course.seconds for course in self.courses.values()]))
-        finish(ax, "seconds", "total cost per case")
+            log_scale(ax, "x", np.concatenate([history.seconds for history in self.histories.values()]))
+        finish(ax, "training time (seconds)", "total cost per case")
         return self
 
 
-def _course(name: str, est: Any, measured: float | None) -> Course:
+def _history_of(name: str, est: Any, measured: float | None) -> SearchHistory:
     """Return the history of a fitted search."""
     history = list(getattr(est, "history_", ()))
     if not history:
-        hint = "fit an ACTClassifier or an ICETClassifier; a file of a model has no history"
-        raise ValueError(f"{name!r} ({type(est).__name__}) has no history of a search: {hint}")
+        hint = "fit an ACTClassifier or an ICETClassifier; a model file has no history"
+        raise ValueError(f"{name!r} ({type(est).__name__}) has no search history: {hint}")
     final = None
-    # The refined ICET ends with the best ones on fresh folds: no further trial, and costs that do not compare.
-    if getattr(est, "variant", "") == "refined" and hasattr(history[-1], "trials") and len(history) > 1:
+    # The refined ICET ends by measuring its best trees on new folds: no further trial, and other costs.
+    if getattr(est, "variant", "") == "refined" and hasattr(est, "trials") and len(history) > 1:
         last = history[-1]
-        if last.trials == history[-2].trials and est.stopped_ != "interrupted":
-            final = (last.seconds, last.best)
+        if last.done == history[-2].done and est.stopped_ != "interrupted":
+            final = (last.seconds, last.cost)
             history = history[:-1]
-    entries = [(entry.seconds, entry.cost if hasattr(entry, "cost") else entry.best) for entry in history]
+    entries = [(entry.seconds, entry.cost) for entry in history]
     if est.stopped_ == "time limit" and est.time_limit > entries[-1][0] and final is None:
-        entries.append((est.time_limit, entries[-1][1]))  # it went on looking
+        entries.append((est.time_limit, entries[-1][1]))  # it kept searching
     seconds, costs = np.array([entry for entry in entries if math.isfinite(entry[1])]).reshape(-1, 2).T
-    return Course(seconds, costs, final, measured)
+    return SearchHistory(seconds, costs, final, measured)
 
 
 def _timed(est: Any, X: Any, y: Any, train: Any, test: Any) -> tuple[float, float]:
-    """Return the seconds that fitting took, and the cost per case that was left out."""
+    """Return the training time and the cost per held-out case."""
     start = time.perf_counter()
     est.fit(_safe_indexing(X, train), y[train])
     seconds = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""Errors against the price of the tests."""
+"""Errors against the price of tests."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from worthwhile.evaluation.metrics import cost_report, innermost
 
 __all__ = ["BudgetDisplay", "Curve"]
 
-# What is shown along y: attribute of reports and records, and how to call it.
+# What is shown on the y axis: attribute of reports and records, and the label.
 _MEASURES = {"error": ("error", "share of wrong answers"), "error_cost": ("error_cost", "error cost per case")}
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What a learner gets for the price of its tests.
+    """Errors of a learner against the price of its tests.
 
     Attributes
     ----------
     prices, errors : arrays
-        Price of the tests per case and what is to be had for it, in the order of the budgets: one point for a learner
-        without a choice.
+        Price of the tests per case and the error at that price, in the order of the budgets; one point for a learner
+        without a budget.
     others : pair of arrays
-        Prices and errors of all parts of a forest, those that its validation cases spoke against included.
+        Prices and errors of all parts of a forest, including those that its validation cases did not choose.
     chosen : pair (price, error) or None
-        What the forest does with the budget that it was fitted with.
+        The forest at the budget it was fitted with.
     """
 
     prices: Floats
@@ -39,15 +39,15 @@ class Curve:
 
 
 class BudgetDisplay:
-    """What is to be had for the price of the tests: curves of forests, points of other learners.
+    """Errors against the price of tests: curves for forests, points for other learners.
 
-    Make it with `from_estimator` or `from_predictions`.
+    Create it with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     curves : mapping of name to Curve
     measure : {"error", "error_cost"}, default "error"
-        What the curves have along y: the share of wrong answers, or what they cost per case.
+        The y axis: share of wrong answers, or error cost per case.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class BudgetDisplay:
 
     def __init__(self, *, curves: Mapping[str, Curve], measure: str = "error") -> None:
         if measure not in _MEASURES:
-            raise ValueError(f"measure={measure!r} is none of {', '.join(map(repr, _MEASURES))}")
+            raise ValueError(f"invalid measure={measure!r}; choose {' or '.join(map(repr, _MEASURES))}")
         if not curves:
             raise ValueError("there is nothing to show")
         self.curves = {str(name): curve for name, curve in curves.items()}
@@ -97,18 +97,18 @@ class BudgetDisplay:
         """Measure fitted learners on cases and draw errors against prices.
 
         A `BudgetForestClassifier` becomes a curve: for every budget up to its own, the part of the forest that its
-        *validation* cases choose (`with_budget`), measured on the cases given. Choosing by the cases given would
-        flatter it; all parts are small dots all the same. Every other learner becomes a point.
+        *validation* cases choose (`with_budget`), measured on the given cases. Choosing on the given cases would be
+        too optimistic; all parts are shown as small dots. Every other learner becomes a point.
 
         Parameters
         ----------
         estimator : fitted learner or Tree, or a list of them, or a mapping of name to them
         X, y : cases and their classes
-            Best cases that were not learned from.
+            Preferably not the training cases.
         measure : {"error", "error_cost"}, default "error"
-            Share of wrong answers, or what they cost per case.
+            Share of wrong answers, or error cost per case.
         name : str, optional
-            Name of a single learner; None: that of its class.
+            Name of a single learner; None: its class.
         ax : matplotlib axes, optional
         **kwargs
             For matplotlib's `plot`, for all lines and points.
@@ -117,8 +117,8 @@ class BudgetDisplay:
         -------
         BudgetDisplay
         """
-        if measure not in _MEASURES:  # before any work
-            raise ValueError(f"measure={measure!r} is none of {', '.join(map(repr, _MEASURES))}")
+        if measure not in _MEASURES:  # before the work starts
+            raise ValueError(f"invalid measure={measure!r}; choose {' or '.join(map(repr, _MEASURES))}")
         curves = {}
         for label, est in named(estimator, name).items():
             inner, inner_X = innermost(est, X)
@@ -148,7 +148,7 @@ class BudgetDisplay:
         y_true : sequence of classes
         y_pred : sequence of answers, or a mapping of name to such
         prices : sequence of numbers, or a mapping of name to such
-            What each case has paid for its tests: `test_costs`.
+            What each case pays for its tests: `test_costs`.
         name : str, optional
             Name of a single set of answers.
         ax : matplotlib axes, optional
@@ -180,7 +180,7 @@ class BudgetDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; None makes a figure.
+            Where to draw; None creates a figure.
         **kwargs
             For matplotlib's `plot`, for all lines and points.
 
@@ -202,17 +202,17 @@ class BudgetDisplay:
             ax.plot(*curve.others, color=colour, linestyle="", marker=".", markersize=3, alpha=0.35, zorder=1)
             if curve.chosen is not None:
                 ax.plot(
-                    *curve.chosen, color=colour, linestyle="", marker="*", markersize=12, label=f"{name}, its budget"
+                    *curve.chosen, color=colour, linestyle="", marker="*", markersize=12, label=f"{name}, at its budget"
                 )
-        finish(ax, "price of the tests per case", _MEASURES[self.measure][1])
+        finish(ax, "price of tests per case", _MEASURES[self.measure][1])
         return self
 
 
 def _forest_curve(forest: Any, X: Any, y: Any, measure: str) -> Curve:
-    """Return what a forest does on these cases for every budget up to its own."""
+    """Return the curve of a forest on these cases for every budget up to its own."""
     records = forest.budget_curve(X, y)
-    # The records here stand in the order of those that fitting kept of the validation cases. Which of these a budget
-    # chooses is told by the record itself: forests may have all else in common.
+    # The records here are in the order of the validation records kept by fitting. A budget is matched to its part by
+    # the identity of the record, because different parts may have equal numbers.
     kept = [record for part in forest.forests_ for record in part.curve]
     here = dict(zip(map(id, kept), records, strict=True))
     attribute = _MEASURES[measure][0]

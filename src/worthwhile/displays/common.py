@@ -1,4 +1,4 @@
-"""What the displays share: names of learners, checks, and the look of lines and axes."""
+"""What the displays share: names of learners, checks, and the style of lines and axes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
-# Okabe and Ito's palette: to be told apart by everybody; markers do it without colours.
+# Okabe and Ito's palette, distinct for all kinds of colour vision; markers work without colours.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8c8c00")
 _MARKERS = "osD^vPX*"
 
 
 def named(estimators: Any, name: str | None = None) -> dict[str, Any]:
-    """Return one or several estimators by name: a mapping as it is, others by the name of their class.
+    """Return one or several estimators by name: the keys of a mapping, or the names of their classes.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def named(estimators: Any, name: str | None = None) -> dict[str, Any]:
         found = {str(key): est for key, est in estimators.items()}
     elif isinstance(estimators, Sequence) and not hasattr(estimators, "steps"):
         if name is not None:
-            raise ValueError(f"name={name!r} is for one estimator; give several ones as a mapping of name to estimator")
+            raise ValueError(f"name={name!r} is for one estimator; give several as a mapping of name to estimator")
         found = {}
         for est in estimators:
             label, number = label_of(est), 2
@@ -59,14 +59,14 @@ def named(estimators: Any, name: str | None = None) -> dict[str, Any]:
 
 
 def label_of(est: Any) -> str:
-    """Return the short name of an estimator: that of its class, of the learner inside a pipeline or a search."""
+    """Return the short class name of an estimator, or of the learner inside a pipeline or a search."""
     while hasattr(est, "steps") or hasattr(est, "estimator"):
         est = est.steps[-1][1] if hasattr(est, "steps") else est.estimator
     return type(est).__name__.removesuffix("Classifier")
 
 
 def checked_numbers(values: Any, what: str, *, least: float = -math.inf) -> Floats:
-    """Return numbers as an array, refusing what is none, none at all, or less than the least that makes sense."""
+    """Return a list of finite numbers as an array; anything else, or a number below `least`, raises an error."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -81,7 +81,7 @@ def checked_numbers(values: Any, what: str, *, least: float = -math.inf) -> Floa
 
 
 def answers_and_prices(truth: Any, answers: Any, prices: Any, name: str | None) -> dict[str, tuple[Any, Floats]]:
-    """Return answers with what each case has paid for its tests, by name, refusing what does not fit together.
+    """Return answers with the price that each case pays for its tests, by name, after checking that they match.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def answers_and_prices(truth: Any, answers: Any, prices: Any, name: str | None) 
     given = answers if isinstance(answers, Mapping) else {name or "answers": answers}
     paid = prices if isinstance(prices, Mapping) else dict.fromkeys(given, prices)
     if set(given) != set(paid):
-        raise ValueError(f"prices are those of {', '.join(paid)}, but answers those of {', '.join(given)}")
+        raise ValueError(f"prices are for {', '.join(paid)}, but answers for {', '.join(given)}")
     found = {}
     for label, own in given.items():
         price = checked_numbers(paid[label], f"the prices of {label!r}", least=0)
@@ -116,7 +116,7 @@ def mean_and_interval(values: Floats) -> tuple[Floats, Floats]:
 
 
 def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.2)) -> Any:
-    """Return the axes to draw on, new ones unless some are given."""
+    """Return the given axes, or new ones."""
     if ax is not None:
         return ax
     from matplotlib import pyplot
@@ -125,12 +125,12 @@ def axes_for(ax: Any, size: tuple[float, float] = (6.4, 4.2)) -> Any:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return how the line or the points of a learner look."""
+    """Return the style of a line or of points."""
     return {"color": _COLOURS[number % len(_COLOURS)], "marker": _MARKERS[number % len(_MARKERS)], "markersize": 5}
 
 
 def log_scale(ax: Any, which: str, values: Floats) -> None:
-    """Make an axis logarithmic if the values span a factor of five at least, with plain numbers along it."""
+    """Make an axis logarithmic, with plain numbers, if the values span at least a factor of five."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     if not values.size or values.max() < 5 * values.min():
@@ -138,13 +138,13 @@ def log_scale(ax: Any, which: str, values: Floats) -> None:
     getattr(ax, f"set_{which}scale")("log")
     axis = getattr(ax, f"{which}axis")
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    # Numbers between powers of ten only where there are few of these.
+    # Numbers between powers of ten only if there are few powers of ten.
     few = values.max() < 20 * values.min()
     axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}") if few else NullFormatter())
 
 
 def finish(ax: Any, x_label: str, y_label: str) -> None:
-    """Label the axes, draw a quiet grid, leave away the frame that says nothing, and add the legend."""
+    """Label the axes, draw a light grid, remove the upper and right frame, and add the legend."""
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     ax.grid(color="0.9", linewidth=0.6)

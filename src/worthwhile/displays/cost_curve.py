@@ -34,13 +34,13 @@ AROUND = 10.0 ** np.linspace(-1, 1, 5)
 class CostCurveDisplay:
     """Total cost per case against the cost of an error, for one or several learners.
 
-    The cheaper errors are, the fewer tests pay; a good learner is never dearer than doing no test, and never much
-    dearer than others. Make it with `from_estimator` or `from_predictions`.
+    The cheaper errors are, the fewer tests pay off; a good learner never costs more than doing no test, and never much
+    more than others. Create it with `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     error_costs : sequence of numbers
-        The costs of the dearest error, along x.
+        The costs of the most expensive error, on the x axis.
     totals : mapping of name to sequence of numbers
         Total cost per case of each learner, for every error cost.
     intervals : mapping of name to sequence of numbers, optional
@@ -113,18 +113,18 @@ class CostCurveDisplay:
     ) -> Self:
         """Cross-validate learners at several error costs and draw what they cost.
 
-        For every error cost and fold, a copy of the learner is fitted with its error costs scaled such that the dearest
-        error costs this much, and its total cost is averaged over the cases that were left out. All learners meet the
-        same folds. The line is the mean over the folds, the shade its 95 % interval.
+        For every error cost and fold, a copy of the learner is fitted with error costs scaled such that the most
+        expensive error costs this much, and its total cost is averaged over the held-out cases. All learners have the
+        same folds. The line is the mean over the folds, the band its 95 % interval.
 
         Parameters
         ----------
         estimator : learner, or a list of learners, or a mapping of name to learner
-            Alone or as last step of pipelines or inside searches; they need not be fitted, and stay as they are.
+            Alone, as the last step of pipelines, or inside searches; they need not be fitted, and are not changed.
         X, y : cases and their classes
         error_costs : sequence of numbers, optional
-            What the dearest error costs. Where all errors cost the same, it is what each of them costs. None: from a
-            tenth to ten times what it costs in the price list of the (first) learner.
+            Costs of the most expensive error (of every error, if all cost the same). None: from a tenth to ten times
+            its cost in the price list of the (first) learner.
         cv : int, splitter or iterable of splits, default 5
             As in scikit-learn; stratified folds in the order of the cases for a number.
         name : str, optional
@@ -148,7 +148,7 @@ class CostCurveDisplay:
         lists = {label: _learner(est).costs or Costs() for label, est in learners.items()}
         if error_costs is None:
             own = next(iter(lists.values())).error_matrix(distinct_labels(y, len(y))[0])[1]
-            error_costs = (_dearest(own) * AROUND).tolist()
+            error_costs = (_highest_cost(own) * AROUND).tolist()
         costs_at = checked_numbers(error_costs, "error_costs", least=0)
         splits = list(check_cv(cv, y, classifier=True).split(X, y))
         work = [
@@ -186,16 +186,16 @@ class CostCurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what given answers would cost, if errors were cheaper or dearer; nothing is learned anew.
+        """Draw what given answers cost for cheaper or more expensive errors, without refitting.
 
         Parameters
         ----------
         y_true : sequence of classes
         y_pred : sequence of answers, or a mapping of name to such
         prices : sequence of numbers, or a mapping of name to such
-            What each case has paid for its tests: `test_costs`.
+            What each case pays for its tests: `test_costs`.
         error_costs : sequence of numbers
-            What the dearest error costs.
+            Costs of the most expensive error.
         errors : number, mapping or frame, default 1
             The error costs to scale, as for `Costs`; a number: all errors cost the same.
         name : str, optional
@@ -231,10 +231,9 @@ class CostCurveDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; None makes a figure.
+            Where to draw; None creates a figure.
         log : bool, default True
-            The error costs on a logarithmic scale, and so the totals, if they are money; not where one of them is 0 or
-            less.
+            Use logarithmic scales for the error costs, and for totals in money, if all of them are positive.
         **kwargs
             For matplotlib's `plot`, for all lines.
 
@@ -269,30 +268,30 @@ def _learner(est: Any) -> Any:
         elif hasattr(est, "estimator"):
             est = est.estimator
         else:
-            raise TypeError(f"{type(est).__name__} has no costs: it must be a learner of worthwhile")
+            raise TypeError(f"{type(est).__name__} has no costs; use a learner of worthwhile")
     return est
 
 
-def _scaled(costs: Costs, dearest: float, y: Any) -> Costs:
-    """Return costs whose dearest error costs this much."""
+def _scaled(costs: Costs, highest: float, y: Any) -> Costs:
+    """Return costs scaled such that the most expensive error costs this much."""
     if isinstance(costs.errors, float) and costs.errors > 0:
-        return costs.with_errors(dearest)
+        return costs.with_errors(highest)
     labels = distinct_labels(y, len(y))[0]
     answers, matrix = costs.error_matrix(labels)
-    scaled = (matrix * (dearest / _dearest(matrix))).tolist()
+    scaled = (matrix * (highest / _highest_cost(matrix))).tolist()
     rows = (dict(zip(answers, row, strict=True)) for row in scaled)
     return costs.with_errors(dict(zip(labels, rows, strict=True)))
 
 
-def _dearest(matrix: Floats) -> float:
+def _highest_cost(matrix: Floats) -> float:
     largest = float(matrix.max())
     if largest <= 0:
-        raise ValueError("no error costs anything, so error costs cannot be scaled")
+        raise ValueError("all error costs are 0, so they cannot be scaled")
     return largest
 
 
 def _left_out_cost(est: Any, costs: Costs, X: Any, y: Any, train: Any, test: Any) -> float:
-    """Return what a copy of a learner costs per case that it has not learned from."""
+    """Return the cost per held-out case of a copy of a learner."""
     from worthwhile.evaluation.metrics import average_cost
 
     est = clone(est)
@@ -302,7 +301,7 @@ def _left_out_cost(est: Any, costs: Costs, X: Any, y: Any, train: Any, test: Any
 
 
 def _no_test_cost(costs: Costs, y: Any, train: Any, test: Any) -> float:
-    """Return what it costs per case always to give the answer that is cheapest on the training cases."""
+    """Return the cost per case of always giving the answer of least cost on the training cases."""
     labels, place = distinct_labels(y, len(y))
     _, matrix = costs.error_matrix(labels)
     counts = np.bincount(place[train], minlength=len(labels))
@@ -310,15 +309,15 @@ def _no_test_cost(costs: Costs, y: Any, train: Any, test: Any) -> float:
 
 
 def _error_costs(costs: Costs, truth: Any, answers: Any) -> Floats:
-    """Return what each answer costs, in units of the dearest error."""
+    """Return the cost of each answer, in units of the most expensive error."""
     labels, place = distinct_labels(truth, len(truth))
     given, where = distinct_labels(answers, len(truth))
-    # A class may be an answer and never be true here; what the errors know, but not as a truth, is a reject answer.
+    # A class may be an answer without occurring here; an answer of the errors that is never a truth is a reject answer.
     errors = costs.errors
     classes = [*labels, *(a for a in given if a not in labels and (isinstance(errors, float) or a in errors))]
     known, matrix = costs.error_matrix(classes)
     for answer in given:
         if answer not in known:
-            raise ValueError(f"the answer {answer!r} is no class; these are {', '.join(map(repr, classes))}")
-    found: Floats = matrix[place, np.array([known.index(answer) for answer in given])[where]] / _dearest(matrix)
+            raise ValueError(f"the answer {answer!r} is not a class; the classes are {', '.join(map(repr, classes))}")
+    found: Floats = matrix[place, np.array([known.index(answer) for answer in given])[where]] / _highest_cost(matrix)
     return found

@@ -1,4 +1,4 @@
-"""Where the money goes, by test."""
+"""Spending by test."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ERRORS = "errors"
 class PriceShareDisplay:
     """What is paid per case for each test, for the common prices of groups, and for errors.
 
-    Make it with `from_estimator`, or with `from_amounts` from amounts that are known.
+    Create it with `from_estimator`, or with `from_amounts` from known amounts.
 
     Parameters
     ----------
     amounts : mapping of name to mapping of item to number
-        For every learner, what each item costs per case.
+        For every learner, the amount per case of each item.
 
     Attributes
     ----------
@@ -61,16 +61,16 @@ class PriceShareDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, name: str | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw what fitted learners spend on these cases: `worthwhile.spending.spending`.
+        """Draw what fitted learners spend on these cases; see `worthwhile.evaluation.spending`.
 
         Parameters
         ----------
         estimator : fitted learner or Tree, or a list of them, or a mapping of name to them
         X : cases
         y : their classes, optional
-            Show the cost of the errors beside the prices of the tests.
+            Also show the cost of errors.
         name : str, optional
-            Name of a single learner; None: that of its class.
+            Name of a single learner; None: its class.
         ax : matplotlib axes, optional
         **kwargs
             For `plot`.
@@ -83,18 +83,18 @@ class PriceShareDisplay:
         for label, est in named(estimator, name).items():
             items = spending(est, X).to_dict()
             if y is not None:
-                items[ERRORS if ERRORS not in items else "cost of the errors"] = cost_report(est, X, y).error_cost
+                items[ERRORS if ERRORS not in items else "cost of errors"] = cost_report(est, X, y).error_cost
             amounts[label] = items
         return cls(amounts=amounts).plot(ax, **kwargs)
 
     @classmethod
     def from_amounts(cls, amounts: Mapping[str, Any], *, name: str = "amount", ax: Any = None, **kwargs: Any) -> Self:
-        """Draw amounts that are known.
+        """Draw known amounts.
 
         Parameters
         ----------
         amounts : mapping of item to number, or mapping of name to such
-            What each item costs per case.
+            The amount per case of each item.
         name : str, default "amount"
             Name of a single set of amounts.
         ax : matplotlib axes, optional
@@ -117,7 +117,7 @@ class PriceShareDisplay:
         nested = {key: value for key, value in amounts.items() if isinstance(value, Mapping)}
         if nested and len(nested) < len(amounts):
             odd = next(key for key in amounts if key not in nested)
-            raise ValueError(f"the amounts of {odd!r} are no mapping of item to number, as those of the others are")
+            raise ValueError(f"the amounts of {odd!r} must be a mapping of item to number, like those of the others")
         return cls(amounts=nested or {name: amounts}).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, most: int = 15, **kwargs: Any) -> Self:
@@ -126,9 +126,9 @@ class PriceShareDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; None makes a figure of the size that the items need.
+            Where to draw; None creates a figure that fits the items.
         most : int, default 15
-            Show so many items; what is left, if it is more than one, is one bar.
+            Maximum number of items; the others share one bar.
         **kwargs
             For matplotlib's `barh`, for all bars.
 
@@ -137,7 +137,7 @@ class PriceShareDisplay:
         self
         """
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ValueError(f"most must be a whole number of at least 1, got {most!r}")
+            raise ValueError(f"most must be an integer of at least 1, got {most!r}")
         shown = self._shown(most)
         labels = list(next(iter(shown.values())))
         self.ax_ = ax = axes_for(ax, (6.4, max(1.8, 0.9 + len(labels) * (0.18 + 0.16 * len(shown)))))
@@ -160,13 +160,13 @@ class PriceShareDisplay:
         return self
 
     def _shown(self, most: int) -> dict[str, dict[str, float]]:
-        """Return the amounts of the largest items, the same for all learners, and what is left as one."""
+        """Return the amounts of the largest items, the same for all learners, and the sum of the others."""
         size: dict[str, float] = {}
         for items in self.amounts.values():
             for item, amount in items.items():
                 size[item] = max(size.get(item, 0.0), abs(amount))
         order = sorted(size, key=lambda item: -size[item])
-        most = most if len(order) > most + 1 else len(order)  # a bar for "1 more" would say less than its name
+        most = most if len(order) > most + 1 else len(order)  # a bar "1 more" would be less useful than its name
         kept, rest = order[:most], order[most:]
         shown = {name: {item: items.get(item, 0.0) for item in kept} for name, items in self.amounts.items()}
         if rest:

@@ -1,7 +1,7 @@
 """What models cost: metrics, baselines, comparisons, spending per test, break-even prices."""
 
 from worthwhile.evaluation.compare import CrossComparison, Standing, cross_compare
-from worthwhile.evaluation.evaluate import Evaluation, Way, evaluate
+from worthwhile.evaluation.evaluate import Evaluation, Strategy, evaluate
 from worthwhile.evaluation.intervals import Estimate
 from worthwhile.evaluation.sensitivity import BreakEven, break_even
 from worthwhile.evaluation.spending import Item, Spending, spending
@@ -14,7 +14,7 @@ __all__ = [
     "Item",
     "Spending",
     "Standing",
-    "Way",
+    "Strategy",
     "break_even",
     "cross_compare",
     "evaluate",

@@ -1,44 +1,38 @@
-"""Several learners on the same folds: what `worthwhile compare` does."""
+"""Cross-validation of several learners on the same folds: what `worthwhile compare` does."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing
-from worthwhile.evaluation.baselines import Outcome, measure
+from worthwhile.evaluation.baselines import StrategyCosts, measure
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
     bootstrap,
+    cost_columns,
     estimate,
-    money_row,
     p_value,
     stacked,
-    text_table,
 )
 from worthwhile.evaluation.metrics import Comparison, compare
+from worthwhile.evaluation.text_table import text_table
 from worthwhile.learners.folds import stratified_folds
+from worthwhile.learners.progress import Progress
 from worthwhile.parallel.workers import run_unordered
 from worthwhile.table.targets import read_classes
 from worthwhile.wording import amount
 
-__all__ = ["CrossComparison", "Done", "Standing", "cross_compare"]
+__all__ = ["CrossComparison", "Standing", "cross_compare"]
 
 FOLDS = 10
-
-
-class Done(NamedTuple):
-    """How far a cross-validation is: `done` of `fits` trees are learned."""
-
-    done: int
-    fits: int
 
 
 @dataclass(frozen=True)
@@ -52,9 +46,9 @@ class Standing:
     error_rate : float
     normalized : float or None
     seconds : float
-        Time to learn, per fold.
+        Training time per fold.
     against_best : Comparison or None
-        Paired tests over the folds against the cheapest learner; None for that one.
+        Paired tests over the folds against the learner with the lowest cost; None for that learner itself.
     folds : tuple of float
         Mean total cost on each fold.
     """
@@ -72,7 +66,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class CrossComparison:
-    """Several learners on the same folds, the cheapest first; see `cross_compare`."""
+    """Several learners on the same folds, the one with the lowest cost first; see `cross_compare`."""
 
     standings: tuple[Standing, ...]
     n_cases: int
@@ -80,12 +74,12 @@ class CrossComparison:
     repeats: int
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one mapping per learner, e.g. for a CSV file or a frame."""
+        """Return one mapping per learner, e.g. for a CSV file or a data frame."""
         rows = []
         for standing in self.standings:
             test = standing.against_best
             rows.append(
-                {"learner": standing.name, **money_row(standing), "error_rate": standing.error_rate}
+                {"learner": standing.name, **cost_columns(standing), "error_rate": standing.error_rate}
                 | {"normalized": standing.normalized, "seconds": standing.seconds}
                 | {"difference": 0.0 if test is None else test.difference}
                 | {"t_test": None if test is None else test.t_test}
@@ -94,7 +88,7 @@ class CrossComparison:
         return rows
 
     def layout(self) -> tuple[list[str], list[list[str]]]:
-        """Return the headings and the cells of a table for reading; the interval stands below the total."""
+        """Return the headings and cells of a table to print; the interval is below the total."""
         rows = []
         for standing in self.standings:
             test = standing.against_best
@@ -109,23 +103,26 @@ class CrossComparison:
 
     @property
     def title(self) -> str:
-        """What is measured, on what."""
-        again = f", {self.repeats} times" if self.repeats > 1 else ""
-        return f"Cost per case of {self.n_cases} cases in {self.n_folds} folds{again}, with {LEVEL:.0%} intervals"
+        """What the table shows, and for which cases."""
+        repeats = f", {self.repeats} repetitions" if self.repeats > 1 else ""
+        folds = f"{self.n_folds}-fold cross-validation{repeats}"
+        return f"Cost per case over {self.n_cases} cases, {folds}, with {LEVEL:.0%} intervals"
 
     @property
     def note(self) -> str:
-        """How the table is to be read."""
+        """How to read the table."""
         best = self.standings[0].name
         alike = [s.name for s in self.standings[1:] if s.against_best and s.against_best.t_test >= 1 - LEVEL]
-        others = f"; not significantly dearer: {', '.join(alike)}" if alike else "; all others are significantly dearer"
-        return f"more: than {best}, the cheapest, with p-values of paired tests over the folds{others}"
+        others = f"not significantly worse: {', '.join(alike)}" if alike else "all others cost significantly more"
+        return (
+            f"more: extra cost compared with {best}, the best, with p-values of paired tests over the folds; {others}"
+        )
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self.layout()), self.note])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the costs of tests and errors as bars with the intervals of their sums, and return the axes."""
+        """Draw a bar of test and error costs for each learner, with the interval of the total, and return the axes."""
         from worthwhile.evaluation.comparison_plot import plot_comparison
 
         return plot_comparison(self, ax)
@@ -140,29 +137,29 @@ def cross_compare(
     repeats: int = 1,
     random_state: int = 0,
     n_jobs: int | None = None,
-    tell: Callable[[Done], Any] | None = None,
+    tell: Callable[[Progress], Any] | None = None,
 ) -> CrossComparison:
     """Cross-validate several learners on the same folds.
 
     Parameters
     ----------
     learners : mapping of name to learner
-        At least two, not fitted, all with the same costs.
+        At least two, all with the same costs; they are cloned, not changed.
     X, y : cases and their classes
     folds : int, default 10
-        Cases of a class are dealt out evenly.
+        Number of stratified folds.
     repeats : int, default 1
-        How often all cases are dealt out anew. Intervals are those of the cases' means over the repeats.
+        Number of cross-validation repetitions. Intervals are those of each case's mean over the repetitions.
     random_state : int
         Seed of the folds and of the bootstrap.
     n_jobs : int, optional
-        Processes, as joblib counts; whatever joblib backend is active is used.
+        Number of processes, as in joblib; the active joblib backend is used.
     tell : function, optional
-        Called with a `Done` before the first tree and after each.
+        Called with a `Progress` before the first fit and after each one.
 
     Notes
     -----
-    The folds' training cases overlap, so p-values over folds are smaller than they would be on new cases.
+    The training sets of the folds overlap, so these p-values are smaller than on independent samples.
 
     Examples
     --------
@@ -173,27 +170,28 @@ def cross_compare(
     >>> found = cross_compare(learners, pima.X, pima.y, folds=5)
     >>> [standing.name for standing in found.standings]
     ['dtmc', 'c45']
-    >>> found.standings[1].against_best.difference > 0
-    True
+    >>> round(found.standings[1].against_best.difference, 2)
+    28.22
     """
     from sklearn.base import clone
 
     tell = tell or (lambda _: None)
+    start = time.monotonic()
     costs = _common_costs(learners)
     truth = np.asarray(y)
     labels, index = read_classes(y, len(truth), "cross_compare")
     _check_folds(folds, repeats, len(truth), len(labels))
     rng = np.random.default_rng(random_state)
-    deals = [stratified_folds(index, folds, rng) for _ in range(repeats)]
+    assignments = [stratified_folds(index, folds, rng) for _ in range(repeats)]
     due = [(name, repeat, fold) for repeat in range(repeats) for fold in range(folds) for name in learners]
-    tell(Done(0, len(due)))
-    fits = (((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(deals[r] == f)) for n, r, f in due)
-    found: dict[tuple[str, int, int], tuple[Outcome, float]] = {}
-    for key, outcome, seconds in run_unordered(_fit_and_measure, fits, n_jobs):
-        found[key] = outcome, seconds
-        tell(Done(len(found), len(due)))
+    tell(Progress(0.0, 0, len(due)))
+    fits = (((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(assignments[r] == f)) for n, r, f in due)
+    found: dict[tuple[str, int, int], tuple[StrategyCosts, float]] = {}
+    for key, costs_there, seconds in run_unordered(_fit_and_measure, fits, n_jobs):
+        found[key] = costs_there, seconds
+        tell(Progress(time.monotonic() - start, len(found), len(due)))
     standard = costs.standard_cost(truth)
-    standings = _standings(list(learners), deals, found, standard if standard > 0 else None, rng)
+    standings = _standings(list(learners), assignments, found, standard if standard > 0 else None, rng)
     return CrossComparison(standings, len(truth), folds, repeats)
 
 
@@ -204,23 +202,23 @@ def _common_costs(learners: Mapping[str, Any]) -> Costs:
     first = next(iter(costs.values()))
     for name, other in costs.items():
         if other != first:
-            raise ValueError(f"all learners must have the same costs, but those of {name!r} are others")
+            raise ValueError(f"all learners must have the same costs, but {name!r} has different ones")
     return first
 
 
 def _check_folds(folds: int, repeats: int, n_cases: int, n_classes: int) -> None:
     if not 2 <= folds <= n_cases:
-        raise ValueError(f"folds={folds} is not valid; it must be from 2 to the number of cases, {n_cases}")
+        raise ValueError(f"invalid folds={folds}; it must be between 2 and the number of cases, {n_cases}")
     if repeats < 1:
-        raise ValueError(f"repeats={repeats} is not valid; it must be at least 1")
+        raise ValueError(f"invalid repeats={repeats}; it must be at least 1")
     if n_classes < 2:
-        raise ValueError("y has only one class; there is nothing to decide")
+        raise ValueError("y has only one class; there is nothing to learn")
 
 
 def _fit_and_measure(
     fit: tuple[tuple[str, int, int], Any, Any, npt.NDArray[Any], npt.NDArray[np.intp]],
-) -> tuple[tuple[str, int, int], Outcome, float]:
-    """Learn from all cases but those of a fold, and measure on these."""
+) -> tuple[tuple[str, int, int], StrategyCosts, float]:
+    """Train on all cases outside a fold, and measure on the fold."""
     from sklearn.utils import _safe_indexing
 
     key, learner, X, y, held_out = fit
@@ -233,21 +231,21 @@ def _fit_and_measure(
 
 def _standings(
     names: list[str],
-    deals: list[npt.NDArray[np.intp]],
-    found: Mapping[tuple[str, int, int], tuple[Outcome, float]],
+    assignments: list[npt.NDArray[np.intp]],
+    found: Mapping[tuple[str, int, int], tuple[StrategyCosts, float]],
     standard: float | None,
     rng: np.random.Generator,
 ) -> tuple[Standing, ...]:
-    n_folds = int(deals[0].max()) + 1
-    n_cases = len(deals[0])
+    n_folds = int(assignments[0].max()) + 1
+    n_cases = len(assignments[0])
     parts = np.zeros((n_cases, 3 * len(names)))  # tests, errors and whether wrong, mean over the repeats
     by_fold: dict[str, list[float]] = {name: [] for name in names}
     seconds = dict.fromkeys(names, 0.0)
-    for (name, repeat, fold), (outcome, spent) in sorted(found.items(), key=lambda item: item[0][1:]):
-        rows, j = np.flatnonzero(deals[repeat] == fold), 3 * names.index(name)
-        parts[rows, j : j + 3] += np.column_stack([outcome.tests, outcome.errors, outcome.wrong]) / len(deals)
-        by_fold[name].append(float(outcome.totals.mean()))
-        seconds[name] += spent / (n_folds * len(deals))
+    for (name, repeat, fold), (measured, spent) in sorted(found.items(), key=lambda item: item[0][1:]):
+        rows, j = np.flatnonzero(assignments[repeat] == fold), 3 * names.index(name)
+        parts[rows, j : j + 3] += np.column_stack([measured.tests, measured.errors, measured.wrong]) / len(assignments)
+        by_fold[name].append(float(measured.totals.mean()))
+        seconds[name] += spent / (n_folds * len(assignments))
     draws = bootstrap(parts, rng)
     totals = {name: parts[:, 3 * j] + parts[:, 3 * j + 1] for j, name in enumerate(names)}
     order = sorted(names, key=lambda name: float(totals[name].mean()))

@@ -1,20 +1,20 @@
-"""The picture of a comparison of learners."""
+"""The bar chart of a comparison of learners."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from worthwhile.evaluation.evaluate import CrossComparison
+    from worthwhile.evaluation.compare import CrossComparison
 
 __all__ = ["comparison_size", "plot_comparison"]
 
-# Colours that people with any kind of colour vision tell apart (Okabe & Ito).
+# Colours that are distinct for all kinds of colour vision (Okabe & Ito).
 TESTS, ERRORS = "#0072B2", "#E69F00"
 
 
 def comparison_size(n_learners: int) -> tuple[float, float]:
-    """Return width and height, in inches, of a figure for so many learners.
+    """Return width and height, in inches, of a figure for this many learners.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""What a model costs on given cases, against simple ways to decide; and several learners on the same folds.
-
-`evaluate` is behind ``worthwhile evaluate``, `cross_compare` behind ``worthwhile compare``. Intervals are bootstrapped
-over the cases.
-"""
+"""What a model costs on given cases, compared with simple strategies: what `worthwhile evaluate` does."""
 
 from __future__ import annotations
 
@@ -13,28 +9,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.evaluation.baselines import Outcome, baselines, cross_baselines, measure
-from worthwhile.evaluation.compare import CrossComparison, Done, Standing, cross_compare
+from worthwhile.evaluation.baselines import StrategyCosts, baselines, cross_baselines, measure
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
     bootstrap,
+    cost_columns,
     estimate,
-    flat,
-    money_row,
+    interval_columns,
     saved,
     stacked,
-    text_table,
 )
-from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.metrics import context_of, innermost
+from worthwhile.evaluation.text_table import text_table
 from worthwhile.table.columns import Columns, Factor
 
-__all__ = ["CrossComparison", "Done", "Estimate", "Evaluation", "Standing", "Way", "cross_compare", "evaluate"]
+__all__ = ["Evaluation", "Strategy", "evaluate"]
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to decide and what it costs per case; see `evaluate`.
+class Strategy:
+    """A strategy (the model or a baseline) and what it costs per case; see `evaluate`.
 
     Attributes
     ----------
@@ -46,7 +41,7 @@ class Way:
     normalized : float or None
         Total cost in percent of the standard cost (Turney 1995, eq. 6), if that is above 0.
     saving : Estimate or None
-        What the model saves against this way, per case and on the same cases; None for the model itself.
+        What the model saves per case compared with this strategy, on the same cases; None for the model itself.
     """
 
     name: str
@@ -61,60 +56,60 @@ class Way:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model costs against other ways to decide; see `evaluate`.
+    """What a model costs compared with simple strategies; see `evaluate`.
 
     Attributes
     ----------
-    ways : tuple of Way
-        The model first, then the three others.
+    strategies : tuple of Strategy
+        The model first, then the three baselines.
     n_cases : int
     standard_cost : float or None
     note : str
-        How the others were learned.
+        How the baselines were trained.
     """
 
-    ways: tuple[Way, ...]
+    strategies: tuple[Strategy, ...]
     n_cases: int
     standard_cost: float | None
     note: str
 
     @property
-    def model(self) -> Way:
+    def model(self) -> Strategy:
         """The model's own costs."""
-        return self.ways[0]
+        return self.strategies[0]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one mapping per way, e.g. for a CSV file or a frame."""
+        """Return one mapping per strategy, e.g. for a CSV file or a data frame."""
         return [
-            {"way": way.name, "cases": self.n_cases, **money_row(way), "error_rate": way.error_rate}
-            | {"reject_rate": way.reject_rate, "normalized": way.normalized}
-            | flat("saving", way.saving)
-            for way in self.ways
+            {"strategy": s.name, "cases": self.n_cases, **cost_columns(s), "error_rate": s.error_rate}
+            | {"reject_rate": s.reject_rate, "normalized": s.normalized}
+            | interval_columns("saving", s.saving)
+            for s in self.strategies
         ]
 
     def layout(self) -> tuple[list[str], list[list[str]]]:
-        """Return the headings and the cells of a table for reading; intervals stand below their means."""
-        rejects = any(way.reject_rate for way in self.ways)
-        headings = ["way to decide", "tests", "errors", "total", "wrong", *(["rejected"] if rejects else []), "norm."]
+        """Return the headings and cells of a table to print; intervals are below their means."""
+        rejects = any(s.reject_rate for s in self.strategies)
+        headings = ["strategy", "tests", "errors", "total", "wrong", *(["rejected"] if rejects else []), "norm."]
         rows = [
-            [way.name, *map(stacked, (way.test_cost, way.error_cost, way.total_cost)), f"{way.error_rate:.1%}"]
-            + ([f"{way.reject_rate:.1%}"] if rejects else [])
-            + ["" if way.normalized is None else f"{way.normalized:.1f}%"]
-            for way in self.ways
+            [s.name, *map(stacked, (s.test_cost, s.error_cost, s.total_cost)), f"{s.error_rate:.1%}"]
+            + ([f"{s.reject_rate:.1%}"] if rejects else [])
+            + ["" if s.normalized is None else f"{s.normalized:.1f}%"]
+            for s in self.strategies
         ]
         return headings, rows
 
     def savings(self) -> list[str]:
-        """Say in one sentence per other way what the model saves against it."""
+        """Return one sentence per baseline: what the model saves compared with it."""
         return [
-            f"{self.model.name[0].upper()}{self.model.name[1:]} {saved(way.saving, way.name)}."
-            for way in self.ways
-            if way.saving is not None
+            f"{self.model.name[0].upper()}{self.model.name[1:]} {saved(strategy.saving, strategy.name)}."
+            for strategy in self.strategies
+            if strategy.saving is not None
         ]
 
     @property
     def title(self) -> str:
-        """What is measured, on what."""
+        """What the table shows, and for which cases."""
         return f"Cost per case on {self.n_cases} cases, with {LEVEL:.0%} intervals"
 
     def __str__(self) -> str:
@@ -131,21 +126,22 @@ def evaluate(
     name: str = "the model",
     random_state: int = 0,
 ) -> Evaluation:
-    """Measure a model against three simple ways to decide.
+    """Measure what a model costs, compared with three simple baselines.
 
-    These are: no test, and always the answer that is cheapest on average; all tests, best plain tree (of three
-    kinds, the one with the least error cost in a cross-validation); and C4.5, which pays for the tests that it asks.
+    The baselines are: no test, always the answer with the lowest average cost; all tests, then the best plain tree (the
+    one of three kinds with the lowest cross-validated error cost); and C4.5, which pays for the tests it asks for.
+    Intervals are bootstrapped over the cases.
 
     Parameters
     ----------
     clf : learner or Tree
         A fitted one, alone or inside scikit-learn's pipelines and searches.
     X, y : cases and their classes
-        On which costs are measured; best cases that the model has not learned from.
+        Where costs are measured; preferably cases the model was not trained on.
     X_train, y_train : cases and their classes, optional
-        What the three others learn from. None: they are cross-validated on X and y.
+        What the baselines are trained on. None: they are cross-validated on X and y.
     name : str
-        What the model is called in the result.
+        Name of the model in the result.
     random_state : int
         Seed of the folds and of the bootstrap.
 
@@ -156,61 +152,63 @@ def evaluate(
     >>> clf = ww.DTMCClassifier(costs=heart.costs, nominal=heart.nominal, columns=heart.feature_names)
     >>> clf = clf.fit(heart.X[:200], heart.y[:200])
     >>> found = evaluate(clf, heart.X[200:], heart.y[200:], heart.X[:200], heart.y[:200])
-    >>> [way.name for way in found.ways]
+    >>> [strategy.name for strategy in found.strategies]
     ['the model', 'no test, always “buff”', 'all tests, best plain tree', 'C4.5']
-    >>> found.model.total_cost.low <= found.model.total_cost.mean <= found.model.total_cost.high
-    True
+    >>> print(found.model.total_cost)
+    133.33 [94.14, 177.13]
     """
     same = X_train is X
     est, X = innermost(clf, X)
-    tree = tree_of(est)
+    context = context_of(est)
     rng = np.random.default_rng(random_state)
     cases, y = _matrix(est._read(X)), np.asarray(y)
-    nominal = [name for name, values in zip(tree.columns, tree.schema.values, strict=True) if values is not None]
-    kinds = {"columns": tree.columns, "nominal": nominal}
+    nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
+    kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
     own = measure(name, est, X, y)
     if X_train is None:
-        others = cross_baselines(tree.costs, kinds, cases, y, rng)
-        known, note = y, "The others were cross-validated on these cases."
+        others = cross_baselines(context.costs, kinds, cases, y, rng)
+        known, note = y, "The baselines were cross-validated on these cases."
     else:
         train, y_train = _matrix(est._read(innermost(clf, X_train)[1])), np.asarray(y_train)
-        others = baselines(tree.costs, kinds, train, y_train, cases, y, rng)
+        others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
-        note = f"The others learned from {'these very' if same else f'{len(y_train)} other'} cases."
-    standard = tree.costs.standard_cost(known)
+        note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
+    standard = context.costs.standard_cost(known)
     standard_cost = standard if standard > 0 else None
-    return Evaluation(_ways([own, *others], standard_cost, rng), len(y), standard_cost, note)
+    return Evaluation(_strategies([own, *others], standard_cost, rng), len(y), standard_cost, note)
 
 
-def _ways(outcomes: Sequence[Outcome], standard: float | None, rng: np.random.Generator) -> tuple[Way, ...]:
-    """Sum up what each way cost; the first one is the model."""
-    parts = np.column_stack([part for o in outcomes for part in (o.tests, o.errors)])
+def _strategies(
+    costs: Sequence[StrategyCosts], standard: float | None, rng: np.random.Generator
+) -> tuple[Strategy, ...]:
+    """Summarise what each strategy costs; the first one is the model."""
+    parts = np.column_stack([part for o in costs for part in (o.tests, o.errors)])
     draws = bootstrap(parts, rng)
     tests, errors = draws[:, ::2], draws[:, 1::2]
     totals = tests + errors
-    ways = []
-    for i, outcome in enumerate(outcomes):
-        total = float(outcome.totals.mean())
-        gap = outcome.totals - outcomes[0].totals
-        ways.append(
-            Way(
-                outcome.name,
-                estimate(outcome.tests, tests[:, i]),
-                estimate(outcome.errors, errors[:, i]),
-                estimate(outcome.totals, totals[:, i]),
-                float(outcome.wrong.mean()),
-                float(outcome.rejected.mean()),
+    strategies = []
+    for i, measured in enumerate(costs):
+        total = float(measured.totals.mean())
+        gap = measured.totals - costs[0].totals
+        strategies.append(
+            Strategy(
+                measured.name,
+                estimate(measured.tests, tests[:, i]),
+                estimate(measured.errors, errors[:, i]),
+                estimate(measured.totals, totals[:, i]),
+                float(measured.wrong.mean()),
+                float(measured.rejected.mean()),
                 None if standard is None else 100 * total / standard,
                 None if i == 0 else estimate(gap, totals[:, i] - totals[:, 0]),
             )
         )
-    return tuple(ways)
+    return tuple(strategies)
 
 
 def _matrix(columns: Columns) -> npt.NDArray[Any]:
-    """Put columns side by side again, as learners take them."""
+    """Return columns as one array, as learners take them."""
     if columns.matrix is not None:
         return columns.matrix
     mixed = any(isinstance(column, Factor) for column in columns.arrays)

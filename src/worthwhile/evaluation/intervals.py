@@ -1,8 +1,7 @@
-"""Means per case with bootstrapped intervals, and tables of them for reading."""
+"""Means per case with bootstrapped confidence intervals, and how they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +13,12 @@ __all__ = [
     "LEVEL",
     "Estimate",
     "bootstrap",
+    "cost_columns",
     "estimate",
-    "flat",
-    "money_row",
+    "interval_columns",
     "p_value",
     "saved",
     "stacked",
-    "text_table",
 ]
 
 LEVEL = 0.95
@@ -28,7 +26,7 @@ DRAWS = 2000
 
 
 class Estimate(NamedTuple):
-    """A mean per case with its interval."""
+    """A mean per case with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -39,10 +37,10 @@ class Estimate(NamedTuple):
 
 
 def bootstrap(parts: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Return the means of the columns over `DRAWS` samples of the cases.
+    """Return the column means of `DRAWS` bootstrap samples of the cases.
 
-    Cases that cost the same are counted, not drawn one by one: there are few different ones, so a million cases take
-    no longer than a thousand.
+    Cases with equal costs are counted, not drawn one by one: there are few distinct ones, so a million cases take no
+    longer than a thousand.
     """
     distinct, counts = np.unique(parts, axis=0, return_counts=True)
     n = len(parts)
@@ -55,29 +53,33 @@ def bootstrap(parts: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.N
 
 
 def estimate(values: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> Estimate:
+    """Return the mean of values with the interval given by the bootstrapped means."""
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(float(values.mean()), float(low), float(high))
 
 
-def money_row(way: Any) -> dict[str, float | None]:
+def cost_columns(costs: Any) -> dict[str, float | None]:
+    """Return the test, error and total cost of a strategy or learner as columns of a CSV file."""
     return {
-        **flat("test_cost", way.test_cost),
-        **flat("error_cost", way.error_cost),
-        **flat("total_cost", way.total_cost),
+        **interval_columns("test_cost", costs.test_cost),
+        **interval_columns("error_cost", costs.error_cost),
+        **interval_columns("total_cost", costs.total_cost),
     }
 
 
-def flat(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+def interval_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+    """Return an estimate as three columns: NAME, NAME_low and NAME_high."""
     mean, low, high = (None, None, None) if estimate is None else estimate
     return {name: mean, f"{name}_low": low, f"{name}_high": high}
 
 
 def stacked(estimate: Estimate) -> str:
+    """Return the mean, with the interval in a second line."""
     return f"{amount(estimate.mean, fine=True)}\n{_bounds(estimate, '–')}"
 
 
 def _bounds(estimate: Estimate, between: str) -> str:
-    """Write an interval with as many decimals as it deserves."""
+    """Write an interval, with fewer decimals the larger its numbers are."""
     largest = max(abs(estimate.low), abs(estimate.high))
     if not largest:
         return f"0.00{between}0.00"
@@ -86,32 +88,13 @@ def _bounds(estimate: Estimate, between: str) -> str:
 
 
 def saved(saving: Estimate, other: str) -> str:
-    """Put a saving against another way in words."""
+    """Describe a saving compared with another strategy."""
     if saving.mean >= 0:
-        return f"saves {amount(saving.mean, fine=True)} per case ({_bounds(saving, ' to ')}) against {other}"
+        return f"saves {amount(saving.mean, fine=True)} per case ({_bounds(saving, ' to ')}) compared with {other}"
     loss = Estimate(-saving.mean, -saving.high, -saving.low)
     return f"costs {amount(loss.mean, fine=True)} more per case ({_bounds(loss, ' to ')}) than {other}"
 
 
 def p_value(p: float) -> str:
+    """Return a p-value with three decimals."""
     return f"{p:.3f}" if p >= 0.001 else "<0.001"
-
-
-def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay a table out as plain text; cells may have two lines."""
-    lines = [[list(headings)], *([list(row) for row in _lines_of(cells)] for cells in rows)]
-    widths = [max(len(line[j]) for block in lines for line in block) for j in range(len(headings))]
-    shown = []
-    for block in lines:
-        for line in block:
-            first, *others = (
-                cell.ljust(w) if j == 0 else cell.rjust(w) for j, (cell, w) in enumerate(zip(line, widths, strict=True))
-            )
-            shown.append("  ".join([first, *others]).rstrip())
-    return "\n".join(shown)
-
-
-def _lines_of(cells: Sequence[str]) -> list[list[str]]:
-    parts = [cell.split("\n") for cell in cells]
-    height = max(map(len, parts))
-    return [[part[i] if i < len(part) else "" for part in parts] for i in range(height)]

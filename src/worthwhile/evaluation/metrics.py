@@ -66,7 +66,7 @@ def normalized_cost(est: Any, X: Any, y: Any, standard_cost: float) -> float:
 def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     """Return the number of errors that cost more than the cheapest error does (Ting 1998).
 
-    A reject answer such as "unknown" is no error.
+    A reject answer such as "unknown" does not count as an error.
 
     Examples
     --------
@@ -77,17 +77,17 @@ def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     1
     """
     est, X = innermost(est, X)
-    tree = tree_of(est)
-    # Not the difference of total and test costs: that would be blurred by rounding.
-    costs = tree.errors_of(est._route(X, answers=True)[0], y)
-    errors = tree.error_costs[:, : len(tree.classes)][~np.eye(len(tree.classes), dtype=bool)]
+    context = context_of(est)
+    # Not the difference of total and test costs, which has rounding errors.
+    costs = context.errors_of(est._route(X, answers=True)[0], y)
+    errors = context.error_costs[:, : len(context.classes)][~np.eye(len(context.classes), dtype=bool)]
     least = errors.min() if errors.size else 0.0
-    wrong, _ = _wrong_and_rejected(est, tree, X, y)
+    wrong, _ = _wrong_and_rejected(est, context, X, y)
     return int((wrong & (costs > least)).sum())
 
 
 def n_errors(est: Any, X: Any, y: Any) -> int:
-    """Return the number of wrong answers; a reject answer such as "unknown" is none.
+    """Return the number of wrong answers; a reject answer such as "unknown" does not count.
 
     Examples
     --------
@@ -97,11 +97,11 @@ def n_errors(est: Any, X: Any, y: Any) -> int:
     1
     """
     est, X = innermost(est, X)
-    return int(_wrong_and_rejected(est, tree_of(est), X, y)[0].sum())
+    return int(_wrong_and_rejected(est, context_of(est), X, y)[0].sum())
 
 
 def total_error_cost(est: Any, X: Any, y: Any) -> float:
-    """Return what all answers cost together, without the prices of the tests (Ting 1998).
+    """Return the sum of the error costs, without the prices of the tests (Ting 1998).
 
     Examples
     --------
@@ -112,11 +112,11 @@ def total_error_cost(est: Any, X: Any, y: Any) -> float:
     10.0
     """
     est, X = innermost(est, X)
-    return float(tree_of(est).errors_of(est._route(X, answers=True)[0], y).sum())
+    return float(context_of(est).errors_of(est._route(X, answers=True)[0], y).sum())
 
 
 def tree_size(est: Any) -> int:
-    """Return the number of nodes of a tree, tests and leaves; of a forest, those of all its trees.
+    """Return the number of nodes, tests and leaves, of a tree or of all trees of a forest.
 
     Examples
     --------
@@ -131,11 +131,11 @@ def tree_size(est: Any) -> int:
 
 
 def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relevant: Any = 1) -> float:
-    """Return how far rankings begin with relevant cases: Average Precision@k of Nan, Wang & Saligrama (2015), sec. 3.
+    """Return the Average Precision@k of rankings (Nan, Wang & Saligrama 2015, sec. 3).
 
-    The cases of a query are ranked by their scores, the highest first (of equals the one that stands first). A query
-    counts (j − 1)/k where the first irrelevant case is on rank j ≤ k, and 1 where there is none, also if it has fewer
-    than k cases. This is the average over the queries.
+    The cases of a query are ranked by score, the highest first; ties go to the first. A query scores (j − 1)/k if the
+    first irrelevant case is on rank j ≤ k, and 1 if there is none, even if it has fewer than k cases. The result is
+    the average over the queries.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relev
     scores : sequence of numbers
         E.g. ``clf.predict_proba(X)[:, 1]``.
     queries : sequence
-        What each case is ranked for: cases with the same entry are ranked together.
+        The query of each case: cases of the same query are ranked together.
     k : int, default 5
     relevant : class, default 1
         The class of the relevant cases.
@@ -160,7 +160,7 @@ def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relev
         shapes = f"{hits.shape}, {scores.shape} and {query.shape}"
         raise ValueError(f"y, scores and queries must have one entry per case each, got the shapes {shapes}")
     if not len(hits):
-        raise ValueError("there is no case to rank")
+        raise ValueError("there are no cases to rank")
     if np.isnan(scores).any():
         raise ValueError(f"the score of row {int(np.flatnonzero(np.isnan(scores))[0])} is missing")
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
@@ -174,22 +174,23 @@ def average_precision_at(y: Any, scores: Any, queries: Any, k: int = 5, *, relev
     return total / len(starts)
 
 
-def tree_of(est: Any) -> ProblemContext:
+def context_of(est: Any) -> ProblemContext:
+    """Return the columns, classes and costs of a learner or tree."""
     context: ProblemContext = est.context if isinstance(est, Tree) else est.problem_
     return context
 
 
 def _wrong_and_rejected(
-    est: Any, tree: ProblemContext, X: Any, y: Any
+    est: Any, context: ProblemContext, X: Any, y: Any
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Say for each case whether the answer is a wrong class, and whether it is no class at all."""
+    """Return, for each case, whether the answer is a wrong class and whether it is a reject answer."""
     answers = est._route(X, answers=True)[0]
-    rejected = answers >= len(tree.classes)
-    return ~rejected & (tree.answer_labels[answers] != np.asarray(y)), rejected
+    rejected = answers >= len(context.classes)
+    return ~rejected & (context.answer_labels[answers] != np.asarray(y)), rejected
 
 
 def innermost(est: Any, X: Any) -> tuple[Any, Any]:
-    """Return the learner inside searches and pipelines, and X, if there is one, as it comes to it."""
+    """Return the learner inside searches and pipelines, and X as the pipeline's earlier steps transform it."""
     while not hasattr(est, "total_costs"):
         if hasattr(est, "best_estimator_"):
             est = est.best_estimator_
@@ -201,7 +202,7 @@ def innermost(est: Any, X: Any) -> tuple[Any, Any]:
 
 
 def cost_scorer(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Score an estimator by its average total cost, negated: for ``scoring=`` in scikit-learn, where greater is better.
+    """Return the negated average total cost: for ``scoring=`` in scikit-learn, where greater is better.
 
     Examples
     --------
@@ -209,15 +210,15 @@ def cost_scorer(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     >>> from sklearn.model_selection import cross_val_score
     >>> bupa = ww.datasets.load("bupa")
     >>> clf = ww.EG2Classifier(costs=bupa.costs, columns=bupa.feature_names)
-    >>> bool((cross_val_score(clf, bupa.X, bupa.y, scoring=cost_scorer, cv=3) < 0).all())
-    True
+    >>> cross_val_score(clf, bupa.X, bupa.y, scoring=cost_scorer, cv=3).round(2).tolist()
+    [-256.63, -243.58, -208.8]
     """
     return -average_cost(est, X, y, sample_weight)
 
 
 @dataclass(frozen=True)
 class CostReport:
-    """Average costs per case, tests and errors apart; see `cost_report`."""
+    """Average costs per case, tests and errors separately; see `cost_report`."""
 
     n_cases: int
     test_cost: float
@@ -241,7 +242,7 @@ class CostReport:
 
 
 def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) -> CostReport:
-    """Return what an estimator costs on these cases, tests and errors apart.
+    """Return what an estimator costs on these cases, tests and errors separately.
 
     Parameters
     ----------
@@ -262,7 +263,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     """
     est, X = innermost(est, X)
     tests, totals = est.test_costs(X), est.total_costs(X, y)
-    wrong, rejected = _wrong_and_rejected(est, tree_of(est), X, y)
+    wrong, rejected = _wrong_and_rejected(est, context_of(est), X, y)
     normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
     return CostReport(
         len(tests),
@@ -277,7 +278,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two learners on the same splits or cases; see `compare`. A difference below 0 speaks for the first one."""
+    """Two learners on the same splits or cases; see `compare`. A negative difference favours the first one."""
 
     first: str
     second: str
@@ -299,8 +300,8 @@ def compare(results: Mapping[str, Any]) -> list[Comparison]:
     Returns
     -------
     list of Comparison
-        For each pair: mean difference, p-values of the paired t-test and of Wilcoxon's signed-rank test (both 1.0 where
-        the two never differ), and on how many splits the first one is cheaper and dearer.
+        For each pair: mean difference, p-values of the paired t-test and of Wilcoxon's signed-rank test (both 1.0 if
+        the two never differ), and the number of splits where the first one costs less (wins) and more (losses).
 
     Examples
     --------
@@ -317,7 +318,7 @@ def compare(results: Mapping[str, Any]) -> list[Comparison]:
         if not gap.any():
             t_test, wilcoxon = 1.0, 1.0
         else:
-            # Where all differences are the same there is no spread to test against: the t-test is certain.
+            # If all differences are equal there is no variance to test against: the t-test is certain.
             same = np.ptp(gap) <= 1e-12 * np.abs([a, b]).max()
             t_test = 0.0 if same else float(stats.ttest_rel(a, b).pvalue)
             wilcoxon = float(stats.wilcoxon(gap).pvalue)
@@ -339,8 +340,8 @@ def _checked_results(results: Mapping[str, Any]) -> dict[str, npt.NDArray[np.flo
     length = next(iter(costs.values())).size
     for name, values in costs.items():
         if values.shape != (length,) or length < 2 or not np.isfinite(values).all():
-            others = f"as many as the others have ({length})"
             raise ValueError(
-                f"the results of {name!r} must be two finite costs or more, {others}, got {values.tolist()}"
+                f"the results of {name!r} must be at least two finite costs, as many as those of the first learner"
+                f" ({length}), got {values.tolist()}"
             )
     return costs

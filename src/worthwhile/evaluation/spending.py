@@ -1,7 +1,6 @@
-"""Where the money goes: what a learner or a tree pays for each test, and for the common price of each group.
+"""What a learner or tree spends on each test, and on the common price of each group.
 
-The rules are those of docs/design.md, "What a test costs"; the amounts of all items add up to the average of
-`test_costs`.
+The amounts of all items add up to the average of `test_costs`.
 """
 
 from __future__ import annotations
@@ -14,28 +13,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.metrics import context_of, innermost
 
 __all__ = ["Item", "Spending", "charged_tests", "spending"]
-
-# A sum of so many different powers of two, and a quarter more, is far from the 53 bits of a float.
-_AT_ONCE = 40
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that is paid for; see `spending`.
+    """The price of a test or the common price of a group, as paid; see `spending`.
 
     Attributes
     ----------
     name : str
         Name of the test or of the group.
     kind : {"test", "group"}
-        Whether it is the (marginal) price of a test, or the common price of a group.
+        The (marginal) price of a test, or the common price of a group.
     amount : float
-        What it costs per case, over all cases.
+        Average amount per case, over all cases.
     share : float
-        Share of the cases that are charged for it.
+        Share of the cases that pay it.
     """
 
     name: str
@@ -49,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Spending:
-    """What is paid per case, item by item, the largest amount first; see `spending`."""
+    """The amounts paid per case, largest first; see `spending`."""
 
     items: tuple[Item, ...]
     n_cases: int
@@ -62,11 +58,11 @@ class Spending:
 
     @property
     def total(self) -> float:
-        """What all items cost together per case: the average of `test_costs`."""
+        """The sum of all amounts: the average of `test_costs`."""
         return math.fsum(item.amount for item in self.items)
 
     def to_dict(self) -> dict[str, float]:
-        """Return the amounts by name; the common price of a group is called "NAME (common price)".
+        """Return the amounts by name; the common price of a group is named "GROUP (common price)".
 
         Examples
         --------
@@ -85,7 +81,7 @@ class Spending:
 
 
 def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
-    """Return what the tests of these cases cost, test by test.
+    """Return what is spent on these cases, test by test.
 
     Parameters
     ----------
@@ -98,9 +94,9 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     Returns
     -------
     Spending
-        An `Item` for every test that some case is charged for and that costs something, and one for the common price of
-        every such group. Tests that come with others, because these require them or because a delayed test commits to
-        them, are items of their own.
+        An `Item` for every test that some case pays for, and one for the common price of every such group. Tests that
+        come along with others, because those require them or because a delayed test commits to them, are separate
+        items.
 
     Examples
     --------
@@ -118,16 +114,16 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
     blood (common price)       0.10 per case   5.0% of cases
     """
     est, X = innermost(est, X)
-    tree = tree_of(est)
+    context = context_of(est)
     charged = charged_tests(est, X)
-    prices = tree.bound_costs.prices
-    checked = tree.checked_case_prices(case_prices, len(charged))
+    prices = context.bound_costs.prices
+    checked = context.checked_case_prices(case_prices, len(charged))
     marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
     items = [
         Item(name, "test", float((charged[:, t] * marginal[:, t]).mean()), float(charged[:, t].mean()))
-        for t, name in enumerate(tree.columns)
+        for t, name in enumerate(context.columns)
     ]
-    for g, name in enumerate(tree.costs.groups):
+    for g, name in enumerate(context.costs.groups):
         share = float(charged[:, prices.group == g].any(axis=1).mean())
         items.append(Item(name, "group", share * float(prices.common[g]), share))
     paid = sorted((item for item in items if item.amount > 0), key=lambda item: -item.amount)
@@ -135,9 +131,9 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
 
 
 def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
-    """Say which tests each case is charged for: an array of shape (cases, tests), in the order of the columns.
+    """Return which tests each case is charged for: an array of shape (cases, tests), in column order.
 
-    Tests without a price count, too, where the tree asks for them.
+    Free tests are included where the tree asks for them.
 
     Examples
     --------
@@ -147,16 +143,6 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     [[True], [False]]
     """
     est, X = innermost(est, X)
-    n_cases, n_tests = len(est.test_costs(X)), len(tree_of(est).columns)
-    charged = np.zeros((n_cases, n_tests), dtype=np.bool_)
-    # The core tells what a case pays in all. Paid in powers of two, this is a set of tests; in units that make the
-    # common prices of all groups together less than a quarter of one, they do not disturb it.
-    common = float(tree_of(est).bound_costs.prices.common.sum())
-    unit = 2.0 ** math.ceil(math.log2(4 * common)) if common > 0 else 1.0
-    for first in range(0, n_tests, _AT_ONCE):
-        tests = np.arange(first, min(first + _AT_ONCE, n_tests))
-        prices = np.zeros((n_cases, n_tests))
-        prices[:, tests] = unit * 2.0 ** (tests - first)
-        paid = np.rint(est.test_costs(X, case_prices=prices) / unit).astype(np.int64)
-        charged[:, tests] = paid[:, None] >> (tests - first) & 1
-    return charged
+    words = est._charged(X).astype("<u8", copy=False)
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=len(context_of(est).columns), bitorder="little")
+    return bits.view(np.bool_)

@@ -1,6 +1,6 @@
-"""The papers' experiments, run again and set beside the published numbers.
+"""The papers' experiments, with our numbers beside the published ones.
 
-`EXPERIMENTS` has one entry per table; `reproduce` runs one, or all of a paper, and writes the pages. The command is
+`EXPERIMENTS` has one entry per table; `reproduce` runs one, or all of a paper, and writes the results. The command is
 ``worthwhile reproduce NAME``.
 """
 
@@ -11,25 +11,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from worthwhile import datasets
-from worthwhile.experiments.engine import Cell, Experiment, Family, Numbers, Progress, Store, run
+from worthwhile.experiments.engine import Cell, Experiment, Family, Numbers, Store, run
 from worthwhile.experiments.esmeir import TABLES as ESMEIR
 from worthwhile.experiments.nan import TABLES as NAN
-from worthwhile.experiments.page import OUTSIDE, About, Table, footnote, layout, write_pages
+from worthwhile.experiments.page import OUTSIDE, ResultTable, RunInfo, footnote, layout, write_pages
 from worthwhile.experiments.ting import TABLES as TING
 from worthwhile.experiments.turney import TABLES as TURNEY
 from worthwhile.files import make_folder
+from worthwhile.learners.progress import Progress
 
 __all__ = [
     "EXPERIMENTS",
     "OUTSIDE",
     "PAPERS",
-    "About",
     "Cell",
     "Experiment",
     "Family",
     "Numbers",
-    "Progress",
-    "Table",
+    "ResultTable",
+    "RunInfo",
     "find",
     "footnote",
     "layout",
@@ -47,7 +47,7 @@ PAPERS: dict[str, list[str]] = {
 
 
 def names() -> list[str]:
-    """List what can be reproduced: each paper, followed by its tables.
+    """Return the names that can be reproduced: each paper, followed by its tables.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> list[Experiment]:
-    """Return the experiments of a name: one, or all of a paper.
+    """Return the experiments with a name: one, or all of a paper.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def find(name: str) -> list[Experiment]:
     ['Table 8: no group discounts']
     """
     if name not in names():
-        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(names())}")
+        raise ValueError(f"there is no experiment {name!r}; valid names: {', '.join(names())}")
     return [EXPERIMENTS[each] for each in PAPERS.get(name, [name])]
 
 
@@ -82,40 +82,39 @@ def reproduce(
     only: Sequence[str] = (),
     minutes: float | None = None,
     command: str = "",
-    tell: Callable[[Progress], None] | None = None,
-) -> tuple[list[Table], list[Path]]:
-    """Run an experiment and write its table, its page and its pictures; what was finished before is not run again.
+    tell: Callable[[Progress, str, float], None] | None = None,
+) -> tuple[list[ResultTable], list[Path]]:
+    """Run an experiment and write its table, page and figures; finished cells are not run again.
 
     Parameters
     ----------
     name : str
         One of `names`.
     out : path
-        Folder for the files ``NAME.csv``, ``NAME.md``, pictures, and ``cells-PAPER.csv``, which keeps the finished
-        cells.
+        Folder for ``NAME.csv``, ``NAME.md``, figures, and ``cells-PAPER.csv`` with the finished cells.
     data : path, optional
-        Folder with the data sets that are not bundled; None: the one that WORTHWHILE_DATA names.
+        Folder of the data sets that are not bundled; None: the environment variable WORTHWHILE_DATA.
     quick : bool, default False
-        A small grid and short searches: a rough picture in a minute or two.
+        A small grid and short searches: rough results in a minute or two.
     seed : int, default 0
-        Which random splits.
+        Chooses the random splits.
     jobs : int, optional
-        Number of processes, -1 for all cores. None: what the active joblib backend says, otherwise one.
+        Number of processes, -1 for all cores. None: as the active joblib backend has it, otherwise one.
     cells : path, optional
-        Another file to keep the finished cells in.
+        Another file for the finished cells; compressed if it ends in .gz.
     only : sequence of str
-        Names of learners, data sets and price lists: run only what concerns these. For grids that grow over several
-        runs; the tables are made from all that is finished.
+        Names of learners, data sets and price lists: run only their cells. For large grids, in several runs; tables are
+        made from all finished cells.
     minutes : float, optional
-        Begin nothing new after so many, and make the tables from what is finished.
+        Start no further cell after this many minutes, and make the tables from the finished cells.
     command : str, optional
-        What the page says about how it was made.
+        The command that the page shows.
     tell : function, optional
-        Called with a `Progress` after each cell.
+        Called after each cell; see `engine.run`.
 
     Returns
     -------
-    tables : list of Table
+    tables : list of ResultTable
     files : list of Path
         The files written.
 
@@ -127,7 +126,7 @@ def reproduce(
     folder = _data_folder(data)
     out = Path(out)
     if out.exists():
-        make_folder(out)  # refuses what is no folder; a new one is made when there is something to put into it
+        make_folder(out)  # refuses a file; a new folder is made only when there is something to write
     family = experiments[0].family
     store = Store(Path(cells) if cells else out / f"cells-{family.name}.csv", family)
     limit = None if minutes is None else 60 * minutes
@@ -137,15 +136,15 @@ def reproduce(
     make_folder(out)
     tables = [experiment.table(results, quick, seed) for experiment in experiments]
     seconds = sum(numbers.get("seconds", 0.0) for numbers in results.values())
-    about = About(command=command, quick=quick, cells=len(results), seconds=seconds)
+    about = RunInfo(command=command, quick=quick, cells=len(results), seconds=seconds)
     return tables, write_pages(name, tables, out, about)
 
 
 def _data_folder(data: str | os.PathLike[str] | None) -> str | None:
-    """Return the folder in full: processes may work elsewhere."""
+    """Return the absolute path of the folder: worker processes may have another working directory."""
     if data is None:
         text = os.environ.get(datasets.FOLDER_VARIABLE)
         return str(Path(text).absolute()) if text else None
     if not Path(data).is_dir():
-        raise ValueError(f"{data}: is not a folder; --data names the folder with the data sets")
+        raise ValueError(f"{data}: is not a folder; --data must name the folder of the data sets")
     return str(Path(data).absolute())

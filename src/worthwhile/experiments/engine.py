@@ -1,15 +1,16 @@
-"""The engine of all experiments: cells, the file that keeps the finished ones, and running what is missing.
+"""The engine of all experiments: cells, the file of finished cells, and running the missing ones.
 
-An experiment is a grid of cells. A `Cell` says what was learned from what: two tables that need the same cell share it,
-and its numbers depend neither on the order nor on the number of processes. A `Store` is a CSV file with one line per
-finished cell, written at once; a run that was stopped goes on where it was. Cells of another release of worthwhile are
-not taken over; whoever changes learners, data files or other libraries in between starts with an empty folder.
+An experiment is a grid of cells. A `Cell` is one measurement: tables that need the same cell share it, and its numbers
+depend neither on the order nor on the number of processes. A `Store` is a CSV file, optionally compressed, with one
+line per finished cell, written immediately; a stopped run continues where it was. Cells of another version of
+worthwhile are not reused. After changing learners, data files or other libraries, start with an empty folder.
 """
 
 from __future__ import annotations
 
 import csv
 import functools
+import gzip
 import io
 import json
 import multiprocessing
@@ -25,18 +26,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from worthwhile import __version__, datasets
-from worthwhile.files import make_folder
+from worthwhile.files import make_folder, write_file
+from worthwhile.learners.progress import Progress
 from worthwhile.parallel.workers import run_unordered
 
 if TYPE_CHECKING:
-    from worthwhile.experiments.page import Table
+    from worthwhile.experiments.page import ResultTable
 
 __all__ = [
     "Cell",
     "Experiment",
     "Family",
     "Numbers",
-    "Progress",
     "Store",
     "load",
     "parameters_of",
@@ -47,7 +48,7 @@ __all__ = [
 
 Numbers = dict[str, float]
 
-_LOADING = threading.Lock()  # the environment is that of all threads
+_LOADING = threading.Lock()  # all threads share the environment variables
 
 
 @dataclass(frozen=True)
@@ -64,30 +65,30 @@ class Cell:
 
 @dataclass(frozen=True)
 class Family:
-    """Experiments whose cells are measured alike and kept in one file."""
+    """Experiments whose cells are measured in the same way and kept in one file."""
 
     name: str
-    numbers: tuple[str, ...]  # the names of what is measured in each cell
-    load: Callable[[str, str | None], Any]  # a data set, by its name in a cell, out of a folder
+    numbers: tuple[str, ...]  # names of the numbers measured in each cell
+    load: Callable[[str, str | None], Any]  # loads a data set by its name in a cell, from a folder
     measure: Callable[[Cell, str | None], Numbers]
-    weight: Callable[[Cell], float]  # about how long a cell takes; any unit
-    order: Callable[[Cell], Any] | None = None  # a key: what comes first, across experiments
+    weight: Callable[[Cell], float]  # roughly how long a cell takes; any unit
+    order: Callable[[Cell], Any] | None = None  # sort key: what runs first, across experiments
     partial: bool = False  # whether tables can be made while cells are missing
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table, with its figures, to be reproduced. Its grid of cells depends on whether it is quick, and on a seed."""
+    """A table with its figures. Its grid of cells depends on whether the run is quick, and on a seed."""
 
     name: str
     title: str
     family: Family
-    cells: Callable[[bool, int], list[Cell]]  # what has to be measured
-    table: Callable[[Mapping[Cell, Numbers], bool, int], Table]  # the table, made out of the measurements
+    cells: Callable[[bool, int], list[Cell]]  # what to measure
+    table: Callable[[Mapping[Cell, Numbers], bool, int], ResultTable]  # makes the table from the measurements
 
 
 def text_of(parameters: Mapping[str, Any]) -> str:
-    """Write parameters as one text: the same parameters, the same text.
+    """Write parameters as one string: equal parameters give equal strings.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def text_of(parameters: Mapping[str, Any]) -> str:
 
 
 def parameters_of(text: str) -> dict[str, Any]:
-    """Read what `text_of` has written; values have no blanks.
+    """Read what `text_of` has written; values contain no blanks.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def parameters_of(text: str) -> dict[str, Any]:
 
 
 def seed_of(cell: Cell) -> int:
-    """Return the seed for whatever is random in a cell: all learners on one split of one data set get the same.
+    """Return the random seed of a cell: the same for all learners on one split of one data set.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def seed_of(cell: Cell) -> int:
 
 @functools.cache
 def load(name: str, folder: str | None) -> Any:
-    """Load a data set as arrays, once per process; `folder` stands in for the environment's folder, None for none."""
+    """Load a data set as arrays, once per process; `folder` replaces the WORTHWHILE_DATA folder, None means none."""
     with _LOADING, _data_folder(folder):
         return datasets.load(name, as_frame=False)
 
@@ -141,13 +142,13 @@ def _data_folder(folder: str | None) -> Iterator[None]:
 
 
 class Store:
-    """The finished cells of a family, in a file that grows by one line per cell.
+    """The finished cells of a family, in a CSV file that grows by one line per cell; compressed if it ends in .gz.
 
-    Lines of other versions of the package are left alone and not used: learners may have changed.
+    Lines of other versions of the package are kept but not used: learners may have changed.
     """
 
     def __init__(self, path: Path, family: Family) -> None:
-        self.path = path
+        self.path, self._packed = path, path.suffix == ".gz"
         self.results: dict[Cell, Numbers] = {}
         self._numbers = family.numbers
         self._header = ["version", *(field.name for field in fields(Cell)), *family.numbers]
@@ -155,21 +156,27 @@ class Store:
 
     def _read(self) -> None:
         try:
-            content = self.path.read_bytes()
+            raw = self.path.read_bytes()
         except FileNotFoundError:
-            content = b""
+            raw = b""
         except IsADirectoryError:
-            raise ValueError(f"{self.path}: is a folder, but finished cells are kept in a file of this name") from None
-        # A process that was killed may have left half a line: it is cut off, so that the next one starts afresh.
+            raise ValueError(f"{self.path}: is a folder, but must be the file of finished cells") from None
+        content, intact = _decompressed(raw) if self._packed else (raw, True)
+        # A killed process may have left an incomplete last line, which is cut off.
         whole = content[: content.rfind(b"\n") + 1]
         rows = list(csv.reader(io.StringIO(whole.decode("utf-8", errors="replace"))))
-        if rows and rows[0] != self._header:
+        if (rows and rows[0] != self._header) or (raw and not intact and not rows):
             raise ValueError(
-                f"{self.path}: is no file of finished cells; move it away, or name another folder with --out"
+                f"{self.path}: is not a file of finished cells; move it, or choose another folder with --out"
             )
         for line, row in enumerate(rows[1:], start=2):
             self._take(line, row)
-        if len(whole) < len(content):
+        if self._packed:
+            # Every line that was added is compressed on its own, which takes more room than all of them together.
+            packed = gzip.compress(whole, mtime=0)
+            if not intact or len(whole) < len(content) or len(raw) > 2 * len(packed):
+                write_file(self.path, packed)
+        elif len(whole) < len(content):
             os.truncate(self.path, len(whole))
         self._empty = not rows
 
@@ -179,12 +186,14 @@ class Store:
             cell = Cell(data, prices, errors, learner, parameters, int(split))
             numbers = dict(zip(self._numbers, map(float, values), strict=True))
         except ValueError:
-            raise ValueError(f"{self.path}, line {line}: is no finished cell; delete the line and try again") from None
+            raise ValueError(
+                f"{self.path}, line {line}: is not a finished cell; delete the line and try again"
+            ) from None
         if version == __version__:
             self.results[cell] = numbers
 
     def add(self, cell: Cell, numbers: Numbers) -> None:
-        """Keep a finished cell; it is in the file when this returns."""
+        """Add a finished cell; it is in the file when this returns."""
         if self._empty:
             make_folder(self.path.parent)
             self._append(self._header)
@@ -195,19 +204,20 @@ class Store:
     def _append(self, row: Iterable[Any]) -> None:
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(row)
-        with open(self.path, "ab") as file:  # one write: half a line is all that can be lost
-            file.write(line.getvalue().encode())
+        with open(self.path, "ab") as file:  # a single write: at most one line can be incomplete
+            file.write(gzip.compress(line.getvalue().encode(), mtime=0) if self._packed else line.getvalue().encode())
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is: cells that are done and all that were missing at its start, and the same by weight."""
-
-    experiment: str
-    done: int
-    cells: int
-    done_weight: float
-    weight: float
+def _decompressed(raw: bytes) -> tuple[bytes, bool]:
+    """Return the content of a gzip file and whether it is complete; of an incomplete one, what can be read."""
+    content = bytearray()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            while chunk := file.read1():
+                content += chunk
+    except (EOFError, OSError, zlib.error):
+        return bytes(content), False
+    return bytes(content), True
 
 
 def run(
@@ -220,52 +230,58 @@ def run(
     jobs: int | None = None,
     only: Sequence[str] = (),
     seconds: float | None = None,
-    tell: Callable[[Progress], None] | None = None,
+    tell: Callable[[Progress, str, float], None] | None = None,
 ) -> dict[Cell, Numbers]:
-    """Run the missing cells of experiments of one family and return the numbers of all of their cells.
+    """Run the missing cells of experiments of one family and return the numbers of all finished cells.
 
-    With `only` or `seconds` some may still be missing afterwards.
+    With `only` or `seconds` some cells may still be missing afterwards.
 
     Parameters
     ----------
     experiments : sequence of Experiment
     store : Store
-        Where the finished cells are and go.
+        The finished cells; new ones are added to it.
     quick, seed
-        What grid of cells.
+        Choose the grid of cells.
     folder : str, optional
-        Where the data sets are.
+        Folder of the data sets.
     jobs : int, optional
-        Number of processes, as joblib counts. Whatever joblib backend is active is used, `joblib.parallel_config`
-        says which; None leaves the number to it.
+        Number of processes, as in joblib. The active joblib backend is used (see `joblib.parallel_config`); None
+        leaves the number to it.
     only : sequence of str
-        Names of learners, data sets and price lists: run these cells only. Finished others are returned all the same.
+        Names of learners, data sets and price lists: run only their cells. Other finished cells are returned, too.
     seconds : float, optional
-        Begin no cell after so many.
+        Start no further cell after this many seconds.
     tell : function, optional
-        Called with the `Progress` before the first cell and after each.
+        Called before the first cell and after each one with a `Progress` (cells done and in total), the name of the
+        experiment, and the share of the work that is done, by weight.
     """
     family = experiments[0].family
     if (only or seconds is not None) and not family.partial:
-        raise ValueError(f"the tables of {family.name} need all of their cells: no part of them can be run alone")
+        raise ValueError(f"the tables of {family.name} need all of their cells; --only and --minutes are not available")
     owner = _in_order(experiments, quick, seed)
     missing = {cell: owner[cell] for cell in _chosen(owner, only) if cell not in store.results}
     _check_data(family, dict.fromkeys(cell.data for cell in missing), folder)
     weights = {cell: family.weight(cell) for cell in missing}
     done, done_weight, weight = 0, 0.0, sum(weights.values())
-    tell = tell or (lambda _: None)
-    tell(Progress(next(iter(missing.values()), experiments[-1].name), 0, len(missing), 0.0, weight))
+    tell = tell or (lambda *_: None)
+    start = time.monotonic()
+    tell(Progress(0.0, 0, len(missing)), next(iter(missing.values()), experiments[-1].name), 0.0)
     for cell, numbers in run_unordered(
         functools.partial(_measured, family.measure, folder), _until(missing, seconds), jobs
     ):
         store.add(cell, numbers)
         done, done_weight = done + 1, done_weight + weights[cell]
-        tell(Progress(missing[cell], done, len(missing), done_weight, weight))
+        tell(
+            Progress(time.monotonic() - start, done, len(missing)),
+            missing[cell],
+            done_weight / weight if weight else 1.0,
+        )
     return {cell: store.results[cell] for cell in owner if cell in store.results}
 
 
 def _chosen(cells: Iterable[Cell], only: Sequence[str]) -> list[Cell]:
-    """Return the cells of these learners, data sets and price lists; a kind of which none is named is not restricted.
+    """Return the cells of these learners, data sets and price lists; a kind that is not named is not restricted.
 
     Examples
     --------
@@ -280,13 +296,13 @@ def _chosen(cells: Iterable[Cell], only: Sequence[str]) -> list[Cell]:
     for name in only:
         if not any(name in names for names in kinds.values()):
             known = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
-            raise ValueError(f"nothing to run is called {name!r}; there are {known}")
+            raise ValueError(f"there is no learner, data set or price list {name!r}; valid names: {known}")
     wanted = {kind: set(only).intersection(names) for kind, names in kinds.items()}
     return [cell for cell in cells if all(getattr(cell, kind) in names for kind, names in wanted.items() if names)]
 
 
 def _until(cells: Iterable[Cell], seconds: float | None) -> Iterator[Cell]:
-    """Yield cells until the time is up; joblib asks for a few more than it has processes."""
+    """Yield cells until the time is up; joblib requests a few more than it has processes."""
     start = time.monotonic()
     for cell in cells:
         if seconds is not None and time.monotonic() - start >= seconds:
@@ -297,8 +313,8 @@ def _until(cells: Iterable[Cell], seconds: float | None) -> Iterator[Cell]:
 def _in_order(experiments: Sequence[Experiment], quick: bool, seed: int) -> dict[Cell, str]:
     """Return the cells, each with the first experiment that needs it.
 
-    The longest cells of an experiment come first: the short ones then keep all processes busy to the end. A family may
-    have another order, for grids that grow over many runs.
+    The longest cells of an experiment come first, so that short ones keep all processes busy at the end. A family may
+    define another order, for grids that grow over many runs.
     """
     order = experiments[0].family.order
     owner: dict[Cell, str] = {}
@@ -310,17 +326,17 @@ def _in_order(experiments: Sequence[Experiment], quick: bool, seed: int) -> dict
 
 
 def _check_data(family: Family, names: Iterable[str], folder: str | None) -> None:
-    """Load all data sets once, so that what is missing is said before anything runs."""
+    """Load all data sets once, so that a missing one is reported before anything runs."""
     for name in names:
         try:
             family.load(name, folder)
         except ValueError as error:
-            hint = "" if folder else "; the option --data names the folder, too"
+            hint = "" if folder else "; or name the folder with --data"
             raise ValueError(f"{error}{hint}") from None
 
 
 def _measured(measure: Callable[[Cell, str | None], Numbers], folder: str | None, cell: Cell) -> tuple[Cell, Numbers]:
-    # Ctrl-C reaches all processes of a command. The one that was started ends the others; these should not complain.
+    # Ctrl-C reaches all processes of a command. The main process ends the workers, which ignore the signal.
     if multiprocessing.parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -9,16 +9,25 @@ from __future__ import annotations
 import csv
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from worthwhile.evaluation.metrics import compare
-from worthwhile.experiments.engine import Cell, Experiment, Numbers, text_of
-from worthwhile.experiments.esmeir_cells import DATA, FAMILY, FOLDS, LISTS, TURNEY, Problem, errors_for, normalized
-from worthwhile.experiments.page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
+from worthwhile.experiments.engine import Cell, Experiment, Numbers
+from worthwhile.experiments.esmeir_cells import DATA, FAMILY, FOLDS, LISTS, TURNEY, PricedData, errors_for, normalized
+from worthwhile.experiments.page import (
+    Breakdown,
+    MeanInterval,
+    Panel,
+    Picture,
+    ResultTable,
+    TableEntry,
+    mean_interval,
+)
+from worthwhile.experiments.problems import Row
 
 __all__ = ["TABLES", "published"]
 
@@ -34,23 +43,7 @@ RATIOS = {0.125: (1, 8), 0.25: (1, 4), 0.5: (1, 2), 1: (1, 1), 2: (2, 1), 4: (4,
 QUICK_RATIOS = (0.125, 1, 8)
 ANYTIME_DATA = ("breast-cancer", "monks-1", "multi-xor", "xor-5")
 ANYTIME_ERRORS = "5000"
-POPULATION = 50  # ICET's: as many trials are one generation
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a table: what it is called, who learns, and with what parameters."""
-
-    label: str
-    learner: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    curve: str = ""  # the line of figure 13 that it is a point of
-
-    def cell(self, problem: Problem, errors: str, split: int, quick: bool) -> Cell:
-        """Return where its cost at these error costs is measured; a quick search is a short one."""
-        shorter = {"trials": QUICK_TRIALS} if quick and self.learner == "icet" and not self.curve else {}
-        text = text_of({**self.parameters, **shorter})
-        return Cell(problem.data, problem.prices, errors_for(self.learner, errors), self.learner, text, split)
+POPULATION = 50  # of ICET: trials per generation
 
 
 C45, LSID3 = Row("C4.5", "c45"), Row("LSID3", "lsid3", {"r": 5})
@@ -64,22 +57,22 @@ LABELS = [row.label for row in (ACT, ICET, DTMC, REFINED, EG2, NO_TEST, C45, LSI
 
 
 @dataclass(frozen=True)
-class Grid:
-    """What makes a table."""
+class EsmeirGrid:
+    """The definition of a table."""
 
     name: str
     title: str
     rows: tuple[Row, ...]
     columns: Mapping[str, str]  # heading: error costs
-    problems: tuple[Problem, ...]
-    table: Callable[[Results], Table]
+    problems: tuple[PricedData, ...]
+    table: Callable[[EsmeirResults], ResultTable]
     notes: tuple[str, ...] = ()
 
 
-class Results:
-    """The numbers of a table's cells, of those problems where they are all there."""
+class EsmeirResults:
+    """The numbers of a table's cells, for the problems that are finished for all learners."""
 
-    def __init__(self, grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
+    def __init__(self, grid: EsmeirGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
         self.grid, self.quick, self.seed, self._cells = grid, quick, seed, cells
         self.columns = _columns(grid, quick)
         self.splits = _splits(quick, seed)
@@ -89,73 +82,79 @@ class Results:
         self.rows = begun
         self.problems = [p for p in self.wanted if begun and all(self._has(row, p) for row in begun)]
 
-    def _has(self, row: Row, problem: Problem) -> bool:
+    def _has(self, row: Row, problem: PricedData) -> bool:
         return all(cell in self._cells for cell in self._cells_of(row, problem))
 
-    def _cells_of(self, row: Row, problem: Problem) -> Iterable[Cell]:
-        return (row.cell(problem, e, split, self.quick) for e in self.columns.values() for split in self.splits)
+    def _cells_of(self, row: Row, problem: PricedData) -> Iterable[Cell]:
+        return (_cell(row, problem, e, split, self.quick) for e in self.columns.values() for split in self.splits)
 
-    def numbers(self, row: Row, errors: str, problem: Problem) -> list[Numbers]:
-        """Return what was measured in each fold."""
-        return [self._cells[row.cell(problem, errors, split, self.quick)] for split in self.splits]
+    def numbers(self, row: Row, errors: str, problem: PricedData) -> list[Numbers]:
+        """Return the numbers of each fold."""
+        return [self._cells[_cell(row, problem, errors, split, self.quick)] for split in self.splits]
 
-    def folds(self, row: Row, errors: str, problem: Problem) -> list[float]:
+    def folds(self, row: Row, errors: str, problem: PricedData) -> list[float]:
         """Return the normalized cost in each fold."""
         return [normalized(numbers, errors) for numbers in self.numbers(row, errors, problem)]
 
-    def means(self, row: Row, errors: str, problems: Iterable[Problem] | None = None) -> list[float]:
+    def means(self, row: Row, errors: str, problems: Iterable[PricedData] | None = None) -> list[float]:
         """Return the normalized cost of each problem."""
         chosen = self.problems if problems is None else problems
         return [float(np.mean(self.folds(row, errors, problem))) for problem in chosen]
 
-    def entry(self, ours: Estimate, row: str, column: str) -> Entry:
-        """Set a number of ours beside the published one; numbers from a part of the problems are not judged."""
+    def entry(self, ours: MeanInterval, row: str, column: str) -> TableEntry:
+        """Return our number with the published one; numbers from a part of the problems are rough."""
         rough = self.quick or len(self.problems) < len(self.wanted)
         there = published().get((self.grid.name, row, column))
-        return Entry(ours, there, rough, digits=1)
+        return TableEntry(ours, there, rough, digits=1)
 
-    def page(self, **parts: Any) -> Table:
-        """Return the table with what all tables say."""
+    def page(self, **parts: Any) -> ResultTable:
+        """Return the table with the notes that all tables have."""
         in_it = f"{len(self.problems)} of the {len(self.wanted)} problems are in this table"
         notes = [f"{in_it}: those that are finished for all of its learners." if self.rows else f"{in_it}."]
         if self.absent:
-            notes.append(f"Left out, since nothing of theirs is finished: {'; '.join(self.absent)}.")
+            notes.append(f"Left out, because no problem is finished: {'; '.join(self.absent)}.")
         name, title, notes = f"esmeir-{self.grid.name}", self.grid.title, [*notes, *self.grid.notes]
-        return Table(name=name, title=title, protocol=_protocol(self.quick, self.seed), notes=notes, **parts)
+        return ResultTable(name=name, title=title, protocol=_protocol(self.quick, self.seed), notes=notes, **parts)
 
 
-def _rows(grid: Grid, quick: bool) -> tuple[Row, ...]:
-    """Leave out, when it is to be quick, the long ones of figure 13."""
+def _cell(row: Row, problem: PricedData, errors: str, split: int, quick: bool) -> Cell:
+    """Return the cell that gives a row's cost at these error costs."""
+    text = row.text(QUICK_TRIALS if quick else None)
+    return Cell(problem.data, problem.prices, errors_for(row.learner, errors), row.learner, text, split)
+
+
+def _rows(grid: EsmeirGrid, quick: bool) -> tuple[Row, ...]:
+    """Return the rows; the quick version leaves out the long ones of figure 13."""
     return tuple(row for row in grid.rows if not row.curve or not quick or row in QUICK_STEPS)
 
 
-def _columns(grid: Grid, quick: bool) -> dict[str, str]:
+def _columns(grid: EsmeirGrid, quick: bool) -> dict[str, str]:
     shown = {_ratio_label(unit, ratio) for unit in UNITS for ratio in QUICK_RATIOS}
     ratios = {heading: errors for heading, errors in grid.columns.items() if heading in shown}
     return ratios if quick and ratios else dict(grid.columns)
 
 
-def _problems(grid: Grid, quick: bool) -> list[Problem]:
-    """Return the problems of a grid; of a quick one, those of a few data sets with their first drawn price list."""
+def _problems(grid: EsmeirGrid, quick: bool) -> list[PricedData]:
+    """Return the problems of a grid; the quick version has a few data sets with their first drawn price list."""
     if not quick:
         return list(grid.problems)
     return [p for p in grid.problems if p.data in QUICK_DATA and p.prices.endswith("-0")]
 
 
 def _splits(quick: bool, seed: int) -> range:
-    """Each seed has a cross-validation of its own; the quick version has the first three of its folds."""
+    """Return the ten folds of a seed; the quick version has the first three of them."""
     return range(FOLDS * seed, FOLDS * seed + (QUICK_FOLDS if quick else FOLDS))
 
 
-def _cells(grid: Grid, quick: bool, seed: int) -> list[Cell]:
+def _cells(grid: EsmeirGrid, quick: bool, seed: int) -> list[Cell]:
     cells = (
-        row.cell(problem, errors, split, quick)
+        _cell(row, problem, errors, split, quick)
         for row in _rows(grid, quick)
         for problem in _problems(grid, quick)
         for errors in _columns(grid, quick).values()
         for split in _splits(quick, seed)
     )
-    return list(dict.fromkeys(cells))  # some learners learn once for all error costs
+    return list(dict.fromkeys(cells))  # some learners are trained once for all error costs
 
 
 @functools.cache
@@ -167,7 +166,7 @@ def _published_file() -> list[dict[str, str]]:
 
 @functools.cache
 def published() -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Return the published number and its interval (NaN: none) of each (table, row, column)."""
+    """Return the published number and its interval (NaN if there is none) of each (table, row, column)."""
     return {
         (line["table"], line["row"], line["column"]): (float(line["value"]), float(line["interval"] or "nan"))
         for line in _published_file()
@@ -176,27 +175,28 @@ def published() -> dict[tuple[str, str, str], tuple[float, float]]:
 
 
 def _protocol(quick: bool, seed: int) -> str:
-    folds = f"the first {QUICK_FOLDS} folds of it" if quick else "the same folds for all learners"
+    folds = f"of which the first {QUICK_FOLDS} folds" if quick else "the same folds for all learners"
     search = f" ICET's searches have {QUICK_TRIALS} trials instead of 1000." if quick else ""
     return (
         "Protocol (Esmeir & Markovitch 2008, section 4): 105 problems. 100 of them are 25 data sets with four drawn"
-        " price lists each (prices 1 to 100, tests that tell more tend to cost more, group discounts, no delays),"
+        " price lists each (prices 1 to 100, more informative tests tend to cost more, group discounts, no delays),"
         " 5 are Turney's with their published prices without the delays. One stratified ten-fold cross-validation"
-        f" (number {seed}), {folds}. A number is the average cost per case, tests and errors, in percent of the"
-        " standard cost with the class frequencies of the whole data set; a problem counts with the mean of its folds;"
+        f" (number {seed}), {folds}. Numbers are the average cost per case, tests and errors, in percent of the"
+        " standard cost with the class frequencies of the whole data set; a problem enters with the mean of its folds;"
         f" ± is the 95 % confidence interval over the problems, t · sd / √n.{search}\n\n"
-        "The paper's own price lists are not to be had: ours are drawn by the same rules, with a standard deviation of"
+        "The paper's own price lists are unavailable: ours are drawn by the same rules, with a standard deviation of"
         " a quarter of the range, which the paper does not give. The data sets are those of its Table 5 with these"
         " differences: hepatitis has 155 cases (154), missing values filled as in Turney (1995); nursery 12,960"
-        " (8,703); KRK 18 classes (17); Monks' training and test files are one data set; flare's class is the number of"
-        " M-class flares; the made-up ones are drawn anew.\n\n"
+        " (8,703); KRK 18 classes (17); Monks' training and test files form one data set; flare's class is the number"
+        " of M-class flares; the generated ones are new draws.\n\n"
         'ICET is the published algorithm, seeded, as in the paper (`variant="paper"`), ACT too, with r = 5. Our own'
-        " rows: *ACT, refined* is `ACTClassifier` as it comes; *no test* does no test and gives the answer of least"
-        " cost. C4.5, LSID3, IDX, CS-ID3 and EG2 do not look at error costs: one tree is priced at all of them."
+        " rows: *ACT, refined* is `ACTClassifier` with default parameters; *no test* does no test and gives the"
+        " answer of least cost. C4.5, LSID3, IDX, CS-ID3 and EG2 ignore error costs: one tree is measured at all of"
+        " them."
     )
 
 
-def _cost_table(results: Results, pictures: Sequence[Picture], block: int) -> Table:
+def _cost_table(results: EsmeirResults, pictures: Sequence[Picture], block: int) -> ResultTable:
     entries = {
         (row.label, column): results.entry(_estimate(results.means(row, errors)), row.label, column)
         for row in results.rows
@@ -212,12 +212,12 @@ def _cost_table(results: Results, pictures: Sequence[Picture], block: int) -> Ta
     )
 
 
-def _estimate(values: Sequence[float]) -> Estimate:
-    return estimate(values) if values else Estimate(np.nan, np.nan)
+def _estimate(values: Sequence[float]) -> MeanInterval:
+    return mean_interval(values) if values else MeanInterval(np.nan, np.nan)
 
 
-def _by_data(results: Results) -> list[Breakdown]:
-    """Average over price lists and error costs; learners across, since there are more data sets than them."""
+def _by_data(results: EsmeirResults) -> list[Breakdown]:
+    """Return averages over price lists and error costs, with learners as columns."""
     by_data = {
         title: [float(np.mean([results.means(row, e, some) for e in results.columns.values()])) for row in results.rows]
         for title, some in _parts(results).items()
@@ -236,14 +236,14 @@ def _by_data(results: Results) -> list[Breakdown]:
     return [
         Breakdown(f"By data set, average over all columns and price lists ({counts})", heading, by_data),
         Breakdown(
-            "By price list and column, average over the data sets: how much the drawing of prices matters",
+            "By price list and column, average over the data sets: how much the drawn prices matter",
             heading,
             by_list,
         ),
     ]
 
 
-def _parts(results: Results) -> dict[str, list[Problem]]:
+def _parts(results: EsmeirResults) -> dict[str, list[PricedData]]:
     drawn = {
         DATA[p.data].title: [q for q in results.problems if q.data == p.data and q.prices != "published"]
         for p in results.problems
@@ -252,7 +252,7 @@ def _parts(results: Results) -> dict[str, list[Problem]]:
     return {title: some for title, some in (*drawn.items(), ("Turney's five, published prices", own)) if some}
 
 
-def _cost_against_errors(figure: int, results: Results) -> Table:
+def _cost_against_errors(figure: int, results: EsmeirResults) -> ResultTable:
     """Table 1 with figure 10, and figure 14: cost against the error cost."""
     x = [float(errors) for errors in results.columns.values()]
     drawn = [p for p in results.problems if p.prices != "published"]
@@ -267,11 +267,11 @@ def _cost_against_errors(figure: int, results: Results) -> Table:
     return _cost_table(results, [picture], len(results.columns))
 
 
-def _line(results: Results, row: Row, problems: Sequence[Problem]) -> list[float]:
+def _line(results: EsmeirResults, row: Row, problems: Sequence[PricedData]) -> list[float]:
     return [float(np.mean(results.means(row, errors, problems))) for errors in results.columns.values()]
 
 
-def _cost_against_ratio(results: Results) -> Table:
+def _cost_against_ratio(results: EsmeirResults) -> ResultTable:
     """Table 3 with figure 15."""
     ratios = [ratio for ratio in RATIOS if _ratio_label(UNITS[0], ratio) in results.columns]
     panels = [
@@ -292,10 +292,10 @@ def _cost_against_ratio(results: Results) -> Table:
     return _cost_table(results, [picture], len(ratios))
 
 
-def _wins(results: Results) -> Table:
-    """Tables 2 and 4: in how many problems is one learner significantly better than another."""
+def _wins(results: EsmeirResults) -> ResultTable:
+    """Tables 2 and 4: the number of problems where one learner is significantly better than another."""
     pairs = [(a, b) for a, b in PAIRS if a in results.rows and b in results.rows]
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], TableEntry] = {}
     winners: dict[str, list[str]] = {}
     rows: list[str] = []
     for a, b in pairs:
@@ -303,14 +303,14 @@ def _wins(results: Results) -> Table:
         rows += labels
         for column, errors in results.columns.items():
             for label, count in zip(labels, _significant(results, a, b, errors), strict=True):
-                entries[label, column] = results.entry(Estimate(count, np.nan, digits=0), label, column)
+                entries[label, column] = results.entry(MeanInterval(count, np.nan, digits=0), label, column)
         title = f"{a.label} against {b.label}"
         winners[title] = [_winner(results, a, b, errors) for errors in results.columns.values()]
         there = [_published_winner(title, column) for column in results.columns]
         if any(there):
             winners[f"{title}, published"] = there
     wilcoxon = Breakdown(
-        "Wilcoxon's test over the problems: who is better (–: nobody at the level of 5 %)",
+        "Wilcoxon's test over the problems: the better learner (–: no significant difference at the 5 % level)",
         list(results.columns),
         winners,
     )
@@ -323,8 +323,8 @@ def _wins(results: Results) -> Table:
     )
 
 
-def _significant(results: Results, a: Row, b: Row, errors: str) -> tuple[int, int]:
-    """Count the problems where the paired t-test over the folds tells the one from the other."""
+def _significant(results: EsmeirResults, a: Row, b: Row, errors: str) -> tuple[int, int]:
+    """Count the problems where the paired t-test over the folds is significant, in favour of each learner."""
     from scipy import stats
 
     if not results.problems:
@@ -333,12 +333,12 @@ def _significant(results: Results, a: Row, b: Row, errors: str) -> tuple[int, in
     gaps = costs[0] - costs[1]
     n = gaps.shape[1]
     bound = stats.t.ppf(1 - LEVEL / 2, n - 1) * gaps.std(axis=1, ddof=1) / np.sqrt(n)
-    bound += 1e-9  # percent: less is rounding
+    bound += 1e-9  # percent: smaller differences are rounding errors
     return int((gaps.mean(axis=1) < -bound).sum()), int((gaps.mean(axis=1) > bound).sum())
 
 
-def _winner(results: Results, a: Row, b: Row, errors: str) -> str:
-    """Return who has the lower costs by Wilcoxon's test over the problems."""
+def _winner(results: EsmeirResults, a: Row, b: Row, errors: str) -> str:
+    """Return the learner with lower costs by Wilcoxon's test over the problems."""
     from scipy import stats
 
     if len(results.problems) < 2:
@@ -355,9 +355,9 @@ def _published_winner(title: str, column: str) -> str:
     return places.get((title, column), "")
 
 
-def _anytime(results: Results) -> Table:
-    """Figure 13: cost against the time that is spent on learning."""
-    entries: dict[tuple[str, str], Entry] = {}
+def _anytime(results: EsmeirResults) -> ResultTable:
+    """Figure 13: cost against training time."""
+    entries: dict[tuple[str, str], TableEntry] = {}
     seconds: dict[str, list[float]] = {}
     titles = {DATA[name].title: [p for p in results.problems if p.data == name] for name in ANYTIME_DATA}
     titles = {title: some for title, some in titles.items() if some}
@@ -367,7 +367,7 @@ def _anytime(results: Results) -> Table:
             entries[row.label, title] = results.entry(ours, row.label, title)
         seconds[row.label] = [_seconds(results, row, some) for some in titles.values()]
     panels = [_curves(results, title, some) for title, some in titles.items()]
-    title = "Figure 13: cost against learning time"
+    title = "Figure 13: cost against training time"
     labels = list(dict.fromkeys(row.curve for row in results.grid.rows))
     picture = Picture("esmeir-figure13", title, [], "seconds per tree", "% of standard cost", panels, labels)
     times = {label: [f"{value:.4f}" for value in values] for label, values in seconds.items()}
@@ -375,17 +375,17 @@ def _anytime(results: Results) -> Table:
         rows=[row.label for row in results.rows],
         columns=list(titles),
         entries=entries,
-        breakdowns=[Breakdown("Seconds of learning", list(titles), times)],
+        breakdowns=[Breakdown("Training time in seconds", list(titles), times)],
         pictures=[picture] if panels else [],
     )
 
 
-def _seconds(results: Results, row: Row, problems: Sequence[Problem]) -> float:
+def _seconds(results: EsmeirResults, row: Row, problems: Sequence[PricedData]) -> float:
     return float(np.mean([n["seconds"] for p in problems for n in results.numbers(row, ANYTIME_ERRORS, p)]))
 
 
-def _curves(results: Results, title: str, problems: Sequence[Problem]) -> Panel:
-    """Return one line per learner; those of a single point run across the panel."""
+def _curves(results: EsmeirResults, title: str, problems: Sequence[PricedData]) -> Panel:
+    """Return one line per learner; a single point becomes a horizontal line."""
     cost: dict[str, list[float]] = {}
     x: dict[str, list[float]] = {}
     for row in results.rows:
@@ -397,8 +397,8 @@ def _curves(results: Results, title: str, problems: Sequence[Problem]) -> Panel:
     return Panel(title, cost, own_x=x)
 
 
-def _drawn(kind: str, data: Iterable[str] = DATA) -> tuple[Problem, ...]:
-    return tuple(Problem(name, f"{kind}-{number}") for number in range(LISTS) for name in data)
+def _drawn(kind: str, data: Iterable[str] = DATA) -> tuple[PricedData, ...]:
+    return tuple(PricedData(name, f"{kind}-{number}") for number in range(LISTS) for name in data)
 
 
 def _ratio_label(unit: int, ratio: float) -> str:
@@ -410,7 +410,7 @@ def _ratio_errors(unit: int, first: int, second: int) -> str:
 
 
 def _steps() -> dict[str, tuple[Row, ...]]:
-    """Return the points of the curves of figure 13: all, and those of the quick version."""
+    """Return the points of the curves of figure 13: all of them, and those of the quick version."""
     generations, sizes, limits = (2, 4, 8, 16, 32, 64, 128), (1, 2, 4, 8, 16, 32), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     icet = [
         Row(f"ICET, {n} generations", "icet", {"variant": "paper", "trials": POPULATION * n}, "ICET")
@@ -423,21 +423,21 @@ def _steps() -> dict[str, tuple[Row, ...]]:
 
 
 ANYTIME, QUICK_STEPS = _steps().values()
-PROBLEMS = (*_drawn("informative"), *(Problem(name, "published") for name in TURNEY))
+PROBLEMS = (*_drawn("informative"), *(PricedData(name, "published") for name in TURNEY))
 UNIFORM = {errors: errors for errors in ERRORS}
 UNEQUAL = {
     _ratio_label(unit, ratio): _ratio_errors(unit, *shares) for unit in UNITS for ratio, shares in RATIOS.items()
 }
 _FP = (
-    "FP is the cost of an error about a case of the first half of the classes, in their order, FN about one of the"
-    " others; the smaller of the two is the unit, 500 or 5000."
+    "FP is the cost of misclassifying a case of the first half of the classes, in their order, FN that of the other"
+    " half; the smaller of the two is the unit, 500 or 5000."
 )
 _COUNTS = (
-    "Numbers of problems in which a paired t-test over the folds, at the level of 5 %, has the one learner better than"
-    " the other; the published ones are out of 105."
+    "Numbers of problems in which one learner is better than the other by a paired t-test over the folds, at the 5 %"
+    " level; the published ones are out of 105."
 )
 GRIDS = (
-    Grid(
+    EsmeirGrid(
         "table1",
         "Table 1: cost at five error costs",
         (C45, LSID3, IDX, CSID3, EG2, DTMC, ICET, ACT, REFINED, NO_TEST),
@@ -445,7 +445,7 @@ GRIDS = (
         PROBLEMS,
         functools.partial(_cost_against_errors, 10),
     ),
-    Grid(
+    EsmeirGrid(
         "table2",
         "Table 2: significant differences",
         (DTMC, ICET, ACT, REFINED),
@@ -454,51 +454,51 @@ GRIDS = (
         _wins,
         (_COUNTS,),
     ),
-    Grid(
+    EsmeirGrid(
         "table3",
-        "Table 3: error costs that differ",
+        "Table 3: unequal error costs",
         (C45, EG2, DTMC, ICET, ACT, REFINED, NO_TEST),
         UNEQUAL,
         PROBLEMS,
         _cost_against_ratio,
         (_FP,),
     ),
-    Grid(
+    EsmeirGrid(
         "table4",
-        "Table 4: significant differences where error costs differ",
+        "Table 4: significant differences with unequal error costs",
         (DTMC, ICET, ACT, REFINED),
         UNEQUAL,
         PROBLEMS,
         _wins,
         (_COUNTS, _FP),
     ),
-    Grid(
+    EsmeirGrid(
         "figure13",
-        "Figure 13: cost against learning time",
+        "Figure 13: cost against training time",
         ANYTIME,
         {ANYTIME_ERRORS: ANYTIME_ERRORS},
         _drawn("informative", ANYTIME_DATA),
         _anytime,
         (
             "Error cost 5000. ICET has 50 individuals in a generation; *ACT, refined* stops at a time limit. The paper"
-            " plots no numbers, and its Breast-cancer-20 is not described: this is breast cancer. Times are those of"
-            " this machine, and longer where several processes share it.",
+            " prints no numbers and does not describe its Breast-cancer-20; we use breast cancer. Times depend on the"
+            " machine and are longer when several processes share it.",
         ),
     ),
-    Grid(
+    EsmeirGrid(
         "figure14",
-        "Figure 14: cost where prices are uniform",
+        "Figure 14: cost with uniform prices",
         (DTMC, ICET, ACT, REFINED, NO_TEST),
         UNIFORM,
         _drawn("uniform"),
         functools.partial(_cost_against_errors, 14),
-        ("Prices are drawn uniformly from 1 to 100, whatever a test tells: 100 problems, Turney's five are not in.",),
+        ("Prices are drawn uniformly from 1 to 100, independently of the tests: 100 problems, without Turney's.",),
     ),
 )
 
 
-def _table(grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> Table:
-    return grid.table(Results(grid, cells, quick, seed))
+def _table(grid: EsmeirGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> ResultTable:
+    return grid.table(EsmeirResults(grid, cells, quick, seed))
 
 
 TABLES = [

@@ -1,8 +1,8 @@
 """The experiments of Nan, Wang & Saligrama (2015), where BudgetRF was introduced.
 
-Table 1 (features used by the first ten trees, beside a plain random forest), figure 4 (error against price; the rivals
-are ours: LightGBM with penalties for tests, and the plain forest) and figure 5 (impurities on small data sets). Figures
-1 to 3 are worked examples: they are among the tests.
+Table 1 (features used by the first ten trees, beside a plain random forest), figure 4 (error against price; compared
+with our choice of rivals: LightGBM with penalties for tests, and a random forest) and figure 5 (impurities on small
+data sets). Figures 1 to 3 are worked examples, which are in the test suite.
 """
 
 from __future__ import annotations
@@ -18,18 +18,26 @@ import numpy as np
 from worthwhile.experiments.engine import Cell, Experiment, Numbers
 from worthwhile.experiments.nan_cells import BY_BUDGET, FAMILY, LEARNERS, MOST_TREES, PAPER_TREES, POINTS, SHARES
 from worthwhile.experiments.nan_data import ABSENT_LARGE, ABSENT_SMALL, DATA, DRAWN, LARGE, SIZES, SMALL, UNIT
-from worthwhile.experiments.nan_results import Grid, Points, Results, cell_of, published
-from worthwhile.experiments.page import Breakdown, Entry, Estimate, Panel, Picture, Table, estimate
+from worthwhile.experiments.nan_results import NanGrid, NanResults, Points, cell_of, published
+from worthwhile.experiments.page import (
+    Breakdown,
+    MeanInterval,
+    Panel,
+    Picture,
+    ResultTable,
+    TableEntry,
+    mean_interval,
+)
 from worthwhile.experiments.rivals import LEAVES, ROUNDS, lightgbm_available
 from worthwhile.learners.forest.classifier import ALPHAS
 
 __all__ = ["TABLES", "published"]
 
 RUNS = 10  # of table 1, as in the paper
-SPLITS = 1  # of figure 4: the test sets are large, and the grid is
-NEAR = 2.0  # points of percent that a share of features may be off
+SPLITS = 1  # of figure 4: the test sets are large, and so is the grid
+NEAR = 2.0  # percentage points that a share of features may differ
 
-# The paper's bootstrap, and our choice between two ways to sample cases.
+# The paper's bootstrap, and our choice between two sampling methods.
 BY_TREES: Mapping[str, list[dict[str, Any]]] = {
     "budget-rf": [{"alpha": 0, "sampling": "drawn"}],
     "budget-rf-chosen": [{"alpha": 0, "sampling": "chosen"}],
@@ -37,8 +45,8 @@ BY_TREES: Mapping[str, list[dict[str, Any]]] = {
 }
 TREES = tuple(BY_TREES)
 
-# What each method of figure 4 chooses from, on the cases to choose by.
-FEW_ALPHAS = (0, 8, 25)  # each of them with about two dozen sets of tests
+# The settings that each method of figure 4 chooses from, on the validation cases.
+FEW_ALPHAS = (0, 8, 25)  # each with about two dozen sets of tests
 LAZY = (0.001, 0.003, 0.01, 0.03, 0.06, 0.1, 0.2, 0.35, 0.6)
 COUPLED = (1, 10, 30, 100, 300, 1000, 3000, 10000)
 CHOICES: Mapping[str, list[dict[str, Any]]] = {
@@ -62,13 +70,13 @@ THRESHOLDS = [label for label in IMPURITIES if label.startswith("pairs") and not
 
 
 def _splits(number: int, quick: bool, seed: int) -> range:
-    """Each seed has splits of its own; the quick version has the first of them."""
+    """Return the splits of a seed; the quick version has the first of them."""
     return range(RUNS * seed, RUNS * seed + (1 if quick else number))
 
 
-def _estimate(values: Sequence[float], digits: int) -> Estimate:
-    found = estimate(values)
-    return Estimate(found.mean, found.interval, digits)
+def _estimate(values: Sequence[float], digits: int) -> MeanInterval:
+    found = mean_interval(values)
+    return MeanInterval(found.mean, found.interval, digits)
 
 
 # ---- table 1
@@ -84,10 +92,10 @@ def _cells_by_trees(quick: bool, seed: int) -> list[Cell]:
     ]
 
 
-def _by_trees(results: Results) -> Table:
-    """Table 1: how many of the features 1 to 10 trees use, and what the ten get wrong."""
+def _by_trees(results: NanResults) -> ResultTable:
+    """Table 1: the share of features that 1 to 10 trees use, and the error of the ten."""
     columns = [str(i) for i in range(1, POINTS + 1)]
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], TableEntry] = {}
     errors: dict[str, list[float | str]] = {}
     panels, rows = [], []
     for data in LARGE:
@@ -102,7 +110,7 @@ def _by_trees(results: Results) -> Table:
             entries |= _features_used(data, learner, runs, results.quick)
             found[learner] = 100 * np.mean([run.error[-1] for run in runs])
             lines[LEARNERS[learner].label] = [entries[row, column].ours.mean for column in columns]
-            if ("table1", row, "1") in published():  # one line for both ways of sampling
+            if ("table1", row, "1") in published():  # one line for both sampling methods
                 lines[f"{LEARNERS[learner].label}, published"] = [published()["table1", row, c] for c in columns]
         errors[LARGE[data].title] = _error_texts(LARGE[data].title, found)
         panels.append(Panel(LARGE[data].title, lines))
@@ -119,7 +127,9 @@ def _by_trees(results: Results) -> Table:
         columns=columns,
         entries=entries,
         breakdowns=[
-            Breakdown("Errors of ten trees, in % of the test cases (and more than the random forest)", heading, errors)
+            Breakdown(
+                "Errors of ten trees, in % of the test cases (difference from the random forest)", heading, errors
+            )
         ]
         if errors
         else [],
@@ -128,29 +138,29 @@ def _by_trees(results: Results) -> Table:
     )
 
 
-def _runs_text(results: Results) -> str:
+def _runs_text(results: NanResults) -> str:
     return "one split" if results.quick else f"{RUNS} splits"
 
 
-def _features_used(data: str, learner: str, runs: Sequence[Points], rough: bool) -> dict[tuple[str, str], Entry]:
+def _features_used(data: str, learner: str, runs: Sequence[Points], rough: bool) -> dict[tuple[str, str], TableEntry]:
     title, entries = LARGE[data].title, {}
     for i in range(POINTS):
         there = _published(title, learner, str(i + 1))
         ours = _estimate([100 * run.price[i] for run in runs], digits=2)
         number = None if there is None else (there, math.nan)
-        entry = Entry(ours, number, rough, digits=2, tolerance=NEAR)
+        entry = TableEntry(ours, number, rough, digits=2, tolerance=NEAR)
         entries[f"{title}: {LEARNERS[learner].label}", str(i + 1)] = entry
     return entries
 
 
 def _published(title: str, learner: str, column: str) -> float | None:
-    """Return the published number of a forest; ours of BudgetRF, however cases are sampled, has the same beside it."""
+    """Return the published number of a forest; both sampling methods of BudgetRF are compared with the same one."""
     label = LEARNERS["random-forest" if learner == "random-forest" else "budget-rf"].label
     return published().get(("table1", f"{title}: {label}", column))
 
 
 def _error_texts(title: str, ours: Mapping[str, float]) -> list[float | str]:
-    """Return the errors of the forests and how much more they are than the random forest's; the same as published."""
+    """Return the errors of the forests and their differences from the random forest, ours and published."""
     base = ours["random-forest"]
     more = (f"{error:.2f} ({error - base:+.2f})" for learner, error in ours.items() if learner != "random-forest")
     first, second = (_published(title, learner, "error") for learner in ("random-forest", "budget-rf"))
@@ -159,19 +169,18 @@ def _error_texts(title: str, ours: Mapping[str, float]) -> list[float | str]:
 
 
 _SPLIT_NOTE = (
-    "Every number is the percentage of the features that a test case uses, on average, in the first 1, 2, … 10 trees"
-    " together; ± is the 95 % confidence interval over {runs}. Every feature costs 1. BudgetRF has α = 0 and draws"
-    " cases with replacement, or, *sampling chosen*, takes all of them with random weights, whichever errs less on the"
-    " cases to choose by. The random forest is scikit-learn's and tries 8 columns per node, as in the paper. Forest is"
-    f" divided at random into {SIZES[0]:,} / {SIZES[1]:,} / {SIZES[2]:,} cases to grow from, to choose by and to test"
-    " with; the authors' own split is not known, and their random forest errs less than ours, so it is the differences"
-    " that can be compared."
-    " The other sets are divided in the same proportions."
+    "Numbers are the average percentage of features that a test case uses in the first 1, 2, … 10 trees together; ±"
+    " is the 95 % confidence interval over {runs}. Every feature costs 1. BudgetRF has α = 0 and draws cases with"
+    " replacement; *sampling chosen* takes all of them with random weights if that has fewer validation errors. The"
+    " random forest is scikit-learn's and tries 8 columns per node, as in the paper. Forest is split at random into"
+    f" {SIZES[0]:,} / {SIZES[1]:,} / {SIZES[2]:,} training, validation and test cases; the authors' own split is"
+    " unknown, and their random forest makes fewer errors than ours, so only the differences are comparable. The"
+    " other sets are split in the same proportions."
 )
 _ABSENT_LARGE = (
-    f"The other sets of the paper, {', '.join(ABSENT_LARGE)}, are not to be had: we have no copy of them, and the"
-    " features of the last were made by a program of other authors. adult, credit default and letter are ours, under"
-    " the same protocol."
+    f"The other sets of the paper, {', '.join(ABSENT_LARGE)}, are unavailable: we have no copy of them, and the"
+    " features of the last were computed by a program of other authors. adult, credit default and letter are ours,"
+    " under the same protocol."
 )
 
 
@@ -179,7 +188,7 @@ _ABSENT_LARGE = (
 
 
 def _choices(quick: bool) -> dict[str, list[dict[str, Any]]]:
-    """Return what each method chooses from; without LightGBM, its methods are left out."""
+    """Return the settings of each method; methods of LightGBM are left out if it is not installed."""
     methods = {name: CHOICES[name] for name in BY_BUDGET if name not in BOOSTED or lightgbm_available()}
     return {name: _middle(settings) if quick else settings for name, settings in methods.items()}
 
@@ -211,33 +220,33 @@ def _cells_by_budget(quick: bool, seed: int) -> list[Cell]:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
-    """What a method costs at each budget, in percent, averaged over splits."""
+class BudgetCurve:
+    """Price and error of a method at each budget, in percent."""
 
     price: Any
     error: Any
 
 
-def chosen_course(choices: Sequence[Points]) -> Course:
-    """Return what a method costs on a split: at each budget the choice that errs least on the cases to choose by."""
+def chosen_curve(choices: Sequence[Points]) -> BudgetCurve:
+    """Return the curve of a method on a split: at each budget the setting with the fewest validation errors."""
     best = np.argmin([points.valid_error for points in choices], axis=0)
     budgets = np.arange(POINTS)
-    return Course(
+    return BudgetCurve(
         100 * np.array([points.price for points in choices])[best, budgets],
         100 * np.array([points.error for points in choices])[best, budgets],
     )
 
 
-def _by_budget(results: Results) -> Table:
+def _by_budget(results: NanResults) -> ResultTable:
     """Figure 4: error at ten budgets."""
     methods = _choices(results.quick)
-    courses: dict[str, dict[str, Course]] = {}
+    curves: dict[str, dict[str, BudgetCurve]] = {}
     for data, prices in _problems(results.quick):
         if splits := results.done(data, prices, methods):
-            courses[_problem_title(data, prices)] = {
-                learner: _mean_course(
+            curves[_problem_title(data, prices)] = {
+                learner: _mean_curve(
                     [
-                        chosen_course([results.points(data, prices, learner, setting, split) for setting in settings])
+                        chosen_curve([results.points(data, prices, learner, setting, split) for setting in settings])
                         for split in splits
                     ]
                 )
@@ -245,59 +254,60 @@ def _by_budget(results: Results) -> Table:
             }
     budgets = [f"{100 * share:g} %" for share in SHARES]
     entries = {
-        (f"{problem}: {LEARNERS[learner].label}", budget): Entry(Estimate(float(course.error[i]), math.nan))
-        for problem, by_learner in courses.items()
-        for learner, course in by_learner.items()
+        (f"{problem}: {LEARNERS[learner].label}", budget): TableEntry(MeanInterval(float(curve.error[i]), math.nan))
+        for problem, by_learner in curves.items()
+        for learner, curve in by_learner.items()
         for i, budget in enumerate(budgets)
     }
     return results.page(
-        [*_budget_notes(results), *_verdicts(courses)],
+        [*_budget_notes(results), *_verdicts(curves)],
         rows=list(dict.fromkeys(row for row, _ in entries)),
         columns=budgets,
         entries=entries,
-        breakdowns=_comparisons(courses, budgets),
-        pictures=[_budget_picture(courses)] if courses else [],
+        breakdowns=_comparisons(curves, budgets),
+        pictures=[_budget_picture(curves)] if curves else [],
         block=POINTS,
     )
 
 
-def _mean_course(courses: Sequence[Course]) -> Course:
-    return Course(np.mean([c.price for c in courses], axis=0), np.mean([c.error for c in courses], axis=0))
+def _mean_curve(curves: Sequence[BudgetCurve]) -> BudgetCurve:
+    return BudgetCurve(np.mean([c.price for c in curves], axis=0), np.mean([c.error for c in curves], axis=0))
 
 
 def _problem_title(data: str, prices: str) -> str:
     return f"{DATA[data].title}, {prices} prices"
 
 
-def margins(courses: Mapping[str, Course]) -> Any:
-    """Return by how many points the adaptive forest errs more than the best rival at each budget."""
-    rivals = np.min([courses[name].error for name in RIVALS if name in courses], axis=0)
-    return np.round(courses[OURS].error - rivals, 9)  # equal shares of cases are equal
+def margins(curves: Mapping[str, BudgetCurve]) -> Any:
+    """Return the error of the adaptive forest minus that of the best rival at each budget, in percentage points."""
+    rivals = np.min([curves[name].error for name in RIVALS if name in curves], axis=0)
+    return np.round(curves[OURS].error - rivals, 9)  # without rounding errors
 
 
-def _verdicts(courses: Mapping[str, Mapping[str, Course]]) -> list[str]:
-    """Say at how many budgets the adaptive forest is as good as the best rival."""
-    if not courses:
+def _verdicts(curves: Mapping[str, Mapping[str, BudgetCurve]]) -> list[str]:
+    """Return a note on the number of budgets where the adaptive forest is as good as the best rival."""
+    if not curves:
         return []
-    found = {problem: margins(by_learner) for problem, by_learner in courses.items()}
+    found = {problem: margins(by_learner) for problem, by_learner in curves.items()}
     told = "; ".join(f"{problem} {(m <= 0).sum()} (below at {(m < 0).sum()})" for problem, m in found.items())
     return [f"Of the {POINTS} budgets, *{LEARNERS[OURS].label}* is at or below the best rival at: {told}."]
 
 
-def _comparisons(courses: Mapping[str, Mapping[str, Course]], budgets: Sequence[str]) -> list[Breakdown]:
-    if not courses:
+def _comparisons(curves: Mapping[str, Mapping[str, BudgetCurve]], budgets: Sequence[str]) -> list[Breakdown]:
+    if not curves:
         return []
     least, behind, paid = {}, {}, {}
-    for problem, by_learner in courses.items():
+    for problem, by_learner in curves.items():
         least[problem] = [_least(by_learner, i) for i in range(len(budgets))]
         behind[problem] = [f"{margin:+.1f}" for margin in margins(by_learner)]
-        for learner, course in by_learner.items():
-            paid[f"{problem}: {LEARNERS[learner].label}"] = [float(price) for price in course.price]
+        for learner, curve in by_learner.items():
+            paid[f"{problem}: {LEARNERS[learner].label}"] = [float(price) for price in curve.price]
     best = "the best of CEGB, lazy and coupled, and the random forest"
     return [
-        Breakdown("Who errs least", list(budgets), least),
+        Breakdown("Lowest error", list(budgets), least),
         Breakdown(
-            f"*{LEARNERS[OURS].label}* against the best rival ({best}), in points of percent: below 0 it errs less",
+            f"*{LEARNERS[OURS].label}* against the best rival ({best}), in percentage points: negative means fewer"
+            " errors",
             list(budgets),
             behind,
         ),
@@ -305,21 +315,21 @@ def _comparisons(courses: Mapping[str, Mapping[str, Course]], budgets: Sequence[
     ]
 
 
-def _least(courses: Mapping[str, Course], budget: int) -> str:
-    """Return who errs least at a budget; nobody, if all do the same."""
-    errors = {LEARNERS[learner].label: round(float(course.error[budget]), 9) for learner, course in courses.items()}
+def _least(curves: Mapping[str, BudgetCurve], budget: int) -> str:
+    """Return the methods with the lowest error at a budget."""
+    errors = {LEARNERS[learner].label: round(float(curve.error[budget]), 9) for learner, curve in curves.items()}
     first = [label for label, error in errors.items() if error == min(errors.values())]
-    return "all the same" if len(first) == len(errors) else "; ".join(first)
+    return "all equal" if len(first) == len(errors) else "; ".join(first)
 
 
-def _budget_picture(courses: Mapping[str, Mapping[str, Course]]) -> Picture:
+def _budget_picture(curves: Mapping[str, Mapping[str, BudgetCurve]]) -> Picture:
     panels = [
         Panel(
             problem,
-            {LEARNERS[learner].label: course.error.tolist() for learner, course in by_learner.items()},
-            own_x={LEARNERS[learner].label: course.price.tolist() for learner, course in by_learner.items()},
+            {LEARNERS[learner].label: curve.error.tolist() for learner, curve in by_learner.items()},
+            own_x={LEARNERS[learner].label: curve.price.tolist() for learner, curve in by_learner.items()},
         )
-        for problem, by_learner in courses.items()
+        for problem, by_learner in curves.items()
     ]
     labels = [LEARNERS[learner].label for learner in BY_BUDGET]
     return Picture(
@@ -335,25 +345,25 @@ def _budget_picture(courses: Mapping[str, Mapping[str, Course]]) -> Picture:
     )
 
 
-def _budget_notes(results: Results) -> list[str]:
+def _budget_notes(results: NanResults) -> list[str]:
     splits = "a single split" if results.quick or SPLITS == 1 else f"the average over {SPLITS} splits"
     without = [] if lightgbm_available() else ["LightGBM is not installed (extra `bench`): its rows are left out."]
     return [
         *without,
         f"Errors in percent of the test cases, {splits} like those of table 1. The columns are budgets,"
-        " in percent of the price of all tests together: what a case may pay, on average over the cases to choose by."
-        " By these cases, too, every method chooses among its settings within the budget. *BudgetRF*, as in the paper,"
+        " in percent of the price of all tests: what a case may pay, on average over the validation cases."
+        " On these cases, every method also chooses among its settings within the budget. *BudgetRF*, as in the paper,"
         f" with up to {PAPER_TREES} trees: the α out of {', '.join(map(str, ALPHAS))}. *BudgetForest, adaptive*: the α"
-        f" out of {', '.join(map(str, FEW_ALPHAS))}, the set of tests that all trees share, and when a case has heard"
-        f' enough of {MOST_TREES} trees (`adaptive=True, tests="chosen"`).'
+        f" out of {', '.join(map(str, FEW_ALPHAS))}, the set of tests that all trees share, and after how many of"
+        f' {MOST_TREES} trees a case stops (`adaptive=True, tests="chosen"`).'
         f" *CEGB*, LightGBM's {ROUNDS[-1]} rounds of trees of {LEAVES} leaves with penalties for tests, *lazy* per case"
-        f" or *coupled* once for all cases: how much penalties count ({len(LAZY)} and {len(COUPLED)} values of"
-        " `cegb_tradeoff`), and how many of the rounds. The random forest: how many of its"
+        f" or *coupled* once for all cases: the weight of the penalties ({len(LAZY)} and {len(COUPLED)} values of"
+        " `cegb_tradeoff`), and the number of rounds. The random forest: how many of its"
         f" {MOST_TREES} trees. No test at all,"
-        " and the most frequent class, is always among the rivals' choices. What a case pays is the union of the tests"
-        " on its ways through all trees.",
-        "The sets have no published prices. *unit*: every test costs 1; *drawn*: 1 to 100, tests that tell more tend to"
-        " cost more, without groups, which CEGB does not know; another list for each split.",
+        " with the most frequent class as answer, is always among the rivals' choices. A case pays for the union of the"
+        " tests on its paths through all trees.",
+        "The sets have no published prices. *unit*: every test costs 1; *drawn*: 1 to 100, more informative tests"
+        " tend to cost more, without groups, which CEGB does not support; a new list for each split.",
     ]
 
 
@@ -361,7 +371,7 @@ def _budget_notes(results: Results) -> list[str]:
 
 
 def _cells_by_depth(quick: bool, seed: int) -> list[Cell]:
-    """Nothing is random here: the quick version leaves out the largest set, and seeds do not matter."""
+    """Return the cells; nothing is random here, and the quick version leaves out the largest set."""
     return [
         cell_of(data, UNIT, "greedy-tree", parameters, 0)
         for data in SMALL
@@ -370,11 +380,11 @@ def _cells_by_depth(quick: bool, seed: int) -> list[Cell]:
     ]
 
 
-def _by_depth(results: Results) -> Table:
-    """Figure 5: the error of trees of at most so many tests."""
+def _by_depth(results: NanResults) -> ResultTable:
+    """Figure 5: the training error of trees of limited depth."""
     learners = {"greedy-tree": list(IMPURITIES.values())}
     columns = [str(depth) for depth in range(1, POINTS + 1)]
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], TableEntry] = {}
     panels, ahead = [], []
     for data in SMALL:
         if not results.done(data, UNIT, learners):
@@ -383,7 +393,7 @@ def _by_depth(results: Results) -> Table:
             label: results.points(data, UNIT, "greedy-tree", parameters, 0) for label, parameters in IMPURITIES.items()
         }
         lines = {label: (100 * points.error).tolist() for label, points in found.items()}
-        # A line ends where its tree grows no more.
+        # A line ends where its tree stops growing.
         ends = {label: points.price.tolist() for label, points in found.items()}
         panels.append(Panel(SMALL[data].title, lines, own_x=ends))
         best = {
@@ -393,10 +403,10 @@ def _by_depth(results: Results) -> Table:
         ahead.append(np.sign(np.round(best["pairs, α > 0"] - best["powers"], 9)))
         for kind, errors in best.items():
             for column, error in zip(columns, errors, strict=True):
-                entries[f"{SMALL[data].title}: {kind}", column] = Entry(Estimate(float(error), math.nan))
+                entries[f"{SMALL[data].title}: {kind}", column] = TableEntry(MeanInterval(float(error), math.nan))
     counts = {
         what: [str(int(sum(sign[i] == which for sign in ahead))) for i in range(POINTS)]
-        for what, which in (("pairs, α > 0, errs less", -1), ("the same", 0), ("powers errs less", 1))
+        for what, which in (("pairs, α > 0, better", -1), ("equal", 0), ("powers better", 1))
     }
     x = [float(column) for column in columns]
     title = "Figure 5: training error against max-cost"
@@ -406,30 +416,30 @@ def _by_depth(results: Results) -> Table:
         rows=list(dict.fromkeys(row for row, _ in entries)),
         columns=columns,
         entries=entries,
-        breakdowns=[Breakdown("In how many data sets", columns, counts)] if ahead else [],
+        breakdowns=[Breakdown("Number of data sets", columns, counts)] if ahead else [],
         pictures=[picture] if panels else [],
         block=POINTS,
     )
 
 
 _DEPTH_NOTE = (
-    "Errors, in percent, of a single GreedyTree on the cases that it was grown from; the columns are the price of the"
-    " dearest case, every test costing 1, in trees of at most so many levels. Columns of numbers are rounded to ten"
-    " levels, a test has a branch for every level, cases that are alike are one with their most frequent class: there"
-    " are as many different cases of each set as the paper's appendix says. *powers*: the best of l = 2, 3, 4 and 5;"
+    "Training errors, in percent, of a single GreedyTree; the columns are the highest price of a case, every test"
+    " costing 1, in trees of limited depth. Numeric columns are rounded to ten"
+    " levels, a test has a branch for every level, identical cases become one with their most frequent class: each"
+    " set has as many distinct cases as the paper's appendix says. *powers*: the best of l = 2, 3, 4 and 5;"
     " *pairs*: the best of α = 2, 6, 10 and 25, which stop early. Powers with l = 2 are twice the pairs with α = 0: the"
-    f" same tree. The ninth set of the paper is not to be had: {', '.join(ABSENT_SMALL)}."
+    f" same tree. The ninth set of the paper is unavailable: {', '.join(ABSENT_SMALL)}."
 )
 
 GRIDS = (
-    Grid("table1", "Table 1: features used by the first trees", _cells_by_trees, _by_trees),
-    Grid("figure4", "Figure 4: error against price", _cells_by_budget, _by_budget),
-    Grid("figure5", "Figure 5: powers against threshold-pairs", _cells_by_depth, _by_depth),
+    NanGrid("table1", "Table 1: features used by the first trees", _cells_by_trees, _by_trees),
+    NanGrid("figure4", "Figure 4: error against price", _cells_by_budget, _by_budget),
+    NanGrid("figure5", "Figure 5: powers against threshold-pairs", _cells_by_depth, _by_depth),
 )
 
 
-def _table(grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> Table:
-    return grid.table(Results(grid, cells, quick, seed))
+def _table(grid: NanGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> ResultTable:
+    return grid.table(NanResults(grid, cells, quick, seed))
 
 
 TABLES = [

@@ -1,8 +1,8 @@
-"""The cells of Nan, Wang & Saligrama (2015): the learners, and what is measured of them at ten points.
+"""The cells of Nan, Wang & Saligrama (2015): the learners, and what is measured at ten points.
 
-What the points are depends on the learner: 1 to 10 trees (table 1), ten budgets (figure 4), or trees of depth 1 to 10
-(figure 5). A price is what the tests of a case cost on average, as a share of the price of all tests; in figure 5 what
-they cost at most, in money. An error is a share of wrong answers.
+The points are 1 to 10 trees (table 1), ten budgets (figure 4), or trees of depth 1 to 10 (figure 5). A price is the
+average price of the tests of a case, as a share of the price of all tests; in figure 5 it is the highest price that any
+case pays. An error is a share of wrong answers.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 from worthwhile import _core
 from worthwhile.costs.costs import Costs
 from worthwhile.experiments.engine import Cell, Family, Numbers, parameters_of, seed_of
-from worthwhile.experiments.nan_data import DATA, LARGE, UNIT, Cases, cases_of, costs_of, parts
-from worthwhile.experiments.rivals import BoostedTrees, PlainForest, Step
+from worthwhile.experiments.nan_data import DATA, LARGE, UNIT, cases_of, costs_of, parts
+from worthwhile.experiments.problems import CaseSet
+from worthwhile.experiments.rivals import BoostedTrees, PlainForest
 from worthwhile.learners.forest.classifier import BudgetForestClassifier
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
@@ -28,17 +29,17 @@ from worthwhile.tree.tree import Tree
 __all__ = ["BY_BUDGET", "FAMILY", "LEARNERS", "POINTS", "SHARES", "GreedyTreeClassifier", "measure"]
 
 POINTS = 10
-# The budgets of figure 4, in the price of all tests together; more of them where it is scarce.
+# The budgets of figure 4, as shares of the price of all tests; denser where they are small.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8)
-PAPER_TREES, MOST_TREES = 40, 60  # of BudgetRF as published; of the forests that it is compared with
-SLACK = 1e-9  # relative, of an average price against a budget
+PAPER_TREES, MOST_TREES = 40, 60  # of BudgetRF as published; of the forests it is compared with
+SLACK = 1e-9  # relative tolerance of an average price compared with a budget
 
 MEASURES = ("valid_price", "valid_error", "price", "error")
 NUMBERS = (*(f"{measure}_{i}" for measure in MEASURES for i in range(1, POINTS + 1)), "seconds")
 
 
 class Setting(NamedTuple):
-    """What one of the things that a learner can choose from costs: on the cases to choose by, and on those to test."""
+    """What one setting of a learner costs on the validation cases and on the test cases."""
 
     valid_price: float
     valid_error: float
@@ -47,86 +48,84 @@ class Setting(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What a learner gets."""
+class NanProblem:
+    """What a learner is given: cases, costs and a seed."""
 
-    grow: Cases
-    choose: Cases
-    test: Cases
+    train: CaseSet
+    validation: CaseSet
+    test: CaseSet
     costs: Costs
     seed: int
 
     @property
     def prices(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([self.costs.price(name) for name in self.grow.columns])
+        """The price of each column."""
+        return np.array([self.costs.price(name) for name in self.train.columns])
 
     @property
     def budgets(self) -> list[float]:
-        """What a case may cost, on average, at each point of figure 4."""
+        """The average price per case that is allowed at each point of figure 4."""
         return [share * self.costs.total_price() for share in SHARES]
 
     @property
     def nominal(self) -> list[int]:
-        """The places of the nominal columns."""
-        return [i for i, name in enumerate(self.grow.columns) if name in self.grow.nominal]
+        """The positions of the nominal columns."""
+        return [i for i, name in enumerate(self.train.columns) if name in self.train.nominal]
 
 
 @dataclass(frozen=True)
-class Learner:
-    """What a learner is called in the tables, how it is measured, and about how many seconds it takes per effort."""
+class NanLearner:
+    """A learner: its name in tables, how it is measured, and roughly how many seconds it takes per effort."""
 
     label: str
-    settings: Callable[..., Sequence[Setting]]  # of a Problem and the cell's parameters: one per point
+    settings: Callable[..., Sequence[Setting]]  # takes a NanProblem and the cell's parameters; one per point
     seconds: float = 1.0
 
 
 # ---- by number of trees
 
 
-def _budget_rf_by_trees(problem: Problem, **parameters: Any) -> list[Setting]:
+def _budget_rf_by_trees(problem: NanProblem, **parameters: Any) -> list[Setting]:
     """Return what 1 to 10 trees of BudgetRF cost."""
-    return _curve(problem, _forest(problem, max_trees=POINTS, **parameters).fit(problem.grow.X, problem.grow.y))[1:]
+    return _curve(problem, _forest(problem, max_trees=POINTS, **parameters).fit(problem.train.X, problem.train.y))[1:]
 
 
-def _plain_by_trees(problem: Problem) -> list[Setting]:
-    return _steps(problem, PlainForest(POINTS, problem.seed).fit(problem.grow.X, problem.grow.y))
+def _plain_by_trees(problem: NanProblem) -> list[Setting]:
+    return _staged(problem, PlainForest(POINTS, problem.seed).fit(problem.train.X, problem.train.y))
 
 
-def _forest(problem: Problem, **parameters: Any) -> BudgetForestClassifier:
+def _forest(problem: NanProblem, **parameters: Any) -> BudgetForestClassifier:
     return BudgetForestClassifier(
         costs=problem.costs,
-        nominal=problem.grow.nominal,
-        columns=problem.grow.columns,
-        validation=(problem.choose.X, problem.choose.y),
+        nominal=problem.train.nominal,
+        columns=problem.train.columns,
+        validation=(problem.validation.X, problem.validation.y),
         random_state=problem.seed,
         **parameters,
     )
 
 
-def _curve(problem: Problem, forest: BudgetForestClassifier) -> list[Setting]:
-    """Return what every part of a fitted forest costs, the order being that of its own curve."""
+def _curve(problem: NanProblem, forest: BudgetForestClassifier) -> list[Setting]:
+    """Return what every part of a fitted forest costs, in the order of its own curve."""
     measured = forest.budget_curve(problem.test.X, problem.test.y)
     known = [record for grown in forest.forests_ for record in grown.curve]
     return [Setting(v.price, v.error, t.price, t.error) for v, t in zip(known, measured, strict=True)]
 
 
-def _steps(problem: Problem, ensemble: PlainForest | BoostedTrees) -> list[Setting]:
+def _staged(problem: NanProblem, ensemble: PlainForest | BoostedTrees) -> list[Setting]:
     pairs = zip(
-        *(ensemble.steps(cases.X, cases.y, problem.prices) for cases in (problem.choose, problem.test)), strict=True
+        *(ensemble.staged_costs(cases.X, cases.y, problem.prices) for cases in (problem.validation, problem.test)),
+        strict=True,
     )
-    return [Setting(*_numbers(known), *_numbers(measured)) for known, measured in pairs]
-
-
-def _numbers(step: Step) -> tuple[float, float]:
-    return step.price, step.error
+    return [Setting(valid.price, valid.error, test.price, test.error) for valid, test in pairs]
 
 
 # ---- by budget
 
 
-def _forest_by_budget(problem: Problem, **parameters: Any) -> list[Setting]:
-    """Return what a forest costs at each budget, cut by `with_budget`; parts that several budgets lead to, once."""
-    forest = _forest(problem, **({"max_trees": PAPER_TREES} | parameters)).fit(problem.grow.X, problem.grow.y)
+def _forest_by_budget(problem: NanProblem, **parameters: Any) -> list[Setting]:
+    """Return what a forest costs at each budget, by `with_budget`; equal parts are measured once."""
+    forest = _forest(problem, **({"max_trees": PAPER_TREES} | parameters)).fit(problem.train.X, problem.train.y)
     found: dict[int, Setting] = {}
     chosen_ones = [forest.with_budget(budget) for budget in problem.budgets]
     for part in chosen_ones:
@@ -137,33 +136,33 @@ def _forest_by_budget(problem: Problem, **parameters: Any) -> list[Setting]:
     return [found[id(part.record_)] for part in chosen_ones]
 
 
-def _adaptive_by_budget(problem: Problem, **parameters: Any) -> list[Setting]:
+def _adaptive_by_budget(problem: NanProblem, **parameters: Any) -> list[Setting]:
     return _forest_by_budget(problem, adaptive=True, max_trees=MOST_TREES, **parameters)
 
 
 def _boosted_by_budget(kind: str) -> Callable[..., list[Setting]]:
-    def settings(problem: Problem, tradeoff: float) -> list[Setting]:
+    def settings(problem: NanProblem, tradeoff: float) -> list[Setting]:
         model = BoostedTrees(kind, tradeoff, problem.seed)
-        model.fit(problem.grow.X, problem.grow.y, problem.prices, problem.nominal)
-        return chosen([no_test(problem), *_steps(problem, model)], problem.budgets)
+        model.fit(problem.train.X, problem.train.y, problem.prices, problem.nominal)
+        return chosen([no_test(problem), *_staged(problem, model)], problem.budgets)
 
     return settings
 
 
-def _plain_by_budget(problem: Problem) -> list[Setting]:
-    model = PlainForest(MOST_TREES, problem.seed).fit(problem.grow.X, problem.grow.y)
-    return chosen([no_test(problem), *_steps(problem, model)], problem.budgets)
+def _plain_by_budget(problem: NanProblem) -> list[Setting]:
+    model = PlainForest(MOST_TREES, problem.seed).fit(problem.train.X, problem.train.y)
+    return chosen([no_test(problem), *_staged(problem, model)], problem.budgets)
 
 
-def no_test(problem: Problem) -> Setting:
-    """Return what the most frequent class costs."""
-    labels, counts = np.unique(problem.grow.y, return_counts=True)
-    errors = [float((cases.y != labels[counts.argmax()]).mean()) for cases in (problem.choose, problem.test)]
+def no_test(problem: NanProblem) -> Setting:
+    """Return what answering the most frequent class costs."""
+    labels, counts = np.unique(problem.train.y, return_counts=True)
+    errors = [float((cases.y != labels[counts.argmax()]).mean()) for cases in (problem.validation, problem.test)]
     return Setting(0.0, errors[0], 0.0, errors[1])
 
 
 def chosen(settings: Iterable[Setting], budgets: Sequence[float]) -> list[Setting]:
-    """Return, for each budget, the setting within it that errs least on the cases to choose by; of equals the cheapest.
+    """Return, for each budget, the setting with the fewest validation errors; ties go to the lowest price.
 
     Examples
     --------
@@ -185,7 +184,7 @@ def chosen(settings: Iterable[Setting], budgets: Sequence[float]) -> list[Settin
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GreedyTreeClassifier(TreeClassifier):
-    """One tree of BudgetRF, grown from the cases as they are, with all cuts.
+    """One tree of BudgetRF, grown from the cases without resampling, with all thresholds.
 
     Parameters
     ----------
@@ -227,9 +226,9 @@ class GreedyTreeClassifier(TreeClassifier):
         self.tree_ = Tree.from_core(core, training.context)
 
 
-def _tree_by_depth(problem: Problem, **parameters: Any) -> list[Setting]:
-    """Return what the dearest case pays, and the error, in trees of depth 1 to 10, on the cases they are grown from."""
-    cases, found = problem.grow, []
+def _tree_by_depth(problem: NanProblem, **parameters: Any) -> list[Setting]:
+    """Return the highest price of a case and the training error of trees of depth 1 to 10."""
+    cases, found = problem.train, []
     for depth in range(1, POINTS + 1):
         tree = GreedyTreeClassifier(
             costs=problem.costs, nominal=cases.nominal, columns=cases.columns, max_depth=depth, **parameters
@@ -240,30 +239,30 @@ def _tree_by_depth(problem: Problem, **parameters: Any) -> list[Setting]:
     return found
 
 
-# A new learner is a line here.
-LEARNERS: Mapping[str, Learner] = {
-    "budget-rf": Learner("BudgetRF", _budget_rf_by_trees, 0.6),
-    "budget-rf-chosen": Learner("BudgetRF, sampling chosen", _budget_rf_by_trees, 1.0),
-    "random-forest": Learner("random forest", _plain_by_trees, 0.5),
-    "adaptive": Learner("BudgetForest, adaptive", _adaptive_by_budget, 12.0),
-    "budget": Learner("BudgetRF", _forest_by_budget, 1.0),
-    "lazy": Learner("CEGB, lazy", _boosted_by_budget("lazy"), 2.0),
-    "coupled": Learner("CEGB, coupled", _boosted_by_budget("coupled"), 1.2),
-    "plain": Learner("random forest", _plain_by_budget, 1.5),
-    "greedy-tree": Learner("GreedyTree", _tree_by_depth, 1.0),
+# To add a learner, add a line.
+LEARNERS: Mapping[str, NanLearner] = {
+    "budget-rf": NanLearner("BudgetRF", _budget_rf_by_trees, 0.6),
+    "budget-rf-chosen": NanLearner("BudgetRF, sampling chosen", _budget_rf_by_trees, 1.0),
+    "random-forest": NanLearner("random forest", _plain_by_trees, 0.5),
+    "adaptive": NanLearner("BudgetForest, adaptive", _adaptive_by_budget, 12.0),
+    "budget": NanLearner("BudgetRF", _forest_by_budget, 1.0),
+    "lazy": NanLearner("CEGB, lazy", _boosted_by_budget("lazy"), 2.0),
+    "coupled": NanLearner("CEGB, coupled", _boosted_by_budget("coupled"), 1.2),
+    "plain": NanLearner("random forest", _plain_by_budget, 1.5),
+    "greedy-tree": NanLearner("GreedyTree", _tree_by_depth, 1.0),
 }
 BY_BUDGET = ("adaptive", "budget", "lazy", "coupled", "plain")
 
 
 def measure(cell: Cell, folder: str | None) -> Numbers:
-    """Measure a learner at its ten points."""
+    """Measure a learner at ten points."""
     seed = seed_of(cell)
     if cell.data in LARGE:
-        grow, choose, test = parts(cell.data, cell.split, folder)
-        problem = Problem(grow, choose, test, costs_of(cell.data, cell.prices, cell.split, grow), seed)
+        train, validation, test = parts(cell.data, cell.split, folder)
+        problem = NanProblem(train, validation, test, costs_of(cell.data, cell.prices, cell.split, train), seed)
     else:
         cases = cases_of(cell.data, folder)
-        problem = Problem(cases, cases, cases, costs_of(cell.data, UNIT, cell.split, cases), seed)
+        problem = NanProblem(cases, cases, cases, costs_of(cell.data, UNIT, cell.split, cases), seed)
     start = time.perf_counter()
     settings = LEARNERS[cell.learner].settings(problem, **parameters_of(cell.parameters))
     seconds = time.perf_counter() - start
@@ -276,7 +275,7 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
 
 
 def weight(cell: Cell) -> float:
-    """Return about how many seconds a cell takes."""
+    """Return roughly how many seconds a cell takes."""
     return LEARNERS[cell.learner].seconds * DATA[cell.data].effort
 
 

@@ -1,4 +1,4 @@
-"""What the tables of Nan, Wang & Saligrama (2015) are made from: the numbers of the cells, and the published ones."""
+"""The numbers behind the tables of Nan, Wang & Saligrama (2015): those of the cells, and the published ones."""
 
 from __future__ import annotations
 
@@ -13,41 +13,42 @@ import numpy as np
 
 from worthwhile.experiments.engine import Cell, Numbers, text_of
 from worthwhile.experiments.nan_cells import POINTS
-from worthwhile.experiments.page import Table
+from worthwhile.experiments.page import ResultTable
 
-__all__ = ["Grid", "Points", "Results", "cell_of", "published"]
+__all__ = ["NanGrid", "NanResults", "Points", "cell_of", "published"]
 
 ERRORS = "1"  # every error costs the same
 
 
 @dataclass(frozen=True)
-class Grid:
-    """What makes a table."""
+class NanGrid:
+    """The definition of a table."""
 
     name: str
     title: str
     cells: Callable[[bool, int], list[Cell]]
-    table: Callable[[Results], Table]
+    table: Callable[[NanResults], ResultTable]
 
 
-class Results:
-    """The numbers of a table's cells, as far as they are there."""
+class NanResults:
+    """The numbers of a table's finished cells."""
 
-    def __init__(self, grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
+    def __init__(self, grid: NanGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
         self.grid, self.quick, self.seed = grid, quick, seed
         self._wanted = grid.cells(quick, seed)
         self._cells = cells
 
     @property
     def finished(self) -> bool:
+        """Whether all cells are finished."""
         return all(cell in self._cells for cell in self._wanted)
 
     def points(self, data: str, prices: str, learner: str, parameters: Mapping[str, Any], split: int) -> Points:
-        """Return what was measured at the ten points."""
+        """Return the numbers at the ten points of a cell."""
         return Points(self._cells[cell_of(data, prices, learner, parameters, split)])
 
     def done(self, data: str, prices: str, learners: Mapping[str, list[dict[str, Any]]]) -> list[int]:
-        """Return the splits of a problem that are finished for all of these learners."""
+        """Return the splits of a problem that are finished for all these learners."""
         wanted = {cell.split: True for cell in self._wanted if (cell.data, cell.prices) == (data, prices)}
         return [
             split
@@ -59,15 +60,15 @@ class Results:
             )
         ]
 
-    def page(self, notes: Iterable[str], **parts: Any) -> Table:
-        """Return the table with what all tables say."""
-        missing = [] if self.finished else ["Not all of it is finished: what is missing is left out."]
+    def page(self, notes: Iterable[str], **parts: Any) -> ResultTable:
+        """Return the table with the notes that all tables have."""
+        missing = [] if self.finished else ["Some cells are not finished; the table is made from the others."]
         name = f"nan-{self.grid.name}"
-        return Table(name=name, title=self.grid.title, notes=[*missing, *notes], **parts)
+        return ResultTable(name=name, title=self.grid.title, notes=[*missing, *notes], **parts)
 
 
 class Points:
-    """What was measured at the ten points of a cell."""
+    """The numbers at the ten points of a cell."""
 
     def __init__(self, numbers: Numbers) -> None:
         self.valid_error, self.price, self.error = (
@@ -77,7 +78,7 @@ class Points:
 
 
 def cell_of(data: str, prices: str, learner: str, parameters: Mapping[str, Any], split: int) -> Cell:
-    """Return where a learner with these parameters is measured."""
+    """Return the cell of a learner with these parameters."""
     return Cell(data, prices, ERRORS, learner, text_of(parameters), split)
 
 

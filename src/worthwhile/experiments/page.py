@@ -1,4 +1,4 @@
-"""What a reproduction leaves behind: a CSV file, a Markdown page with ours beside the published, and pictures."""
+"""The files that a reproduction writes: CSV, a page with our numbers beside the published ones, and figures."""
 
 from __future__ import annotations
 
@@ -18,74 +18,74 @@ from worthwhile import __version__
 from worthwhile.files import write_file, write_text
 
 __all__ = [
-    "About",
     "Breakdown",
-    "Dots",
-    "Entry",
-    "Estimate",
+    "DotPlot",
+    "MeanInterval",
     "Panel",
     "Picture",
-    "Table",
-    "estimate",
+    "ResultTable",
+    "RunInfo",
+    "TableEntry",
     "footnote",
     "judgement",
     "layout",
+    "mean_interval",
     "write_pages",
 ]
 
-NARROW = 2  # with more columns than this, the published number stands below ours instead of beside it
+NARROW = 2  # with more columns than this, the published number is below ours instead of beside it
 OUTSIDE = "†"
-LONG = 20  # letters of a name in a legend
+LONG = 20  # characters of a name in a legend; with longer ones there are fewer columns
 CSV_HEADER = ["table", "row", "column", "mean", "interval", "published", "published_interval", "inside"]
-# Okabe and Ito's palette: to be told apart by everybody; markers and dashes do it without colours.
+# Okabe and Ito's palette, distinct for all kinds of colour vision; markers and dashes work without colours.
 _COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f")
 _MARKERS = "osD^vPX*"
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A mean with the half-width of its 95 % confidence interval (NaN: there is only one value; or none, if both are).
+class MeanInterval:
+    """A mean with the half-width of its 95 % confidence interval (NaN for a single value; both NaN for none).
 
     Examples
     --------
-    >>> print(Estimate(54.0, 9.94), Estimate(54.0, math.nan), Estimate(54.0, math.nan, digits=0))
+    >>> print(MeanInterval(54.0, 9.94), MeanInterval(54.0, math.nan), MeanInterval(54.0, math.nan, digits=0))
     54.0 ± 9.9 54.0 54
     """
 
     mean: float
     interval: float
-    digits: int = 1  # to be shown after the point
+    digits: int = 1  # shown after the decimal point
 
     def __str__(self) -> str:
         mean, interval = f"{self.mean:.{self.digits}f}", f"{self.interval:.{self.digits}f}"
         return "–" if math.isnan(self.mean) else mean if math.isnan(self.interval) else f"{mean} ± {interval}"
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def mean_interval(values: Sequence[float]) -> MeanInterval:
     """Return the mean of independent values and its 95 % confidence interval, t · sd / √n.
 
     Examples
     --------
-    >>> print(estimate([50.0, 54.0, 58.0]))
+    >>> print(mean_interval([50.0, 54.0, 58.0]))
     54.0 ± 9.9
     """
     from scipy import stats
 
     n = len(values)
     if n < 2:
-        return Estimate(float(np.mean(values)), math.nan)
+        return MeanInterval(float(np.mean(values)), math.nan)
     width = float(stats.t.ppf(0.975, n - 1)) * float(np.std(values, ddof=1)) / math.sqrt(n)
-    return Estimate(float(np.mean(values)), width)
+    return MeanInterval(float(np.mean(values)), width)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Our number, and the published one where there is one; a rough number is not to be compared with it.
+class TableEntry:
+    """Our number, and the published one if there is one.
 
-    Nor is one that was published without an interval (NaN), unless a tolerance says how near ours should be.
+    They are compared unless ours is rough, or the published one has no interval (NaN) and there is no tolerance.
     """
 
-    ours: Estimate
+    ours: MeanInterval
     published: tuple[float, float] | None = None
     rough: bool = False
     digits: int = 0  # of the published number, after the point
@@ -93,12 +93,12 @@ class Entry:
 
     @property
     def inside(self) -> bool | None:
-        """Whether ours, rounded as the published one is, lies in the published interval; None: not compared."""
+        """Whether ours, rounded like the published one, is in the published interval; None: not compared."""
         if self.published is None or self.rough or math.isnan(self.ours.mean):
             return None
         mean, interval = self.published
         width = self.tolerance if math.isnan(interval) else interval
-        # Differences of decimals are not exact.
+        # 1e-9: differences of decimal fractions are not exact.
         return None if math.isnan(width) else abs(round(self.ours.mean, self.digits) - mean) <= width + 1e-9
 
     def published_text(self) -> str:
@@ -112,7 +112,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The same numbers by something else, without published ones to compare; or texts."""
+    """A further table of numbers or text, without published numbers to compare with."""
 
     title: str
     columns: list[str]
@@ -121,7 +121,7 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines over a common x, or with an x of their own; those of `right` have the scale on the right-hand side."""
+    """Lines over a common x, or each with its own x; those of `right` use the scale on the right."""
 
     title: str
     lines: Mapping[str, Sequence[float]]
@@ -131,52 +131,52 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """Panels, two beside each other, with one legend below; `labels` gives a line the same look in every picture."""
+    """Panels in two columns with one legend below; `labels` gives a line the same style in every picture."""
 
     name: str
     title: str
-    x: Sequence[float]  # on a logarithmic scale; empty: every line has an x of its own
+    x: Sequence[float]  # on a logarithmic scale; empty: every line has its own x
     x_label: str
     y_label: str
     panels: Sequence[Panel]
     labels: Sequence[str]
     right_label: str = ""
-    ticks: Sequence[float] = ()  # numbers to show along x; none: all of x
+    ticks: Sequence[float] = ()  # numbers to show along x; empty: all of x
     linear: bool = False  # x on a linear scale instead
-    top: float = 100.0  # of the scale up the side, unless a line goes higher
+    top: float = 100.0  # of the y scale, unless a line goes higher
 
 
 @dataclass(frozen=True)
-class Dots:
-    """A line of dots for each name, one above the other: ours and the published, say."""
+class DotPlot:
+    """A row of dots for each name, e.g. our number and the published one."""
 
     name: str
     title: str
     names: Sequence[str]
     x_label: str
-    series: Mapping[str, Sequence[float]]  # a number per name; NaN: no dot
-    mark: float  # where a line runs up and down
+    series: Mapping[str, Sequence[float]]  # one number per name; NaN: no dot
+    mark: float  # position of a vertical line
 
 
 @dataclass(frozen=True)
-class Table:
-    """A reproduced table with all that belongs to it."""
+class ResultTable:
+    """A reproduced table with its notes, breakdowns and figures."""
 
     name: str
     title: str
     rows: list[str]
     columns: list[str]
-    entries: dict[tuple[str, str], Entry]
+    entries: dict[tuple[str, str], TableEntry]
     protocol: str = ""
     notes: list[str] = field(default_factory=list)
     breakdowns: list[Breakdown] = field(default_factory=list)
-    pictures: list[Picture | Dots] = field(default_factory=list)
-    block: int = 4  # so many columns beside each other
+    pictures: list[Picture | DotPlot] = field(default_factory=list)
+    block: int = 4  # columns beside each other; more of them start a new block
 
 
 @dataclass(frozen=True)
-class About:
-    """How the tables came to be."""
+class RunInfo:
+    """How the tables were made."""
 
     command: str
     quick: bool
@@ -184,7 +184,7 @@ class About:
     seconds: float
 
 
-def write_pages(name: str, tables: Sequence[Table], folder: Path, about: About) -> list[Path]:
+def write_pages(name: str, tables: Sequence[ResultTable], folder: Path, about: RunInfo) -> list[Path]:
     """Write NAME.csv, NAME.md and the pictures of the tables; return their paths."""
     write_text(folder / f"{name}.csv", _csv(tables))
     write_text(folder / f"{name}.md", _markdown(name, tables, about))
@@ -193,13 +193,13 @@ def write_pages(name: str, tables: Sequence[Table], folder: Path, about: About) 
         for picture in table.pictures:
             path = folder / f"{picture.name}.png"
             write_file(
-                path, _dots_png(picture, about.quick) if isinstance(picture, Dots) else _png(picture, about.quick)
+                path, _dots_png(picture, about.quick) if isinstance(picture, DotPlot) else _png(picture, about.quick)
             )
             written.append(path)
     return written
 
 
-def _csv(tables: Sequence[Table]) -> str:
+def _csv(tables: Sequence[ResultTable]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_HEADER)
@@ -217,11 +217,11 @@ def _plain(number: float | str) -> str:
     return number if isinstance(number, str) else "" if math.isnan(number) else f"{number:g}"
 
 
-def layout(table: Table) -> list[tuple[list[str], list[list[str]]]]:
-    """Return a table as texts, ours beside the published: blocks of columns, each with its headings and its lines.
+def layout(table: ResultTable) -> list[tuple[list[str], list[list[str]]]]:
+    """Return a table as strings, our numbers beside the published ones: blocks of columns with headings and lines.
 
-    Numbers of ours that lie outside the published interval have a mark. In a table of more than two columns the
-    published number stands in brackets in a second line.
+    Our numbers outside the published interval are marked. In a table of more than two columns the published number is
+    in brackets on a second line.
     """
     wide = len(table.columns) > NARROW
     blocks = []
@@ -232,7 +232,7 @@ def layout(table: Table) -> list[tuple[list[str], list[list[str]]]]:
     return blocks
 
 
-def _line(table: Table, row: str, columns: Sequence[str], wide: bool) -> list[str]:
+def _line(table: ResultTable, row: str, columns: Sequence[str], wide: bool) -> list[str]:
     line = [row]
     for column in columns:
         entry = table.entries[row, column]
@@ -242,20 +242,20 @@ def _line(table: Table, row: str, columns: Sequence[str], wide: bool) -> list[st
     return line
 
 
-def _markdown(name: str, tables: Sequence[Table], about: About) -> str:
+def _markdown(name: str, tables: Sequence[ResultTable], about: RunInfo) -> str:
     lines = [f"# {name}", ""]
     if about.quick:
         lines += [
-            "**This is the quick version**: few splits, few error costs, short searches. It shows the shape, but its"
-            " numbers are rough and averages over other error costs than the published ones; leave out `--quick` for"
-            " the full protocol.",
+            "**This is the quick version**: few splits, few error costs, short searches. It shows the overall"
+            " picture, but its numbers are rough and average over other error costs than the published ones; leave"
+            " out `--quick` for the full protocol.",
             "",
         ]
     day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     command = f"`{about.command}`, " if about.command else ""
     lines += [
         f"Made by {command}worthwhile {__version__}, on {day}, on a machine with {os.cpu_count()} cores:"
-        f" {about.cells} cells, {about.seconds / 60:.1f} minutes of learning in all.",
+        f" {about.cells} cells, {about.seconds / 60:.1f} minutes of training in total.",
         "",
     ]
     for protocol in dict.fromkeys(table.protocol for table in tables if table.protocol):
@@ -265,7 +265,7 @@ def _markdown(name: str, tables: Sequence[Table], about: About) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _section(table: Table) -> list[str]:
+def _section(table: ResultTable) -> list[str]:
     lines = [f"## {table.title}", ""]
     for headings, rows in layout(table):
         lines += [*_pipes(headings, rows), ""]
@@ -283,28 +283,28 @@ def _section(table: Table) -> list[str]:
     return lines
 
 
-def judgement(table: Table) -> str:
-    """Say how many of our means are as they should be; nothing if none is compared.
+def judgement(table: ResultTable) -> str:
+    """Return a sentence on how many of our means agree with the published ones; empty if none is compared.
 
     Examples
     --------
-    >>> entries = {("a", "b"): Entry(Estimate(0.64, math.nan), (0.62, math.nan), digits=2, tolerance=0.05)}
-    >>> judgement(Table("t", "T", ["a"], ["b"], entries))
-    '1 of 1 of our means lie within 0.05 of the published ones (rounded to two digits after the point, as these are).'
+    >>> entries = {("a", "b"): TableEntry(MeanInterval(0.64, math.nan), (0.62, math.nan), digits=2, tolerance=0.05)}
+    >>> judgement(ResultTable("t", "T", ["a"], ["b"], entries))
+    '1 of 1 of our means are within 0.05 of the published ones (rounded to two decimals, as these are).'
     """
     compared = [entry for entry in table.entries.values() if entry.inside is not None]
     if not compared:
         return ""
     first = compared[0]
-    rounded = ("whole numbers", "one digit after the point", "two digits after the point")[first.digits]
-    inside = f"{sum(entry.inside is True for entry in compared)} of {len(compared)} of our means lie"
+    rounded = ("whole numbers", "one decimal", "two decimals")[first.digits]
+    inside = f"{sum(entry.inside is True for entry in compared)} of {len(compared)} of our means are"
     if math.isnan(first.tolerance):
         return f"{inside} in the published interval (rounded to {rounded}, as the published ones are)."
     return f"{inside} within {first.tolerance:g} of the published ones (rounded to {rounded}, as these are)."
 
 
-def footnote(table: Table) -> str:
-    """Return what the mark in a table says; nothing if no number has it."""
+def footnote(table: ResultTable) -> str:
+    """Return the explanation of the mark in a table; empty if no number is marked."""
     marked = [entry for entry in table.entries.values() if entry.inside is False]
     if not marked:
         return ""
@@ -324,7 +324,7 @@ def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _png(picture: Picture, quick: bool) -> bytes:
-    """Draw without pyplot, which may want a screen."""
+    """Draw without pyplot, which may need a display."""
     from matplotlib.figure import Figure
 
     rows = math.ceil(len(picture.panels) / 2)
@@ -341,7 +341,7 @@ def _png(picture: Picture, quick: bool) -> bytes:
 def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any]) -> bytes:
     """Add title and legend to a figure and return its picture."""
     figure.suptitle(title + (" (quick version)" if quick else ""), fontsize=11)
-    most = 4 if max(map(len, handles), default=0) <= LONG else 3  # as many as there is room for
+    most = 4 if max(map(len, handles), default=0) <= LONG else 3  # as many as fit
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=min(most, len(handles)), frameon=False
     )
@@ -350,7 +350,7 @@ def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any]) 
     return content.getvalue()
 
 
-def _dots_png(picture: Dots, quick: bool) -> bytes:
+def _dots_png(picture: DotPlot, quick: bool) -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 0.26 * len(picture.names) + 1.6), layout="constrained")
@@ -361,7 +361,7 @@ def _dots_png(picture: Dots, quick: bool) -> bytes:
     ax.axvline(picture.mark, color="0.6", linewidth=0.8)
     handles: dict[str, Any] = {}
     for n, (label, values) in enumerate(picture.series.items()):
-        # The first series stays to be seen where a later one has the same number.
+        # Later series are hollow, so that the first one stays visible under an equal number.
         (handles[label],) = ax.plot(
             values,
             places,
@@ -410,6 +410,6 @@ def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
                 linestyle="-" if n < len(_COLOURS) else "--",
             )
         highest = max((value for values in lines.values() for value in values), default=0.0)
-        # The paper's scale is 0 to 100; what costs more is shown all the same.
+        # The scale of the papers is 0 to 100; it grows for higher costs.
         where.set_ylim(0, max(picture.top if not panel.right else 1.0, highest * 1.05))
     return handles

@@ -1,14 +1,14 @@
-"""The plain alternatives that a learner must beat: no test at all, and the best pick among trees of other libraries.
+"""Baselines from other libraries: no test at all, and the best of several trees that ignore prices.
 
-`NoTestClassifier` does no test. `PeerPickClassifier` does what people without a learner of test prices would do: try no
-test, scikit-learn's tree with cost-complexity pruning and pystreed's optimal trees of depth 1 to 3, and keep what has
-the least total cost in cross-validation. The peers know nothing of prices; only the pick does. `PrunedTreeClassifier`
-is what they would do about error costs, where tests are free: scikit-learn's tree alone, on weighted cases.
+`NoTestClassifier` does no test. `PeerPickClassifier` does what one would do without a learner that knows prices: try no
+test, scikit-learn's tree with cost-complexity pruning and pystreed's optimal trees of depth 1 to 3, and keep the one
+with the lowest cross-validated total cost. These trees ignore prices; only the choice uses them. `PrunedTreeClassifier`
+is for error costs where tests are free: scikit-learn's tree on weighted cases.
 
-Every picked tree becomes a `worthwhile.Tree`, so that groups and delays are charged by the same walk as for our own
-trees. The peers see a nominal column as one yes-or-no column per value. A question about one of these is a test of the
-nominal column: the first to be asked pays its price. The trees are given every benefit: leaves answer what costs least,
-and a question that cannot change the answer is not asked.
+The chosen tree becomes a `worthwhile.Tree`, so that groups and delays are charged as for our own trees. The peers get a
+nominal column as one yes-or-no column per value. A question about one of these is a test of the nominal column; the
+first one pays its price. The comparison favours the peers: leaves give the answer of least cost, and a question that
+cannot change the answer is not asked.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from worthwhile.tree.tree import Tree
 __all__ = ["NoTestClassifier", "PeerPickClassifier", "PrunedTreeClassifier", "pystreed_available"]
 
 FOLDS = 5
-# Refitting for every weight on the pruning path would be most of the time of a fit; a dozen of them lose nothing.
+# Refitting for every alpha on the pruning path would take most of the time; a dozen alphas give the same results.
 MOST_ALPHAS = 12
-MOST_STEPS = 20  # where the tree is all there is
-# Cuts per numeric column: pystreed's default. More of them overfit: on the five problems of Turney (1995), 10 splits,
-# the pick costs 43.8 % with 5, 45.7 % with 20, and as much with the 20 that a tree on the column alone finds best.
+MOST_STEPS = 20  # of PrunedTreeClassifier
+# Thresholds per numeric column: pystreed's default. More of them overfit: on the five problems of Turney (1995), 10
+# splits, the cost is 43.8 % with 5 and 45.7 % with 20, also if a tree on the column alone chooses the 20.
 MOST_CUTS = 5
 PYSTREED_SECONDS = 60.0
 
@@ -52,14 +52,14 @@ Rows = npt.NDArray[np.intp]
 
 
 class NoTestClassifier(TreeClassifier):
-    """Do no test and give every case the answer that costs least on the training cases.
+    """Do no test and give every case the answer with the lowest cost on the training cases.
 
     With equal error costs this is the majority class.
 
     Parameters
     ----------
     costs, nominal, columns, random_state :
-        As of all learners; only the error costs matter.
+        As for all learners; only the error costs matter.
 
     Attributes
     ----------
@@ -76,27 +76,27 @@ class NoTestClassifier(TreeClassifier):
     """
 
     def _learn(self, training: Training) -> None:
-        self.tree_ = _tree(None, Lesson.of(training), training)
+        self.tree_ = _tree(None, PeerCases.of(training), training)
 
 
 class PeerPickClassifier(TreeClassifier):
-    """Pick among no test, a pruned tree of scikit-learn and optimal trees of pystreed by cross-validated total cost.
+    """Choose among no test, scikit-learn's pruned tree and pystreed's optimal trees by cross-validated total cost.
 
-    Needs pystreed, and cases without missing values to learn from.
+    Needs pystreed, and training cases without missing values.
 
     Parameters
     ----------
     costs, nominal, columns, random_state :
-        As of all learners. The random state makes the folds.
+        As for all learners. The random state determines the folds.
 
     Attributes
     ----------
     tree_ : Tree
-        The picked candidate, learned from all training cases.
+        The chosen candidate, trained on all cases.
     picked_ : str
         Its name.
     cv_costs_ : dict of str to float
-        Average total cost of every candidate in the cross-validation. Of equal ones the first is picked.
+        Average total cost of every candidate in the cross-validation. Ties go to the first.
     """
 
     picked_: str
@@ -108,31 +108,31 @@ class PeerPickClassifier(TreeClassifier):
                 "PeerPickClassifier needs pystreed, which is not installed: pip install 'worthwhile[bench]'"
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        lesson = Lesson.of(training, seed)
-        lesson.check_complete(training.schema.names)
+        cases = PeerCases.of(training, seed)
+        cases.check_complete(training.schema.names)
         y = training.labels[training.classes]
         totals = dict.fromkeys(CANDIDATES, 0.0)
-        for learned, held in _folds(training.classes, FOLDS, seed):
-            part, cases = lesson.take(learned), training.columns.take(held)
+        for train, held in _folds(training.classes, FOLDS, seed):
+            part, held_out = cases.take(train), training.columns.take(held)
             for name, candidate in CANDIDATES.items():
-                costs = _tree(candidate(part), part, training).total_costs(cases, y[held])
-                totals[name] += float(costs @ lesson.weights[held])
-        self.cv_costs_ = {name: total / float(lesson.weights.sum()) for name, total in totals.items()}
+                costs = _tree(candidate(part), part, training).total_costs(held_out, y[held])
+                totals[name] += float(costs @ cases.weights[held])
+        self.cv_costs_ = {name: total / float(cases.weights.sum()) for name, total in totals.items()}
         self.picked_ = min(totals, key=totals.__getitem__)
-        self.tree_ = _tree(CANDIDATES[self.picked_](lesson), lesson, training)
+        self.tree_ = _tree(CANDIDATES[self.picked_](cases), cases, training)
 
 
 class PrunedTreeClassifier:
-    """scikit-learn's tree on cases that weigh as much as their wrong answers cost together; it has no prices.
+    """scikit-learn's tree on cases weighted by the sum of the costs of their wrong answers; it ignores prices.
 
-    How much is pruned is chosen by the error cost in a five-fold cross-validation, among at most 20 steps of the
-    pruning path. Nominal columns are one column per value, where a missing value is none of them; missing numbers stay
-    missing. A leaf answers the class of most weight.
+    Pruning is chosen by the error cost in a five-fold cross-validation, among at most 20 steps of the pruning path.
+    Nominal columns are one-hot encoded, with no column for a missing value; missing numbers stay missing. A leaf
+    answers the class of most weight.
 
     Parameters
     ----------
     costs, nominal, columns, random_state :
-        As of all learners; the random state is a number.
+        As for all learners; the random state is a number.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class PrunedTreeClassifier:
         self.costs, self.nominal, self.columns, self.random_state = costs, nominal, columns, random_state
 
     def fit(self, X: Any, y: Any) -> PrunedTreeClassifier:
-        """Learn from cases."""
+        """Train on cases."""
         table = read_columns(X, self.columns)
         self._schema = Schema.learn(table, self.nominal)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
@@ -182,16 +182,16 @@ class PrunedTreeClassifier:
 
 
 def pystreed_available() -> bool:
-    """Say whether pystreed can be imported."""
+    """Return whether pystreed is installed."""
     return importlib.util.find_spec("pystreed") is not None
 
 
-# What the peers learn from, and what they learn
+# Cases and trees of the peers
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
-    """Cases as the peers want them.
+class PeerCases:
+    """Training cases in the form that the peers need.
 
     Attributes
     ----------
@@ -215,8 +215,8 @@ class Lesson:
     seed: int
 
     @classmethod
-    def of(cls, training: Training, seed: int = 0) -> Lesson:
-        """Make a lesson of what a learner learns from."""
+    def of(cls, training: Training, seed: int = 0) -> PeerCases:
+        """Convert what a learner is trained on."""
         schema = training.schema
         arrays = [
             schema._numbers(j, array) if values is None else Schema._codes(values, array)
@@ -226,8 +226,8 @@ class Lesson:
         weights = np.ones(n) if training.weights is None else training.weights
         return cls(arrays, schema.values, training.classes, weights, training.context.error_costs, seed)
 
-    def take(self, rows: Rows) -> Lesson:
-        """Return a lesson of the given cases only."""
+    def take(self, rows: Rows) -> PeerCases:
+        """Return some of the cases."""
         arrays = [array[rows] for array in self.arrays]
         return dataclasses.replace(self, arrays=arrays, classes=self.classes[rows], weights=self.weights[rows])
 
@@ -235,11 +235,13 @@ class Lesson:
         """Refuse missing values."""
         for name, values, array in zip(names, self.values, self.arrays, strict=True):
             for row in np.flatnonzero(np.isnan(array) if values is None else array < 0)[:1]:
-                raise ValueError(f"column {name!r} lacks a value in row {row}: the peers need complete cases to learn")
+                raise ValueError(
+                    f"column {name!r} has a missing value in row {row}; the peers need complete training cases"
+                )
 
     @property
     def is_plain(self) -> bool:
-        """Whether all errors cost the same and all cases weigh the same."""
+        """Whether all errors cost the same and all cases have the same weight."""
         k = len(self.errors)
         wrong = self.errors[~np.eye(k, dtype=bool)] if self.errors.shape == (k, k) else np.array([])
         equal = len(wrong) > 0 and bool((wrong == wrong[0]).all()) and wrong[0] > 0 and not self.errors.diagonal().any()
@@ -248,77 +250,77 @@ class Lesson:
     def class_weights(self, rows: Rows) -> npt.NDArray[np.float64]:
         """Return the weight of each class among the given cases."""
         totals = np.bincount(self.classes[rows], self.weights[rows], minlength=len(self.errors))
-        return totals.astype(np.float64)  # of no case at all the totals would be whole numbers
+        return totals.astype(np.float64)  # bincount of no case at all returns integers
 
 
 @dataclass(frozen=True)
 class Question:
-    """Is a number at most a threshold, or a nominal value a certain one?"""
+    """Whether a number is at most a threshold, or a nominal value is a certain one."""
 
     column: int
     threshold: float | None = None
     code: int = -1
 
-    def holds(self, lesson: Lesson) -> npt.NDArray[np.bool_]:
+    def holds(self, cases: PeerCases) -> npt.NDArray[np.bool_]:
         """Return the cases for which the answer is yes."""
-        array = lesson.arrays[self.column]
+        array = cases.arrays[self.column]
         yes: npt.NDArray[np.bool_] = array == self.code if self.threshold is None else array <= self.threshold
         return yes
 
 
 @dataclass(frozen=True)
-class Fork:
-    """A question and what comes after yes and after no; None is a leaf, whose answer the training cases give."""
+class PeerSplit:
+    """A question and the subtrees for yes and no; None is a leaf, whose answer depends on the training cases."""
 
     question: Question
-    yes: Fork | None
-    no: Fork | None
+    yes: PeerSplit | None
+    no: PeerSplit | None
 
 
-def no_test(lesson: Lesson) -> Fork | None:
-    """Ask nothing."""
+def no_test(cases: PeerCases) -> PeerSplit | None:
+    """Return a single leaf."""
     return None
 
 
-def pruned(lesson: Lesson) -> Fork | None:
-    """Return scikit-learn's tree, its pruning weight chosen by cross-validated error cost; of equal ones the largest.
+def pruned(cases: PeerCases) -> PeerSplit | None:
+    """Return scikit-learn's tree, with alpha chosen by cross-validated error cost; ties go to the largest.
 
-    Where errors do not cost the same, a case counts as much as its wrong answers cost together (Ting 1998).
+    If error costs differ, a case is weighted by the sum of the costs of its wrong answers (Ting 1998).
     """
-    questions = [*_codes_asked(lesson), *(Question(j, 0.0) for j, v in enumerate(lesson.values) if v is None)]
+    questions = [*_codes_asked(cases), *(Question(j, 0.0) for j, v in enumerate(cases.values) if v is None)]
     if not questions:
         return None
-    X = np.column_stack([q.holds(lesson) if q.threshold is None else lesson.arrays[q.column] for q in questions])
-    weights = lesson.weights if lesson.is_plain else lesson.weights * lesson.errors.sum(axis=1).clip(0)[lesson.classes]
+    X = np.column_stack([q.holds(cases) if q.threshold is None else cases.arrays[q.column] for q in questions])
+    weights = cases.weights if cases.is_plain else cases.weights * cases.errors.sum(axis=1).clip(0)[cases.classes]
     if not weights.any():
         return None
-    peer = _pruned_tree(X, lesson.classes, weights, lesson.weights, lesson.errors, lesson.seed, MOST_ALPHAS)
+    peer = _pruned_tree(X, cases.classes, weights, cases.weights, cases.errors, cases.seed, MOST_ALPHAS)
     return from_sklearn(peer, questions)
 
 
-def optimal(depth: int) -> Callable[[Lesson], Fork | None]:
-    """Return the candidate that asks for pystreed's optimal tree of at most this depth."""
+def optimal(depth: int) -> Callable[[PeerCases], PeerSplit | None]:
+    """Return the candidate that trains pystreed's optimal tree of at most this depth."""
 
-    def learn(lesson: Lesson) -> Fork | None:
-        questions = [*_codes_asked(lesson), *_cuts(lesson)]
-        if not questions or (lesson.classes == lesson.classes[0]).all():
+    def learn(cases: PeerCases) -> PeerSplit | None:
+        questions = [*_codes_asked(cases), *_cuts(cases)]
+        if not questions or (cases.classes == cases.classes[0]).all():
             return None
         pystreed = importlib.import_module("pystreed")
-        X = np.column_stack([question.holds(lesson) for question in questions]).astype(np.intc)
-        if lesson.is_plain:
+        X = np.column_stack([question.holds(cases) for question in questions]).astype(np.intc)
+        if cases.is_plain:
             peer = pystreed.STreeDClassifier(max_depth=depth, time_limit=PYSTREED_SECONDS)
-            peer.fit(X, np.unique(lesson.classes, return_inverse=True)[1].astype(np.intc))
-        else:  # the answer's cost for each case; what a right one brings is no question of the tree
-            costs = (lesson.errors - lesson.errors.min(axis=1, keepdims=True))[lesson.classes]
+            peer.fit(X, np.unique(cases.classes, return_inverse=True)[1].astype(np.intc))
+        else:  # the cost of each answer for each case, relative to the best one
+            costs = (cases.errors - cases.errors.min(axis=1, keepdims=True))[cases.classes]
             peer = pystreed.STreeDInstanceCostSensitiveClassifier(max_depth=depth, time_limit=PYSTREED_SECONDS)
-            peer.fit(X, costs * lesson.weights[:, np.newaxis])
+            peer.fit(X, costs * cases.weights[:, np.newaxis])
         return from_pystreed(peer.tree_, questions)
 
     return learn
 
 
-# Name -> learner. The first of equal ones is picked: the simplest.
-CANDIDATES: dict[str, Callable[[Lesson], Fork | None]] = {
+# By name, the simplest first: ties go to the first.
+CANDIDATES: dict[str, Callable[[PeerCases], PeerSplit | None]] = {
     "no test": no_test,
     "pystreed, depth 1": optimal(1),
     "pystreed, depth 2": optimal(2),
@@ -327,20 +329,20 @@ CANDIDATES: dict[str, Callable[[Lesson], Fork | None]] = {
 }
 
 
-def _codes_asked(lesson: Lesson) -> list[Question]:
-    """Return the questions for nominal values; where there are two, one question says all."""
-    present = [(j, np.unique(lesson.arrays[j])) for j, values in enumerate(lesson.values) if values is not None]
+def _codes_asked(cases: PeerCases) -> list[Question]:
+    """Return the questions for nominal values; two values need only one question."""
+    present = [(j, np.unique(cases.arrays[j])) for j, values in enumerate(cases.values) if values is not None]
     return [Question(j, code=int(code)) for j, codes in present for code in (codes[1:] if len(codes) <= 2 else codes)]
 
 
-def _cuts(lesson: Lesson) -> Iterator[Question]:
-    """Yield at most `MOST_CUTS` cuts per numeric column: between all values where they are few, otherwise quantiles.
+def _cuts(cases: PeerCases) -> Iterator[Question]:
+    """Yield at most `MOST_CUTS` thresholds per numeric column: between all values if they are few, otherwise quantiles.
 
-    This is pystreed's default way to make yes-or-no columns.
+    This is pystreed's default binarization.
     """
-    for j, values in enumerate(lesson.values):
+    for j, values in enumerate(cases.values):
         if values is None:
-            array = lesson.arrays[j]
+            array = cases.arrays[j]
             distinct = np.unique(array)
             cuts = (distinct[1:] + distinct[:-1]) / 2
             if len(cuts) > MOST_CUTS:
@@ -351,94 +353,94 @@ def _cuts(lesson: Lesson) -> Iterator[Question]:
 def _pruned_tree(
     X: Floats, classes: npt.NDArray[np.int32], weights: Floats, counts: Floats, errors: Floats, seed: int, most: int
 ) -> Any:
-    """Return scikit-learn's tree of weighted cases, pruned to the least error cost of counted ones left out."""
+    """Return scikit-learn's tree on weighted cases, with alpha chosen by the error cost of cases left out."""
 
     def tree(alpha: float, rows: Rows | slice = slice(None)) -> Any:
         return DecisionTreeClassifier(random_state=seed, ccp_alpha=alpha).fit(X[rows], classes[rows], weights[rows])
 
     alphas = _alphas(tree(0.0).cost_complexity_pruning_path(X, classes, weights).ccp_alphas, most)
     costs = np.zeros(len(alphas))
-    for learned, held in _folds(classes, FOLDS, seed):
-        if weights[learned].any():
-            answers = [tree(alpha, learned).predict(X[held]) for alpha in alphas]
+    for train, held in _folds(classes, FOLDS, seed):
+        if weights[train].any():
+            answers = [tree(alpha, train).predict(X[held]) for alpha in alphas]
             costs += [errors[classes[held], answer] @ counts[held] for answer in answers]
     best = int(np.flatnonzero(costs <= costs.min() * (1 + 1e-12))[-1])
     return tree(alphas[best])
 
 
 def _alphas(path: Floats, most: int) -> Floats:
-    """Return the middle of each step of a pruning path, and its end; if there are too many, some of them."""
-    path = path.clip(0)  # rounding may leave a step just below 0
+    """Return the middle of each step of a pruning path and its end, at most this many of them."""
+    path = path.clip(0)  # rounding errors may be just below 0
     alphas = np.append(np.sqrt(path[:-1] * path[1:]), path[-1])
     return alphas[np.unique(np.linspace(0, len(alphas) - 1, most).round().astype(int))]
 
 
 def _folds(classes: npt.NDArray[np.int32], n_folds: int, seed: int) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the cases to learn from and those held back; each class is dealt out like cards, however rare it is."""
+    """Yield the training and the held-out cases of stratified folds."""
     n, fold = len(classes), stratified_folds(classes, n_folds, np.random.default_rng(seed))
     for k in range(min(n_folds, n) if n > 1 else 0):
         yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
-# From the peers' trees to ours
+# Conversion of the peers' trees to ours
 
 
-def from_sklearn(peer: Any, questions: Sequence[Question]) -> Fork | None:
-    """Take over a fitted tree of scikit-learn whose columns are these questions (of numbers: the numbers)."""
+def from_sklearn(peer: Any, questions: Sequence[Question]) -> PeerSplit | None:
+    """Convert a fitted tree of scikit-learn whose columns are these questions (for numeric columns: the numbers)."""
     tree = peer.tree_
 
-    def fork(node: int) -> Fork | None:
+    def split(node: int) -> PeerSplit | None:
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left < 0:
             return None
         question = questions[tree.feature[node]]
         if question.threshold is None:  # up to one half: no
-            return Fork(question, fork(right), fork(left))
-        return Fork(Question(question.column, float(tree.threshold[node])), fork(left), fork(right))
+            return PeerSplit(question, split(right), split(left))
+        return PeerSplit(Question(question.column, float(tree.threshold[node])), split(left), split(right))
 
-    return fork(0)
+    return split(0)
 
 
-def from_pystreed(node: Any, questions: Sequence[Question]) -> Fork | None:
-    """Take over a tree of pystreed whose columns are these questions."""
+def from_pystreed(node: Any, questions: Sequence[Question]) -> PeerSplit | None:
+    """Convert a tree of pystreed whose columns are these questions."""
     if node.is_leaf_node():
         return None
     after = (from_pystreed(child, questions) for child in (node.right_child, node.left_child))
-    return Fork(questions[node.feature], *after)
+    return PeerSplit(questions[node.feature], *after)
 
 
 @dataclass(frozen=True, eq=False)
-class _Grown:
-    """A fork or leaf with the training cases that come to it."""
+class _PeerNode:
+    """A node with the weights of the training cases that reach it."""
 
     weights: npt.NDArray[np.float64]
     answer: int
     question: Question | None = None
-    children: tuple[_Grown, ...] = ()
+    children: tuple[_PeerNode, ...] = ()
 
 
-def _grow(fork: Fork | None, lesson: Lesson, rows: Rows, inherited: int) -> _Grown:
-    weights = lesson.class_weights(rows)
-    answer = int((weights @ lesson.errors).argmin()) if weights.any() else inherited
-    if fork is None:
-        return _Grown(weights, answer)
-    yes = fork.question.holds(lesson)[rows]
-    children = (_grow(fork.yes, lesson, rows[yes], answer), _grow(fork.no, lesson, rows[~yes], answer))
+def _grow(split: PeerSplit | None, cases: PeerCases, rows: Rows, inherited: int) -> _PeerNode:
+    weights = cases.class_weights(rows)
+    answer = int((weights @ cases.errors).argmin()) if weights.any() else inherited
+    if split is None:
+        return _PeerNode(weights, answer)
+    yes = split.question.holds(cases)[rows]
+    children = (_grow(split.yes, cases, rows[yes], answer), _grow(split.no, cases, rows[~yes], answer))
     if all(child.question is None and child.answer == children[0].answer for child in children):
-        return _Grown(weights, children[0].answer)  # whatever the outcome, the answer is the same
-    return _Grown(weights, answer, fork.question, children)
+        return _PeerNode(weights, children[0].answer)  # both outcomes lead to the same answer
+    return _PeerNode(weights, answer, split.question, children)
 
 
-def _tree(fork: Fork | None, lesson: Lesson, training: Training) -> Tree:
-    """Return a priced tree that asks these questions; its leaves answer what costs least on the cases of the lesson."""
-    order = [_grow(fork, lesson, np.arange(len(lesson.classes)), 0)]
+def _tree(split: PeerSplit | None, cases: PeerCases, training: Training) -> Tree:
+    """Return a priced tree with these questions; its leaves give the answer of least cost on the cases."""
+    order = [_grow(split, cases, np.arange(len(cases.classes)), 0)]
     first_child: list[int] = []
     branches: list[list[int]] = []  # per node: the branch of each nominal value, nothing for numbers and leaves
-    for node in order:  # children side by side, behind their parents
+    for node in order:  # children are adjacent and come after their parents
         first_child.append(len(order) if node.children else -1)
         order.extend(node.children)
         question = node.question
-        values = (question and lesson.values[question.column]) or ()
+        values = (question and cases.values[question.column]) or ()
         branches.append([0 if question and code == question.code else 1 for code in range(len(values))])
     ends = np.cumsum([len(branch) for branch in branches])
 

@@ -1,11 +1,11 @@
-"""Other libraries' ensembles with prices: what each case pays, tree by tree, and how often they err.
+"""Ensembles of other libraries: their error and what each case pays, tree by tree.
 
-`PlainForest` is scikit-learn's random forest, which knows nothing of prices. `BoostedTrees` is LightGBM with its
-penalties for tests (CEGB: Peter, Diego, Hamprecht & Nadler 2017, Cost efficient gradient boosting): *lazy*, where a
-case pays for a test once, and *coupled*, where a test is paid for once for all cases. No bagging: with it, LightGBM
-charges lazy penalties wrongly.
+`PlainForest` is scikit-learn's random forest, which ignores prices. `BoostedTrees` is LightGBM with its penalties for
+tests (CEGB: Peter, Diego, Hamprecht & Nadler 2017, Cost efficient gradient boosting): *lazy*, where each case pays for
+a test once, and *coupled*, where a test is paid for once for all cases. There is no bagging: with it, LightGBM charges
+lazy penalties wrongly.
 
-What a case pays is the price of all tests on its ways through the trees, each once.
+A case pays for all tests on its paths through the trees, each once.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoostedTrees", "PlainForest", "Step", "lightgbm_available"]
+__all__ = ["BoostedTrees", "PlainForest", "StagedCost", "lightgbm_available"]
 
-ROUNDS = (1, 2, 5, 10, 20, 40, 70, 100)  # parts of the boosted trees to choose from
+ROUNDS = (1, 2, 5, 10, 20, 40, 70, 100)  # numbers of boosting rounds to choose from
 LEAVES = 63
 TRIED = 8  # columns that a node of the plain forest tries, as in the paper
 
@@ -29,8 +29,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-class Step(NamedTuple):
-    """What a part of an ensemble costs on some cases, on average."""
+class StagedCost(NamedTuple):
+    """The average price and error of the first trees of an ensemble on some cases."""
 
     trees: int
     price: float
@@ -38,28 +38,28 @@ class Step(NamedTuple):
 
 
 def lightgbm_available() -> bool:
-    """Say whether LightGBM is installed; it is not loaded for that."""
+    """Return whether LightGBM is installed, without importing it."""
     return importlib.util.find_spec("lightgbm") is not None
 
 
 @dataclass
 class PlainForest:
-    """A random forest; its steps are 1, 2, … trees."""
+    """scikit-learn's random forest."""
 
     trees: int = 40
     random_state: int = 0
     _model: Any = field(default=None, init=False, repr=False)
 
     def fit(self, X: Floats, y: npt.NDArray[Any], nominal: Sequence[int] = ()) -> PlainForest:
-        """Grow the trees. Nominal columns count as the numbers of their values, which is all that they can do."""
+        """Grow the trees. Nominal columns are used as codes: scikit-learn's trees have nothing better."""
         from sklearn.ensemble import RandomForestClassifier
 
         tried = min(TRIED, X.shape[1])
         self._model = RandomForestClassifier(self.trees, max_features=tried, random_state=self.random_state).fit(X, y)
         return self
 
-    def steps(self, X: Floats, y: npt.NDArray[Any], prices: Floats) -> Iterator[Step]:
-        """Yield what 1, 2, … trees cost."""
+    def staged_costs(self, X: Floats, y: npt.NDArray[Any], prices: Floats) -> Iterator[StagedCost]:
+        """Yield the cost of the first 1, 2, … trees."""
         seen, votes = np.zeros(X.shape, dtype=np.bool_), 0.0
         narrow = X.astype(np.float32)  # as scikit-learn does
         for number, member in enumerate(self._model.estimators_, start=1):
@@ -69,11 +69,11 @@ class PlainForest:
             shares = tree.value[leaves, 0]
             votes = votes + shares / shares.sum(axis=1, keepdims=True)
             wrong = self._model.classes_[votes.argmax(axis=1)] != y
-            yield Step(number, float((seen @ prices).mean()), float(wrong.mean()))
+            yield StagedCost(number, float((seen @ prices).mean()), float(wrong.mean()))
 
 
 def _tests_above(feature: npt.NDArray[Any], left: npt.NDArray[Any], right: npt.NDArray[Any], n_tests: int) -> Bools:
-    """Return which tests are asked on the way to each node; a leaf has no children (-1), and children come later.
+    """Return which tests are on the path to each node; leaves have no children (-1), and children come later.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def _tests_above(feature: npt.NDArray[Any], left: npt.NDArray[Any], right: npt.N
 
 @dataclass
 class BoostedTrees:
-    """LightGBM with penalties for tests; its steps are `ROUNDS` rounds."""
+    """LightGBM with penalties for tests."""
 
     kind: str  # "lazy" or "coupled"
-    tradeoff: float  # what a test counts, compared with what a split gains
+    tradeoff: float  # weight of test prices relative to the gain of a split
     random_state: int = 0
     _trees: list[tuple[Bools, Floats]] = field(default_factory=list, init=False, repr=False)
 
     def fit(self, X: Floats, y: npt.NDArray[Any], prices: Floats, nominal: Sequence[int] = ()) -> BoostedTrees:
-        """Boost. Prices are scaled to a mean of 1: the same tradeoffs suit all lists then."""
+        """Boost. Prices are scaled to a mean of 1, so that the same tradeoffs suit all price lists."""
         lightgbm = importlib.import_module("lightgbm")
         self._classes, index = np.unique(y, return_inverse=True)
         several = len(self._classes) > 2
@@ -122,8 +122,8 @@ class BoostedTrees:
         self._trees = [_leaves(tree["tree_structure"], X.shape[1]) for tree in self._model.dump_model()["tree_info"]]
         return self
 
-    def steps(self, X: Floats, y: npt.NDArray[Any], prices: Floats) -> Iterator[Step]:
-        """Yield what the first rounds cost; if boosting stopped early, all that there are."""
+    def staged_costs(self, X: Floats, y: npt.NDArray[Any], prices: Floats) -> Iterator[StagedCost]:
+        """Yield the cost of the first `ROUNDS` rounds, and of all rounds if boosting stopped early."""
         k = len(self._classes) if len(self._classes) > 2 else 1
         leaves = self._model.predict(X, pred_leaf=True, num_threads=1).astype(np.intp).reshape(len(X), -1)
         seen, scores = np.zeros(X.shape, dtype=np.bool_), np.zeros((len(X), k))
@@ -133,11 +133,11 @@ class BoostedTrees:
             done, rest = divmod(number + 1, k)
             if rest == 0 and (done in ROUNDS or number + 1 == len(self._trees)):
                 best = scores.argmax(axis=1) if k > 1 else (scores[:, 0] > 0).astype(int)
-                yield Step(done, float((seen @ prices).mean()), float((self._classes[best] != y).mean()))
+                yield StagedCost(done, float((seen @ prices).mean()), float((self._classes[best] != y).mean()))
 
 
 def _leaves(root: dict[str, Any], n_tests: int) -> tuple[Bools, Floats]:
-    """Return, for each leaf of a tree of LightGBM, which tests lead there, and its value."""
+    """Return, for each leaf of a LightGBM tree, the tests on its path and its value."""
     found: dict[int, tuple[tuple[int, ...], float]] = {}
     waiting: list[tuple[dict[str, Any], tuple[int, ...]]] = [(root, ())]
     while waiting:
@@ -146,7 +146,7 @@ def _leaves(root: dict[str, Any], n_tests: int) -> tuple[Bools, Floats]:
             below = (*above, node["split_feature"])
             waiting += [(node["left_child"], below), (node["right_child"], below)]
         else:
-            found[node.get("leaf_index", 0)] = above, node["leaf_value"]  # a tree of one leaf does not number it
+            found[node.get("leaf_index", 0)] = above, node["leaf_value"]  # a tree of one leaf has no index
     tests = np.zeros((len(found), n_tests), dtype=np.bool_)
     for leaf, (above, _) in found.items():
         tests[leaf, list(above)] = True

@@ -1,7 +1,7 @@
 """The experiments of Ting (1998), where C4.5CS was introduced.
 
 Table 1 (C4.5CS against C4.5), Table 2 (both with answers of least expected cost), the ratios of section 4 (altered
-priors), and a table of our own: what all learners cost, compared with C4.5. A table is made from the data sets that are
+priors), and a table of our own: the cost of all learners relative to C4.5. A table is made from the data sets that are
 finished for all of its learners, and says how many these are. Learners of other programs may have fewer data sets and
 trials.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from worthwhile.experiments.engine import Cell, Experiment, Numbers
-from worthwhile.experiments.page import OUTSIDE, Breakdown, Dots, Entry, Estimate, Table
+from worthwhile.experiments.page import OUTSIDE, Breakdown, DotPlot, MeanInterval, ResultTable, TableEntry
 from worthwhile.experiments.ting_cells import (
     DATA,
     FAMILY,
@@ -36,36 +36,35 @@ __all__ = ["TABLES", "outside_cells", "published"]
 
 QUICK_DATA = ("echo", "hepa", "heart-s", "heart", "breast", "diab", "lympho", "glass", "soybean", "vowel")
 QUICK_TRIALS = 3
-NEAR = 0.05  # how near a mean ratio should be to the published one
+NEAR = 0.05  # how close a mean ratio should be to the published one
 TWO, MORE = "two classes", "more classes"
 KINDS = {TWO: TWO_CLASSES, MORE: MORE_CLASSES}
-# What is measured, as the tables call it, and as the cells do.
+# What is measured: the name in tables and in cells.
 MEASURES = {"cost": "cost", "nodes": "nodes", "high-cost errors": "high", "errors": "wrong"}
 BASE = "c45"
-# Cells of other programs, measured elsewhere: a file like that of the finished cells. Its learners are called in the
-# table what they are called there.
+# Cells of other programs, measured elsewhere: a file like that of the finished cells, with its own names of learners.
 OUTSIDE_CELLS = Path(__file__).parent / "published" / "ting-cells.csv"
 
 
 @dataclass(frozen=True)
-class Grid:
-    """What makes a table."""
+class TingGrid:
+    """The definition of a table."""
 
     name: str
     title: str
     learners: tuple[str, ...]
-    table: Callable[[Results], Table]
+    table: Callable[[TingResults], ResultTable]
     notes: tuple[str, ...] = ()
-    open_to_others: bool = False  # whether learners of other programs are in it, too
+    open_to_others: bool = False  # whether it includes learners of other programs
 
 
-class Results:
-    """The numbers of a table's cells, of those data sets where they are all there.
+class TingResults:
+    """The numbers of a table's cells, for the data sets that are finished for all learners.
 
-    Learners of other programs may have the first of the trials only; they are then compared over these.
+    Learners of other programs may have only the first trials; they are then compared over these.
     """
 
-    def __init__(self, grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
+    def __init__(self, grid: TingGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
         self.grid, self.quick, self.seed = grid, quick, seed
         everything = {**outside_cells(), **cells} if grid.open_to_others else cells
         self._numbers = {(cell.data, cell.learner, cell.split): numbers for cell, numbers in everything.items()}
@@ -81,7 +80,7 @@ class Results:
         self.learners = [*ours, *self.others]
 
     def _first(self, learner: str, data: str) -> int:
-        """Return how many trials are there, without a gap from the first."""
+        """Return how many trials are finished without a gap, from the first one."""
         there = ((data, learner, split) in self._numbers for split in self._splits)
         return sum(itertools.takewhile(bool, there))
 
@@ -99,48 +98,48 @@ class Results:
         return _mean(self._numbers[data, learner, split][number] for split in self._splits[:trials])
 
     def ratio(self, one: str, other: str, data: str, measure: str) -> float:
-        """Return the ratio of two averages over the trials that both have; NaN if there are none or the other is 0."""
+        """Return the ratio of two averages over the trials that both have; NaN without any or for a divisor of 0."""
         trials = min(self._trials[one, data], self._trials[other, data])
         below = self.mean(other, data, measure, trials)
         return self.mean(one, data, measure, trials) / below if below else math.nan
 
     def mean_ratio(self, one: str, other: str, kind: str, measure: str) -> float:
-        """Return the mean of the ratios of the data sets of a kind."""
+        """Return the mean ratio over the data sets of a kind."""
         return _mean(self.ratio(one, other, data, measure) for data in self.of_kind(kind))
 
-    def judged(self, kind: str, ours: float, there: float | None) -> Entry:
-        """Set a mean ratio beside a published one over all data sets of a kind; one over a part is not judged."""
-        return self.near(ours, there, rough=len(self.of_kind(kind)) < len(KINDS[kind]))
+    def compared_over_all(self, kind: str, ours: float, there: float | None) -> TableEntry:
+        """Compare a mean ratio with a published one over all data sets of a kind; one over a part is rough."""
+        return self.compared(ours, there, rough=len(self.of_kind(kind)) < len(KINDS[kind]))
 
-    def near(self, ours: float, there: float | None, rough: bool = False) -> Entry:
-        """Set a mean ratio beside the published one over the same data sets."""
+    def compared(self, ours: float, there: float | None, rough: bool = False) -> TableEntry:
+        """Compare a mean ratio with the published one over the same data sets."""
         number = None if there is None or math.isnan(there) else (there, math.nan)
-        return Entry(Estimate(ours, math.nan, digits=2), number, self.quick or rough, digits=2, tolerance=NEAR)
+        return TableEntry(MeanInterval(ours, math.nan, digits=2), number, self.quick or rough, digits=2, tolerance=NEAR)
 
-    def page(self, **parts: Any) -> Table:
-        """Return the table with what all tables say."""
+    def page(self, **parts: Any) -> ResultTable:
+        """Return the table with the notes that all tables have."""
         in_it = f"{len(self.data)} of the {len(self.wanted)} data sets are in this table"
         notes = [f"{in_it}: those that are finished for all of its learners." if self.data else f"{in_it}."]
         if self.absent:
-            notes.append(f"Nothing is finished of: {'; '.join(self.absent)}.")
+            notes.append(f"No cells are finished for: {'; '.join(self.absent)}.")
         notes += self._shorter()
         name, title, notes = f"ting-{self.grid.name}", self.grid.title, [*notes, *self.grid.notes]
-        return Table(name=name, title=title, protocol=_protocol(self.quick, self.seed), notes=notes, **parts)
+        return ResultTable(name=name, title=title, protocol=_protocol(self.quick, self.seed), notes=notes, **parts)
 
     def _shorter(self) -> list[str]:
-        """Say of the learners of other programs which trials they have, if they have not all."""
+        """Return notes on which trials the learners of other programs have, unless they have all."""
         alike: dict[tuple[int, ...], list[str]] = {}
         for name in self.others:
             alike.setdefault(tuple(self._trials[name, data] for data in self.data), []).append(f"*{name}*")
         return [
-            f"{' and '.join(names)}: {_trials_text(self.data, trials)}; C4.5 over the same ones."
+            f"{' and '.join(names)}: {_trials_text(self.data, trials)}; C4.5 over the same trials."
             for trials, names in alike.items()
             if min(trials) < len(self._splits)
         ]
 
 
 def _trials_text(data: Sequence[str], trials: Sequence[int]) -> str:
-    """Say how many trials there are of each data set.
+    """Describe how many trials there are of each data set.
 
     Examples
     --------
@@ -159,17 +158,17 @@ def _label(learner: str) -> str:
 
 
 def _mean(values: Iterable[float]) -> float:
-    """Return the mean of those values that are there."""
+    """Return the mean of the values that are not missing."""
     there = [value for value in values if not math.isnan(value)]
     return float(np.mean(there)) if there else math.nan
 
 
 def _splits(quick: bool, seed: int) -> range:
-    """Each seed has a hundred trials of its own; the quick version has the first three of them."""
+    """Return the hundred trials of a seed; the quick version has the first three of them."""
     return range(TRIALS * seed, TRIALS * seed + (QUICK_TRIALS if quick else TRIALS))
 
 
-def _cells(grid: Grid, quick: bool, seed: int) -> list[Cell]:
+def _cells(grid: TingGrid, quick: bool, seed: int) -> list[Cell]:
     return [
         cell_of(data, learner, split)
         for learner in grid.learners
@@ -187,7 +186,7 @@ def published() -> dict[tuple[str, str, str], float]:
 
 
 def outside_cells(path: Path | None = None) -> dict[Cell, Numbers]:
-    """Return the cells of other programs, from a file like that of the finished cells; none if there is no file."""
+    """Return the cells of other programs, from a file like that of the finished cells; none without a file."""
     path = OUTSIDE_CELLS if path is None else path
     if not path.exists():
         return {}
@@ -198,7 +197,7 @@ def outside_cells(path: Path | None = None) -> dict[Cell, Numbers]:
                 texts = {name: line[name] for name in ("data", "prices", "errors", "learner", "parameters")}
                 found[Cell(**texts, split=int(line["split"]))] = {name: float(line[name]) for name in FAMILY.numbers}
             except (KeyError, TypeError, ValueError):
-                raise ValueError(f"{path}, line {number}: is no finished cell of {FAMILY.name}") from None
+                raise ValueError(f"{path}, line {number}: is not a finished cell of {FAMILY.name}") from None
     return found
 
 
@@ -207,33 +206,33 @@ def _protocol(quick: bool, seed: int) -> str:
     trials = f"the first {QUICK_TRIALS} trials, on small data sets" if quick else f"{TRIALS} trials"
     return (
         "Protocol (Ting 1998, section 3): ten stratified ten-fold cross-validations of each data set;"
-        f" {trials} (numbers {splits[0]} to {splits[-1]}). Wave: 300 cases to learn from and 5,000 to test are drawn"
-        " for each trial. At the beginning of each trial error costs are drawn, whole numbers from 1 to 10; if none is"
+        f" {trials} (numbers {splits[0]} to {splits[-1]}). Wave: 300 training and 5,000 test cases are drawn"
+        " for each trial. Error costs are drawn for each trial, whole numbers from 1 to 10; if none is"
         " 1, one of them becomes 1. German and Heart_S have fixed costs. *Cost* and *errors* are sums over the test"
-        " cases of a trial, *high-cost errors* cost more than 1, *nodes* are tests and leaves; a number is the average"
-        " over the trials, a ratio is that of two such averages, a mean ratio is over data sets. All learners have the"
-        f" same folds and costs. A mean ratio that is further than {NEAR:g} from the published one is marked"
+        " cases of a trial, *high-cost errors* cost more than 1, *nodes* are tests and leaves. Numbers are averages"
+        " over the trials, ratios are those of two such averages, mean ratios are over data sets. All learners have the"
+        f" same folds and costs. Mean ratios further than {NEAR:g} from the published ones are marked"
         f" {OUTSIDE}.\n\n"
-        "The paper has 22 data sets; Coding is not to be had. Of the others it says no more than the name. But for"
-        " Wave, ours are those with which C4.5 comes nearest to the errors and the tree size printed there: it is"
-        ' Release 8; Heart and Heart_S have numbers only; Horse is without the outcome; in Anneal. "?" is missing;'
-        " Vowel has its ten numbers;"
-        " Splice is without 15 cases of uncertain letters; Abalone's classes are 1 to 8, 9 or 10, and 11 or more rings;"
-        " Net(s) has the 5,438 letters of the thousand commonest words; Wave has 21 columns. In German, to call a good"
-        " customer bad costs 5, in Heart_S to call a healthy one ill: so the paper writes it, and so are its numbers,"
-        " though Statlog means the reverse.\n\n"
-        "Names: *_mc* answers what is cheapest at a leaf; *C4.5(π')* weighs cases in growing, but not in pruning"
-        " (section 4). Our own: *full matrix, expected cost* is C4.5 pruned by expected cost, with answers of least"
-        " cost, cases weighing the same; *full matrix, chosen* also chooses by cross-validation how far to trust the"
-        " labels, and the temper of the tree. *scikit-learn* is its tree on cases that weigh what their wrong answers"
-        " cost together, pruned by cross-validated error cost."
+        "The paper has 22 data sets; Coding is unavailable. The paper gives no more than the names of the others."
+        " Except for Wave, ours are those for which C4.5 (Release 8) comes closest to the errors and the tree size"
+        " printed"
+        ' there: Heart and Heart_S have only numeric columns; Horse is without the outcome; in Anneal. "?" is missing;'
+        " Vowel has its ten numeric columns; Splice is without 15 cases of uncertain letters; Abalone's classes are 1"
+        " to 8, 9 or 10, and 11 or more rings; Net(s) has the 5,438 letters of the thousand most common words; Wave"
+        " has 21 columns. In German, calling a good customer bad costs 5, in Heart_S calling a healthy patient ill:"
+        " this is how the paper writes it, and its numbers agree, although Statlog means the opposite.\n\n"
+        "Names: *_mc* gives the answer of least expected cost at a leaf; *C4.5(π')* weights cases in growing, but not"
+        " in pruning (section 4). Our own: *full matrix, expected cost* is C4.5 pruned by expected cost, with answers"
+        " of least cost and equal case weights; *full matrix, chosen* also chooses the weight of soft labels and the"
+        " preset of the tree by cross-validation. *scikit-learn* is its tree on cases weighted by the sum of the"
+        " costs of their wrong answers, pruned by cross-validated error cost."
     )
 
 
-def _table1(results: Results) -> Table:
-    """Table 1, row by row, with its means; the published ones also without what we do not have."""
+def _table1(results: TingResults) -> ResultTable:
+    """Table 1 with its means; the published ones also over the data sets that we have."""
     one, other = "c45cs", BASE
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], TableEntry] = {}
     rows: list[str] = []
     for kind in KINDS:
         titles = {DATA[data].title: data for data in results.of_kind(kind)}
@@ -243,8 +242,8 @@ def _table1(results: Results) -> Table:
                 ratio = results.ratio(one, other, data, measure)
                 for column, value in (*means.items(), (f"{measure}: ratio", ratio)):
                     there = published().get(("table1", title, column))
-                    ours = Estimate(value, math.nan, digits=2 if column.endswith("ratio") else 1)
-                    entries[title, column] = Entry(ours, None if there is None else (there, math.nan))
+                    ours = MeanInterval(value, math.nan, digits=2 if column.endswith("ratio") else 1)
+                    entries[title, column] = TableEntry(ours, None if there is None else (there, math.nan))
         if titles:
             rows += [*titles, f"mean, {kind}", f"mean, {kind}, same sets"]
             entries |= _mean_rows(results, kind, list(titles))
@@ -253,27 +252,27 @@ def _table1(results: Results) -> Table:
     return results.page(rows=rows, columns=columns, entries=entries, pictures=pictures, block=3)
 
 
-def _mean_rows(results: Results, kind: str, titles: Sequence[str]) -> dict[tuple[str, str], Entry]:
-    """Return our mean ratios beside the printed ones, and beside those of the same data sets."""
+def _mean_rows(results: TingResults, kind: str, titles: Sequence[str]) -> dict[tuple[str, str], TableEntry]:
+    """Return our mean ratios beside the published ones over all data sets, and over the same data sets."""
     entries = {}
     printed, same = f"mean, {kind}", f"mean, {kind}, same sets"
     for measure in MEASURES:
         column = f"{measure}: ratio"
         ours = results.mean_ratio("c45cs", BASE, kind, measure)
-        entries[printed, column] = results.judged(kind, ours, published().get(("table1", printed, column)))
+        entries[printed, column] = results.compared_over_all(kind, ours, published().get(("table1", printed, column)))
         there = _mean(published()["table1", title, column] for title in titles)
-        entries[same, column] = results.near(ours, round(there, 2))
+        entries[same, column] = results.compared(ours, round(there, 2))
         for name in ("c45cs", BASE):
             for row in (printed, same):
-                entries[row, f"{measure}: {_label(name)}"] = Entry(Estimate(math.nan, math.nan))
+                entries[row, f"{measure}: {_label(name)}"] = TableEntry(MeanInterval(math.nan, math.nan))
     return entries
 
 
-def _ratio_dots(results: Results, one: str, other: str) -> Dots:
+def _ratio_dots(results: TingResults, one: str, other: str) -> DotPlot:
     titles = [DATA[data].title for data in results.data]
-    return Dots(
+    return DotPlot(
         name="ting-table1-cost",
-        title=f"Table 1: what {_label(one)} costs, compared with {_label(other)}",
+        title=f"Table 1: cost of {_label(one)} relative to {_label(other)}",
         names=titles,
         x_label=f"cost of {_label(one)} / cost of {_label(other)}",
         series={
@@ -284,13 +283,15 @@ def _ratio_dots(results: Results, one: str, other: str) -> Dots:
     )
 
 
-def _mean_ratios(one: str, other: str, measures: Sequence[str], results: Results) -> Table:
+def _mean_ratios(one: str, other: str, measures: Sequence[str], results: TingResults) -> ResultTable:
     """Table 2 and the ratios of section 4: one learner against another, means over data sets."""
     entries = {}
     for measure in measures:
         for kind in KINDS:
             there = published().get((results.grid.name, measure, kind))
-            entries[measure, kind] = results.judged(kind, results.mean_ratio(one, other, kind, measure), there)
+            entries[measure, kind] = results.compared_over_all(
+                kind, results.mean_ratio(one, other, kind, measure), there
+            )
     by_data = {
         DATA[data].title: [
             *(f"{results.mean(name, data, 'cost'):.1f}" for name in (one, other)),
@@ -308,10 +309,10 @@ def _text(number: float, digits: int = 2) -> str:
     return "–" if math.isnan(number) else f"{number:.{digits}f}"
 
 
-def _all_learners(results: Results) -> Table:
-    """Return the cost of all learners in ratio to C4.5's, per data set and on the average."""
+def _all_learners(results: TingResults) -> ResultTable:
+    """Return the cost of all learners relative to C4.5, per data set and on average."""
     compared = [learner for learner in results.learners if learner != BASE] if results.data else []
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], TableEntry] = {}
     rows: list[str] = []
     for kind in KINDS:
         some = results.of_kind(kind)
@@ -319,11 +320,13 @@ def _all_learners(results: Results) -> Table:
         for learner in compared:
             for data in some:
                 number = published().get(("table1", DATA[data].title, "cost: ratio")) if learner == "c45cs" else None
-                ours = Estimate(results.ratio(learner, BASE, data, "cost"), math.nan, digits=2)
-                entries[DATA[data].title, _label(learner)] = Entry(ours, None if number is None else (number, math.nan))
+                ours = MeanInterval(results.ratio(learner, BASE, data, "cost"), math.nan, digits=2)
+                entries[DATA[data].title, _label(learner)] = TableEntry(
+                    ours, None if number is None else (number, math.nan)
+                )
             mean = results.mean_ratio(learner, BASE, kind, "cost")
             printed = published()["table1", f"mean, {kind}", "cost: ratio"] if learner == "c45cs" else None
-            entries[f"mean, {kind}", _label(learner)] = results.judged(kind, mean, printed)
+            entries[f"mean, {kind}", _label(learner)] = results.compared_over_all(kind, mean, printed)
     return results.page(
         rows=rows,
         columns=[_label(learner) for learner in compared],
@@ -332,8 +335,8 @@ def _all_learners(results: Results) -> Table:
     )
 
 
-def _other_measures(results: Results, kind: str, learners: Sequence[str]) -> Breakdown:
-    """Return the mean ratios of everything else that is measured, and the time that a tree takes."""
+def _other_measures(results: TingResults, kind: str, learners: Sequence[str]) -> Breakdown:
+    """Return the mean ratios of all other measures, and the training time."""
     some = results.of_kind(kind)
     rows = {
         _label(learner): [
@@ -342,56 +345,57 @@ def _other_measures(results: Results, kind: str, learners: Sequence[str]) -> Bre
         ]
         for learner in learners
     }
-    title = f"Mean ratios to C4.5, {kind} ({len(some)} data sets), and seconds of learning"
+    title = f"Mean ratios to C4.5, {kind} ({len(some)} data sets), and training time in seconds"
     return Breakdown(title, [*MEASURES, "seconds"], rows)
 
 
 _CODING = (
-    "*Mean* has the published mean as it is printed, over all of the paper's data sets. *Mean, same sets* has the mean"
-    " of the published ratios of the data sets that are in this table: without Coding, whose ratios are .46, .11, .08"
-    " and 1.59. The paper has no room for the errors of C4.5."
+    "*Mean* has the published mean as printed, over all of the paper's data sets. *Mean, same sets* has the mean"
+    " of the published ratios of the data sets in this table: without Coding, whose ratios are .46, .11, .08"
+    " and 1.59. The paper does not print the errors of C4.5."
 )
-_DEARER = (
-    "By the paper's columns of C4.5, a high-cost error costs 6.3 to 6.8 on the average in its data sets of two classes"
-    " with drawn costs; drawn as we do, 6 is to be expected. Dearer errors make the ratios of cost, nodes and high-cost"
-    " errors smaller, and that of errors greater."
+_EXPENSIVE = (
+    "According to the paper's columns of C4.5, a high-cost error costs 6.3 to 6.8 on average in its data sets of two"
+    " classes with drawn costs; with our way of drawing, 6 is expected. More expensive errors make the ratios of cost,"
+    " nodes and high-cost errors smaller, and that of errors larger."
 )
 GRIDS = (
-    Grid("table1", "Table 1: C4.5CS against C4.5", ("c45cs", BASE), _table1, (_CODING, _DEARER)),
-    Grid(
+    TingGrid("table1", "Table 1: C4.5CS against C4.5", ("c45cs", BASE), _table1, (_CODING, _EXPENSIVE)),
+    TingGrid(
         "table2",
         "Table 2: C4.5CS against C4.5, both with answers of least expected cost",
         ("c45cs-mc", "c45-mc"),
         functools.partial(_mean_ratios, "c45cs-mc", "c45-mc", tuple(MEASURES)),
         (
-            "Mean ratios. The published ones of two classes are with Coding, whose trees shrink most: those are the"
-            " trees of Table 1, where the mean ratio of nodes is .66 with it and .71 without.",
+            "Mean ratios. The published ones for two classes include Coding, whose trees shrink most: in Table 1,"
+            " with the same trees, the mean ratio of nodes is .66 with it and .71 without.",
         ),
     ),
-    Grid(
+    TingGrid(
         "priors",
         "Section 4: C4.5CS against altered priors",
         ("c45cs", "c45-priors"),
         functools.partial(_mean_ratios, "c45cs", "c45-priors", tuple(MEASURES)),
-        ("Mean ratios. The published ones are with Coding; the paper gives these two.",),
+        ("Mean ratios. The published ones include Coding; the paper gives these two.",),
     ),
-    Grid(
+    TingGrid(
         "learners",
-        "All learners: cost in ratio to C4.5",
+        "All learners: cost relative to C4.5",
         tuple(LEARNERS),
         _all_learners,
         (
             "The published ones are those of Table 1.",
-            "*Weka* is CostSensitiveClassifier of Weka 3.6.14 over J48, its C4.5; *reweighted*: cases weigh what their"
-            " wrong answers cost together, as in C4.5CS; *least cost*: answers of least expected cost, as in C4.5_mc.",
+            "*Weka* is CostSensitiveClassifier of Weka 3.6.14 over J48, its C4.5; *reweighted*: cases are weighted"
+            " by the sum of the costs of their wrong answers, as in C4.5CS; *least cost*: answers of least expected"
+            " cost, as in C4.5_mc.",
         ),
         open_to_others=True,
     ),
 )
 
 
-def _table(grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> Table:
-    return grid.table(Results(grid, cells, quick, seed))
+def _table(grid: TingGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> ResultTable:
+    return grid.table(TingResults(grid, cells, quick, seed))
 
 
 TABLES = [

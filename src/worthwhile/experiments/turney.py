@@ -1,7 +1,7 @@
 """The experiments of Turney (1995), where ICET was introduced.
 
 Tables 5, 7, 8 and 10 to 14 with figures 3 to 6 (section 4). Ten random splits of each of five medical problems, two
-thirds to learn from and one third to measure the cost on; the cost is given in percent of the standard cost (eq. 6).
+thirds to train on and one third to measure the cost on, in percent of the standard cost (eq. 6).
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import csv
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from worthwhile.experiments.engine import Cell, Experiment, Numbers, text_of
-from worthwhile.experiments.page import OUTSIDE, Breakdown, Entry, Panel, Picture, Table, estimate
+from worthwhile.experiments.engine import Cell, Experiment, Numbers
+from worthwhile.experiments.page import OUTSIDE, Breakdown, Panel, Picture, ResultTable, TableEntry, mean_interval
+from worthwhile.experiments.problems import Row
 from worthwhile.experiments.turney_cells import FAMILY, PROBLEMS, retested
 
 __all__ = ["TABLES", "published"]
@@ -29,22 +30,8 @@ QUICK_TRIALS = 200
 
 
 @dataclass(frozen=True)
-class Row:
-    """A line of a table: what it is called, who learns, and with what parameters."""
-
-    label: str
-    learner: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    def text(self, quick: bool) -> str:
-        """Return the parameters as they stand in a cell; a quick search is a short one."""
-        shorter = {"trials": QUICK_TRIALS} if quick and self.learner == "icet" else {}
-        return text_of({**self.parameters, **shorter})
-
-
-@dataclass(frozen=True)
 class Column:
-    """A column of a table: an average over error costs that are learned with, or measured with another one."""
+    """A column of a table: an average over error costs of training, measured with these or with another one."""
 
     label: str
     errors: tuple[str, ...]
@@ -52,21 +39,21 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """What makes a table."""
+class TurneyGrid:
+    """The definition of a table."""
 
     number: int
     title: str
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
     prices: str = "published"
-    pictures: tuple[Callable[[Results], Picture], ...] = ()
+    pictures: tuple[Callable[[TurneyResults], Picture], ...] = ()
     notes: tuple[str, ...] = ()
     block: int = 4  # columns beside each other
 
 
 def _icet(label: str, **changes: Any) -> Row:
-    """Make a row of the paper's own ICET, whose first generation is not seeded unless it says so."""
+    """Return a row of ICET as published; its first generation is not seeded unless a parameter says so."""
     paper = {"variant": "paper", "search": "real", "seeded": False, "crossover": 0.6, "mutation": 0.001, "trials": 1000}
     return Row(label, "icet", paper | changes)
 
@@ -80,7 +67,7 @@ REFINED = Row("ICET, refined", "icet", {"variant": "refined"})
 ACT = Row("ACT, refined", "act", {"variant": "refined"})
 NO_TEST = Row("no test", "no-test")
 PEERS = Row("pick among peers", "peers")
-# The lines of the figures. Figure 6 has seeded ICET in the place of ICET.
+# The lines of the figures. Figure 6 shows seeded ICET instead of ICET.
 LABELS = [row.label for row in (ICET, *GREEDY, REFINED, NO_TEST, PEERS, SEEDED, ACT)]
 
 ALL_ERRORS = Column("10 to 10,000", ERRORS)
@@ -88,21 +75,21 @@ LOW_ERRORS = Column("10 to 100", ("10", "50", "100"))
 # Table 9: the negative and the positive error cost for each ratio. Where they are the same, the errors are uniform.
 RATIOS = {0.125: "50:400", 0.25: "50:200", 0.5: "50:100", 1.0: "50", 2.0: "100:50", 4.0: "200:50", 8.0: "400:50"}
 QUICK_RATIOS = (0.125, 1.0, 8.0)
-# Section 4.2.4 tells of all of these; Table 11 has the first line.
+# Section 4.2.4 describes all of these; Table 11 has those for 100.
 MISESTIMATED = {100: (50, 100, 500), 500: (100, 500, 1000), 1000: (500, 1000, 5000)}
 
 
-class Results:
-    """The numbers of a table's cells, and averages of them."""
+class TurneyResults:
+    """The numbers of a table's cells and their averages."""
 
-    def __init__(self, grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
+    def __init__(self, grid: TurneyGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
         self.grid, self.quick, self._cells = grid, quick, cells
         self.rows = _rows(grid)
         self.columns = _columns(grid, quick)
         self.splits = _splits(quick, seed)
 
     def number(self, row: Row, data: str, errors: str, split: int, tested: float | None = None) -> float:
-        """Return the normalized cost of a cell, measured with the error cost learned with, or with another one."""
+        """Return the normalized cost of a cell, measured with the error cost of training or with another one."""
         numbers = self.all_of(row, data, errors, split)
         return numbers["normalized"] if tested is None else retested(numbers, float(errors), tested)
 
@@ -122,18 +109,18 @@ class Results:
         return float(np.mean(self.by_split(row, column, data)))
 
     def errors(self) -> tuple[str, ...]:
-        """Return the error costs of the grid that learners learn with."""
+        """Return the error costs used in training."""
         return tuple(dict.fromkeys(error for column in self.columns for error in column.errors))
 
 
-def _rows(grid: Grid) -> tuple[Row, ...]:
-    """Leave out those who cannot run here."""
+def _rows(grid: TurneyGrid) -> tuple[Row, ...]:
+    """Return the rows whose learners are installed."""
     from worthwhile.experiments import peers
 
     return grid.rows if peers.pystreed_available() else tuple(row for row in grid.rows if row is not PEERS)
 
 
-def _columns(grid: Grid, quick: bool) -> tuple[Column, ...]:
+def _columns(grid: TurneyGrid, quick: bool) -> tuple[Column, ...]:
     if not quick or grid.number == 11:
         return grid.columns
     if grid.number == 10:
@@ -142,15 +129,15 @@ def _columns(grid: Grid, quick: bool) -> tuple[Column, ...]:
 
 
 def _splits(quick: bool, seed: int) -> range:
-    """Each seed has ten splits of its own; the quick version has the first two of them."""
+    """Return the ten splits of a seed; the quick version has the first two of them."""
     return range(SPLITS * seed, SPLITS * seed + (QUICK_SPLITS if quick else SPLITS))
 
 
-def _cell(grid: Grid, row: Row, data: str, errors: str, split: int, quick: bool) -> Cell:
-    return Cell(data, grid.prices, errors, row.learner, row.text(quick), split)
+def _cell(grid: TurneyGrid, row: Row, data: str, errors: str, split: int, quick: bool) -> Cell:
+    return Cell(data, grid.prices, errors, row.learner, row.text(QUICK_TRIALS if quick else None), split)
 
 
-def _cells(grid: Grid, quick: bool, seed: int) -> list[Cell]:
+def _cells(grid: TurneyGrid, quick: bool, seed: int) -> list[Cell]:
     errors = dict.fromkeys(error for column in _columns(grid, quick) for error in column.errors)
     return [
         _cell(grid, row, data, error, split, quick)
@@ -172,11 +159,11 @@ def published() -> dict[tuple[int, str, str], tuple[float, float]]:
         }
 
 
-def _table(grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> Table:
-    results = Results(grid, cells, quick, seed)
+def _table(grid: TurneyGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> ResultTable:
+    results = TurneyResults(grid, cells, quick, seed)
     entries = {
-        (row.label, column.label): Entry(
-            estimate(results.by_split(row, column)),
+        (row.label, column.label): TableEntry(
+            mean_interval(results.by_split(row, column)),
             published().get((grid.number, row.label, column.label)),
             rough=quick,
         )
@@ -188,7 +175,7 @@ def _table(grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) ->
         notes.append("The row *pick among peers* is left out: pystreed is not installed.")
     if REFINED in grid.rows and NO_TEST in grid.rows and grid.number == 5:
         notes.append(_hindsight(results))
-    return Table(
+    return ResultTable(
         name=f"turney-table{grid.number}",
         title=f"Table {grid.number}: {grid.title}",
         rows=[row.label for row in results.rows],
@@ -202,8 +189,8 @@ def _table(grid: Grid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) ->
     )
 
 
-def _hindsight(results: Results) -> str:
-    """Say what the cheapest row of every single cell costs: how low a choice among these rows could ever get."""
+def _hindsight(results: TurneyResults) -> str:
+    """Return a note on the cost of the best row of every cell: a lower bound for choosing among these rows."""
     means = [
         np.mean(
             [
@@ -216,7 +203,7 @@ def _hindsight(results: Results) -> str:
         for column in results.columns
     ]
     return (
-        "With hindsight, whoever took the cheapest row anew for every data set, error cost and split would pay"
+        "Choosing, with hindsight, the best row for every data set, error cost and split would cost"
         f" {' / '.join(f'{mean:.1f}' for mean in means)}."
     )
 
@@ -227,24 +214,23 @@ def _protocol(quick: bool, seed: int) -> str:
     search = f" ICET's searches have {QUICK_TRIALS} trials instead of 1000." if quick else ""
     return (
         "Protocol (Turney 1995, section 4): bupa, heart, hepatitis, pima and thyroid, prepared as in the paper's"
-        f" Appendix A; {len(splits)} random splits of each, two thirds for learning and one third for measuring, the"
+        f" Appendix A; {len(splits)} random splits of each, two thirds for training and one third for testing, the"
         f" same for all learners (split numbers {splits[0]} to {splits[-1]}); error costs {errors} unless the table"
-        " says otherwise. A number is the average cost per case, tests and errors, in percent of the standard cost (eq."
+        " says otherwise. Numbers are the average cost per case, tests and errors, in percent of the standard cost (eq."
         f" 6, with the class frequencies of the whole data set), averaged over data sets and error costs.{search}\n\n"
-        "Our ± is the 95 % confidence interval of that average over the splits: t · sd / √n, where each split counts"
-        " with its average over data sets and error costs. The paper says that its own comes from the standard"
-        " deviations across the splits. It is about twice as wide; the mean of the intervals of the single data sets"
-        " and error costs has that size, so we take it to be that. A number of ours that lies outside the"
-        f" published interval is marked {OUTSIDE}.\n\n"
+        "Our ± is the 95 % confidence interval of that average over the splits: t · sd / √n, where each split enters"
+        " with its average over data sets and error costs. The paper says that its intervals come from the standard"
+        " deviations across the splits. They are about twice as wide, which is the size of the mean of the intervals of"
+        " single data sets and error costs, so we assume that they are that. Our numbers outside the published"
+        f" interval are marked {OUTSIDE}.\n\n"
         'ICET, seeded ICET and binary ICET are the published algorithm (`variant="paper"`). Our own rows: *ICET,'
-        " refined* and *ACT, refined* are `ICETClassifier` and `ACTClassifier` as they come; *no test* does no test and"
-        " gives the answer of least cost; *pick"
-        " among peers* chooses by cross-validation on the training cases among no test, a pruned tree of scikit-learn"
-        " and pystreed's optimal trees of depth 1 to 3."
+        " refined* and *ACT, refined* are `ICETClassifier` and `ACTClassifier` with default parameters; *no test*"
+        " does no test and gives the answer of least cost; *pick among peers* chooses by cross-validation on the"
+        " training cases among no test, a pruned tree of scikit-learn and pystreed's optimal trees of depth 1 to 3."
     )
 
 
-def _breakdowns(results: Results) -> list[Breakdown]:
+def _breakdowns(results: TurneyResults) -> list[Breakdown]:
     def means(columns: Sequence[Column], *data: Sequence[str]) -> dict[str, list[float]]:
         return {
             row.label: [results.mean(row, column, some) for column in columns for some in data] for row in results.rows
@@ -264,7 +250,7 @@ def _panels() -> list[tuple[str, list[str]]]:
     return [*((problem.title, [name]) for name, problem in PROBLEMS.items()), ("Average of Five Datasets", [*PROBLEMS])]
 
 
-def _cost_picture(number: int, what: str, results: Results) -> Picture:
+def _cost_picture(number: int, what: str, results: TurneyResults) -> Picture:
     """Figures 3 and 6: cost against error cost."""
     columns = [Column(e, (e,)) for e in results.errors()]
     x = [float(e) for e in results.errors()]
@@ -275,7 +261,7 @@ def _tens(x: Sequence[float]) -> list[float]:
     return [value for value in x if math.log10(value).is_integer()]
 
 
-def _ratio_picture(results: Results) -> Picture:
+def _ratio_picture(results: TurneyResults) -> Picture:
     """Figure 5: cost against the ratio of negative to positive error costs."""
     ratios = [float(column.label.removeprefix("ratio ")) for column in results.columns]
     label = "ratio of negative to positive error cost"
@@ -283,7 +269,7 @@ def _ratio_picture(results: Results) -> Picture:
 
 
 def _lines_picture(
-    number: int, what: str, results: Results, columns: Sequence[Column], x: Sequence[float], x_label: str
+    number: int, what: str, results: TurneyResults, columns: Sequence[Column], x: Sequence[float], x_label: str
 ) -> Picture:
     rows = [row for row in results.rows if row.label in LABELS and (row is not ICET or SEEDED not in results.rows)]
     panels = [
@@ -294,8 +280,8 @@ def _lines_picture(
     return Picture(f"turney-figure{number}", title, x, x_label, "% of standard cost", panels, LABELS)
 
 
-def _expenditure_picture(results: Results) -> Picture:
-    """Figure 4: what ICET spends on tests, in percent of all tests, and how often it errs."""
+def _expenditure_picture(results: TurneyResults) -> Picture:
+    """Figure 4: what ICET spends on tests, in percent of the price of all tests, and its error rate."""
     panels, labels = [], ["ICET, % of maximum test expenditures", "ICET, % error rate"]
     for title, data in _panels():
         spent, wrong = [], []
@@ -329,14 +315,14 @@ def _crossover_rows() -> tuple[Row, ...]:
 BOTH = (ALL_ERRORS, LOW_ERRORS)
 OURS = (REFINED, NO_TEST)
 GRIDS = (
-    Grid(
+    TurneyGrid(
         5,
         "the baseline",
         (ICET, *GREEDY, REFINED, ACT, NO_TEST, PEERS),
         BOTH,
         pictures=(functools.partial(_cost_picture, 3, "cost against the error cost"), _expenditure_picture),
     ),
-    Grid(
+    TurneyGrid(
         7,
         "all tests immediate",
         (ICET, *GREEDY, NO_TEST),
@@ -344,17 +330,17 @@ GRIDS = (
         prices="no-delay",
         notes=("No test is delayed; otherwise as table 5.",),
     ),
-    Grid(
+    TurneyGrid(
         8,
         "no group discounts",
         (ICET, *GREEDY, NO_TEST),
         BOTH,
         prices="no-discount",
-        notes=("Every test has its full price, whatever was done before; otherwise as table 5.",),
+        notes=("Every test always costs its full price; otherwise as table 5.",),
     ),
-    Grid(
+    TurneyGrid(
         10,
-        "error costs that differ",
+        "unequal error costs",
         (ICET, *GREEDY, NO_TEST),
         tuple(Column(f"ratio {ratio:g}", (errors,)) for ratio, errors in RATIOS.items()),
         pictures=(_ratio_picture,),
@@ -363,7 +349,7 @@ GRIDS = (
             " amounts of the paper's Table 9: 50 for the smaller one. The paper prints ICET and EG2 only.",
         ),
     ),
-    Grid(
+    TurneyGrid(
         11,
         "misestimated error costs",
         (ICET, *GREEDY, *OURS),
@@ -373,14 +359,14 @@ GRIDS = (
             for tested in many
         ),
         notes=(
-            "Learned with one error cost, measured with another. The trees are those of table 5. The paper prints the"
-            " numbers for 100 in training; for 500 and 1000 it only says that they look alike.",
+            "Trained with one error cost, measured with another. The trees are those of table 5. The paper prints the"
+            " numbers for training with 100; for 500 and 1000 it only says that they are similar.",
         ),
         block=3,
     ),
-    Grid(12, "crossover against mutation", _crossover_rows(), BOTH),
-    Grid(13, "search in binary space", (BINARY, ICET, *GREEDY, *OURS), BOTH),
-    Grid(
+    TurneyGrid(12, "crossover against mutation", _crossover_rows(), BOTH),
+    TurneyGrid(13, "search in binary space", (BINARY, ICET, *GREEDY, *OURS), BOTH),
+    TurneyGrid(
         14,
         "seeded population",
         (SEEDED, ICET, BINARY, *GREEDY, *OURS),

@@ -1,30 +1,28 @@
 """The cells of Turney (1995): the five problems, their costs and splits, the learners, and what is measured.
 
-Section 4 of the paper: the cost per case on one third of the cases, after learning from the other two.
+Section 4 of the paper: the cost per case on one third of the cases, after training on the other two thirds.
 """
 
 from __future__ import annotations
 
-import importlib
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
-from worthwhile.experiments.engine import Cell, Family, Numbers, load, parameters_of, seed_of
+from worthwhile.experiments.engine import Cell, Family, Numbers, load, parameters_of
+from worthwhile.experiments.problems import CaseSet, LearnerSource
 
 __all__ = ["FAMILY", "PROBLEMS", "costs_of", "measure", "parts", "retested"]
 
 
 @dataclass(frozen=True)
-class Problem:
-    """One of the five data sets: its name in the paper, the class of the healthy (Appendix A), and how long trees take.
+class TurneyData:
+    """One of the five data sets: its name in the paper, the healthy class (Appendix A), and training time.
 
-    The time is compared with bupa's.
+    The time is relative to bupa's.
     """
 
     title: str
@@ -33,37 +31,27 @@ class Problem:
 
 
 PROBLEMS = {
-    "bupa": Problem("BUPA Liver Disease", "lt3", 1.0),
-    "heart": Problem("Heart Disease", "buff", 1.0),
-    "hepatitis": Problem("Hepatitis Prognosis", "2", 0.6),
-    "pima": Problem("Pima Indians Diabetes", "0", 3.0),
-    "thyroid": Problem("Thyroid Disease", "3", 10.0),
+    "bupa": TurneyData("BUPA Liver Disease", "lt3", 1.0),
+    "heart": TurneyData("Heart Disease", "buff", 1.0),
+    "hepatitis": TurneyData("Hepatitis Prognosis", "2", 0.6),
+    "pima": TurneyData("Pima Indians Diabetes", "0", 3.0),
+    "thyroid": TurneyData("Thyroid Disease", "3", 10.0),
 }
-
-
-@dataclass(frozen=True)
-class Learner:
-    """Where a learner is found, and about how many seconds it takes: always, and per effort of the data set."""
-
-    module: str
-    name: str
-    always: float
-    effort: float
 
 
 LEARNERS = {
-    "c45": Learner("worthwhile.greedy", "C45Classifier", 0.01, 0.004),
-    "eg2": Learner("worthwhile.greedy", "EG2Classifier", 0.01, 0.004),
-    "csid3": Learner("worthwhile.greedy", "CSID3Classifier", 0.01, 0.004),
-    "idx": Learner("worthwhile.greedy", "IDXClassifier", 0.01, 0.004),
-    "icet": Learner("worthwhile.icet", "ICETClassifier", 0.01, 0.18),  # of 1000 trials
-    "act": Learner("worthwhile.act", "ACTClassifier", 0.2, 0.05),
-    "no-test": Learner("worthwhile.experiments.peers", "NoTestClassifier", 0.01, 0.004),
-    "peers": Learner("worthwhile.experiments.peers", "PeerPickClassifier", 0.4, 0.05),
+    "c45": LearnerSource("C45Classifier", 0.01, 0.004),
+    "eg2": LearnerSource("EG2Classifier", 0.01, 0.004),
+    "csid3": LearnerSource("CSID3Classifier", 0.01, 0.004),
+    "idx": LearnerSource("IDXClassifier", 0.01, 0.004),
+    "icet": LearnerSource("ICETClassifier", 0.01, 0.18),  # for 1000 trials
+    "act": LearnerSource("ACTClassifier", 0.2, 0.05),
+    "no-test": LearnerSource("NoTestClassifier", 0.01, 0.004),
+    "peers": LearnerSource("PeerPickClassifier", 0.4, 0.05),
 }
 
 
-TREES_PER_TRIAL = 8  # of the refined search, which grows more trees and tries fewer individuals
+TREES_PER_TRIAL = 8  # of the refined search, which grows more trees for each individual
 
 
 def costs_of(costs: Costs, prices: str, errors: str, classes: Sequence[str], healthy: str) -> Costs:
@@ -75,11 +63,11 @@ def costs_of(costs: Costs, prices: str, errors: str, classes: Sequence[str], hea
         The published ones.
     prices : {"published", "no-delay", "no-discount"}
     errors : str
-        The cost of every error, or "negative:positive": that of calling the sick healthy, and the healthy sick. To
-        confuse two kinds of sick costs the less of the two (Table 24).
+        The cost of every error, or "negative:positive": that of calling the sick healthy, and the healthy sick.
+        Confusing two kinds of sick costs the smaller of the two (Table 24).
     classes : sequence of str
     healthy : str
-        Which class is not sick.
+        The class of the healthy.
 
     Examples
     --------
@@ -101,7 +89,7 @@ def costs_of(costs: Costs, prices: str, errors: str, classes: Sequence[str], hea
 
 
 def parts(n_cases: int, split: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return which cases train and which test in a random split, two thirds to one third.
+    """Return the training and test cases of a random split, two thirds to one third.
 
     Examples
     --------
@@ -113,29 +101,18 @@ def parts(n_cases: int, split: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[n
     return order[:train], order[train:]
 
 
-def load_problem(name: str, folder: str | None) -> Any:
+def load_problem(name: str, folder: str | None) -> CaseSet:
     """Load one of the five problems by its name in a cell."""
-    return load(f"turney-{name}", folder)
+    found = load(f"turney-{name}", folder)
+    return CaseSet(found.X, found.y, found.nominal, found.feature_names, np.unique(found.y).tolist(), found.costs)
 
 
 def measure(cell: Cell, folder: str | None) -> Numbers:
-    """Learn on the one part of a split and measure on the other, per case."""
+    """Train on one part of a split and measure the cost per case on the other."""
     problem = load_problem(cell.data, folder)
-    costs = costs_of(
-        problem.costs, cell.prices, cell.errors, np.unique(problem.y).tolist(), PROBLEMS[cell.data].healthy
-    )
+    costs = costs_of(problem.costs, cell.prices, cell.errors, problem.classes, PROBLEMS[cell.data].healthy)
     train, test = parts(len(problem.y), cell.split)
-    known = LEARNERS[cell.learner]
-    learner = getattr(importlib.import_module(known.module), known.name)(
-        costs=costs,
-        nominal=problem.nominal,
-        columns=problem.feature_names,
-        random_state=seed_of(cell),
-        **parameters_of(cell.parameters),
-    )
-    start = time.perf_counter()
-    learner.fit(problem.X[train], problem.y[train])
-    seconds = time.perf_counter() - start
+    learner, seconds = LEARNERS[cell.learner].fit(cell, costs, problem.take(train))
     X, y = problem.X[test], problem.y[test]
     tests, total = float(learner.test_costs(X).mean()), float(learner.total_costs(X, y).mean())
     standard = costs.standard_cost(problem.y)
@@ -153,7 +130,7 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
 
 
 def weight(cell: Cell) -> float:
-    """Return about how many seconds a cell takes."""
+    """Return roughly how many seconds a cell takes."""
     learner = LEARNERS[cell.learner]
     parameters = parameters_of(cell.parameters)
     trials = parameters.get("trials", 1000) / 1000
@@ -177,11 +154,11 @@ FAMILY = Family("turney", NUMBERS, load_problem, measure, weight)
 
 
 def retested(numbers: Numbers, trained: float, tested: float) -> float:
-    """Return the normalized cost with another uniform error cost than the one learned with (section 4.2.4).
+    """Return the normalized cost for a uniform error cost other than the one used in training (section 4.2.4).
 
     Examples
     --------
-    Tests for 10 of 20, one error in ten; the majority is wrong in a quarter of the cases.
+    Tests cost 10 of 20, one answer in ten is wrong; the majority class is wrong in a quarter of the cases.
 
     >>> cell = {"test_cost": 10.0, "error_rate": 0.1, "all_tests": 20.0, "standard_cost": 45.0}
     >>> round(retested(cell, trained=100.0, tested=400.0), 1)

@@ -43,7 +43,7 @@ MAX_THREADS = 256  # every thread has its own scratch memory
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """What all learners share. A learner adds its parameters, as fields, and says how it learns and routes cases."""
+    """Base of all learners. A learner adds its parameters as fields and implements the abstract methods."""
 
     costs: Costs | None = None
     weighting: str | None = None
@@ -61,7 +61,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
-            How much each case counts; a case of weight 0 is left out.
+            How much each case counts; a case of weight 0 is left out. For ICET and forests, which divide cases at
+            random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
 
         Returns
         -------
@@ -76,7 +77,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._learn(training)
         return self
 
-    # ---- what a learner says of itself
+    # ---- what a learner implements
 
     @abstractmethod
     def _learn(self, training: Training) -> None:
@@ -94,11 +95,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def next_test(self, known: Mapping[str, Any]) -> Advice:
-        """Return what to do now for a case of which `known` is known; see `Tree.next_test`."""
+        """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
 
     @abstractmethod
     def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
-        """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
+        """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
 
     @abstractmethod
     def explain(self, case: Mapping[str, Any]) -> Explanation:
@@ -106,28 +107,28 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _summary_html(self) -> str:
-        """Return what was learned, in money, for notebooks; nothing before `fit`."""
+        """Return a summary with costs for notebooks; empty before `fit`."""
 
     @abstractmethod
     def _content(self) -> dict[str, Any]:
-        """Return what was learned, for a file."""
+        """Return what was learned, as plain data for a file."""
 
     @abstractmethod
     def _restore(self, reader: Reader, version: int) -> ProblemContext:
-        """Take back what `_content` gave to a file of some format version."""
+        """Restore what `_content` returned, from a file of this format version."""
 
     # ---- parameters and input
 
     def _check_parameters(self) -> None:
         names = self._parameter_names()
-        # A parameter that is None unless it is given may be None.
+        # A parameter whose default is None may be None.
         optional = [name for name in names if getattr(type(self), name) is None]
         check_parameters(type(self).__name__, {name: getattr(self, name) for name in names}, optional)
 
     @classmethod
     @functools.cache
     def _parameter_names(cls) -> tuple[str, ...]:
-        # scikit-learn's get_params inspects the constructor anew each time: a twentieth of a fit on 500 × 8.
+        # scikit-learn's get_params inspects the constructor every time, which takes a twentieth of a fit on 500 × 8.
         return tuple(field.name for field in fields(cls))
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
@@ -159,7 +160,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def problem_(self) -> ProblemContext:
-        """The columns, classes and costs that the learner was fitted to."""
+        """The columns, classes and costs that the learner was fitted with."""
         if "_context" not in self.__dict__:
             check_is_fitted(self)
         return self._context
@@ -170,19 +171,19 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return columns
 
     def _check_columns(self, X: Any, columns: Columns, reset: bool) -> None:
-        """Note or compare the number and the names of the columns, as scikit-learn does."""
+        """Set, or compare, the number and names of the columns, as scikit-learn does."""
         if (
             not reset
             and self.columns is not None
             and is_frame(X, named=True)
             and not hasattr(self, "feature_names_in_")
         ):
-            # Names that came by the parameter `columns` hold like those of a frame.
+            # Names given by the parameter `columns` count like those of a frame.
             if columns.names != (known := self.problem_.columns):
                 own = ", ".join(columns.names)
-                raise ValueError(f"X has the columns {own}, but the learner was given columns={list(known)}")
+                raise ValueError(f"X has the columns {own}, but the learner was fitted with columns={list(known)}")
             return
-        # A plain array has no names; to look for them all the same would add three quarters to a predict on 500 × 8.
+        # A plain array has no names; looking for them would make a predict on 500 × 8 take 1.75 times as long.
         if (
             type(X) is np.ndarray
             and not hasattr(self, "feature_names_in_")
@@ -200,7 +201,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._labels()[answers]
 
     def predict_with_prices(self, X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """Return `predict` and `test_costs`, each case routed once."""
+        """Return `predict` and `test_costs` together, which routes each case only once."""
         answers, prices, _ = self._route(X, answers=True, prices=True)
         return self._labels()[answers], prices
 
@@ -225,7 +226,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y)
         return total
 
-    # ---- notebooks: both ways in which they ask; what scikit-learn has to show comes first
+    # ---- notebooks use one of two hooks; what scikit-learn shows comes first
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + self._summary_html()
@@ -263,9 +264,9 @@ def _plain_parameter(name: str, value: Any) -> Any:
     if isinstance(value, Costs):
         return costs_to_json(value)
     if name == "callback" or (name == "random_state" and not isinstance(value, numbers.Integral)):
-        return None  # functions and the states of generators are no data, and the tree is there
+        return None  # functions and generator states are not data, and a fitted learner does not need them
     if name == "validation" and not isinstance(value, numbers.Real):
-        return None  # the cases have done their work
+        return None  # only `fit` needs these cases
     if isinstance(value, Mapping):
         return {value_text(key): _plain_parameter(name, item) for key, item in value.items()}
     if not isinstance(value, str) and isinstance(value, Iterable):

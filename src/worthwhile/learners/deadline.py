@@ -1,4 +1,4 @@
-"""How long a search may still take."""
+"""The time limit of a search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Deadline"]
 
 
 class Deadline:
-    """The time since the start, and how much is left.
+    """The time since the start, and the time that is left.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Deadline:
         return time.monotonic() - self._start
 
     def remaining(self) -> float:
-        """Return the seconds that are left; 0 when the time is over."""
+        """Return the seconds that are left, at least 0."""
         return max(self._limit - self.elapsed(), 0.0)
 
     def fraction(self, share: float) -> Deadline:

@@ -1,4 +1,4 @@
-"""Dealing cases out to folds."""
+"""Dividing cases into folds, stratified by class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["stratified_folds", "stratified_share"]
 
 
 def stratified_folds(classes: npt.NDArray[np.int32], n_folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the fold of every case; the cases of a class are dealt out in turn.
+    """Return the fold of every case; each class is spread evenly over the folds.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def stratified_folds(classes: npt.NDArray[np.int32], n_folds: int, rng: np.rando
 
 
 def stratified_share(classes: npt.NDArray[np.int32], share: float, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return a random share of the cases, about as much of every class.
+    """Return a random share of the cases, about the same share of every class.
 
     Examples
     --------
@@ -37,6 +37,6 @@ def stratified_share(classes: npt.NDArray[np.int32], share: float, rng: np.rando
 
 
 def _by_class(classes: npt.NDArray[np.int32], rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the cases one class after the other, at random within each."""
+    """Return the cases sorted by class, in random order within a class."""
     order = rng.permutation(len(classes))
     return order[np.argsort(classes[order], kind="stable")]

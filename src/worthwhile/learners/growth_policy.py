@@ -1,4 +1,4 @@
-"""How trees are grown, pruned and answer: one typed policy, handed to the core as a whole."""
+"""How trees are grown and pruned, and how they answer: one typed policy, passed to the core as a whole."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class SamplingPolicy:
 
     r: int  # samples per branch
     greedy_first: bool  # whether the first of them is the greedy tree
-    by_size: bool  # trees are compared by their leaves (LSID3), not by their cost (ACT)
+    by_size: bool  # trees are compared by their number of leaves (LSID3), not by their cost (ACT)
     samples: str  # "grown" to the end, or "pruned" before they are valued
     confidence: float  # of the pessimistic error estimate that values them
-    margin: float  # the greedy choice stands unless another one promises to cost less by more than this share
+    margin: float  # the greedy choice stands unless another split is expected to cost less by more than this share
     seed: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GrowthPolicy:
-    """How trees are grown, pruned and answer."""
+    """How trees are grown and pruned, and how they answer."""
 
     criterion: str
     omega: float = 1.0  # how strongly the criterion weighs prices
@@ -38,9 +38,9 @@ class GrowthPolicy:
     min_share: float = 0.1
     max_depth: int = NO_LIMIT
     mdl_correction: bool = False
-    context: bool = False  # the criterion sees what a test costs after those on the path
+    context: bool = False  # the criterion uses what a test costs after those on the path
     idx_depth: int = 1  # look-ahead of IDX
-    least_cost: bool = False  # leaves answer what costs least, not the majority
+    least_cost: bool = False  # leaves give the answer of lowest expected cost, not the majority class
     prune: str = "pessimistic"
     confidence: float = 0.25
     raise_subtrees: bool = True
@@ -51,7 +51,6 @@ class GrowthPolicy:
     def core(self) -> Any:
         """Return the core's policy."""
         settings = {name: value for name, value in vars(self).items() if name != "sampling"}
-        settings["release8"], settings["lookahead"] = settings.pop("mdl_correction"), settings.pop("idx_depth")
         policy = _core.Policy(**settings)
         if self.sampling is not None:
             policy.look_ahead(**vars(self.sampling))

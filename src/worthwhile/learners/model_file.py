@@ -21,7 +21,7 @@ from worthwhile.tree.json_format import Reader, costs_from_json, read_json
 
 __all__ = ["load"]
 
-# Only what stands here can be named in a file.
+# A file can name these classes only.
 LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
     **{name: getattr(greedy, name) for name in greedy.__all__ if name.endswith("Classifier")},
     "C45CSClassifier": c45cs.C45CSClassifier,
@@ -32,13 +32,13 @@ LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
 }
 
 
-# Parameters of files of version 1 that have other names now, or none: names, or names with a value.
+# Parameters of version 1 that were renamed, and parameters, or single values of them, that were removed.
 RENAMED = {"release8": "mdl_correction", "trust": "soft_label_weight", "temper": "preset"}
 REMOVED = ("set_aside", ("samples", "stopped"), ("cuts", "values"), ("impurity", "products"))
 
 
 def load(path: str | os.PathLike[str]) -> CostSensitiveClassifier:
-    """Read a learner that `save` wrote. Everything is checked, nothing is executed.
+    """Read a learner that `save` wrote. Everything is checked, and nothing is executed.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _from_model(content: Any) -> CostSensitiveClassifier:
 
 
 def _renamed(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters of version 1 by their present names; what no longer exists has done its work in `fit`."""
+    """Return parameters of version 1 by their present names; those removed mattered in `fit` only."""
     kept = {name: value for name, value in params.items() if name not in REMOVED and (name, value) not in REMOVED}
     return {RENAMED.get(name, name): value for name, value in kept.items()}
 
@@ -102,7 +102,7 @@ def _renamed(params: Mapping[str, Any]) -> dict[str, Any]:
 def _make_learner(name: str, params: Mapping[str, Any]) -> CostSensitiveClassifier:
     learner = LEARNERS.get(name)
     if learner is None:
-        raise ValueError(f"names the unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+        raise ValueError(f"unknown learner {name!r}; choose from {', '.join(LEARNERS)}")
     valid = learner._parameter_names()
     for key in params:
         if key not in valid:

@@ -1,4 +1,4 @@
-"""How far a long fit is: what callbacks receive, and the entries of a search's history."""
+"""The progress of a long fit: what callbacks receive, and the entries of a search's history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Progress"]
 
 
 class Progress(NamedTuple):
-    """How far a long piece of work is.
+    """Progress of a long computation.
 
     Examples
     --------
@@ -17,12 +17,12 @@ class Progress(NamedTuple):
     """
 
     seconds: float
-    """Time since the work began."""
+    """Seconds since the start."""
     done: int
-    """Work done so far: trials of ICET, samples per branch of ACT's look-ahead (0: none), trees of a forest, fits of
-    a comparison."""
+    """Work done so far: trials of ICET, samples per branch of ACT's look-ahead (0: none), trees of a forest, fits of a
+    comparison."""
     total: int | None = None
-    """How much there may be in all; None where only time ends it."""
+    """Largest amount of work; None if only time ends it."""
     cost: float | None = None
     """Lowest expected cost per case so far."""
     mean: float | None = None

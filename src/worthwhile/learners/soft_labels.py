@@ -1,11 +1,11 @@
-"""Soft labels for small data: class shares by an ensemble that did not see the case.
+"""Soft labels for small data: class probabilities by an ensemble that did not see the case.
 
-A tree that learns from a few hundred cases follows the accidents of their labels. The out-of-bag shares of a random
-forest and the cross-validated ones of a logistic regression are smoother; the refined learners grow and prune by them.
-That one tree can learn from many is an old idea (Breiman & Shang 1996, born-again trees; Domingos 1998, combining
-models into one). The two are mixed so that the cases' own labels are most likely (stacking, Wolpert 1992): on the
-training sets of 6 splits of Turney's problems the mixture has 0.02 to 0.05 less log-loss than the forest on bupa, heart
-and pima, and is the forest on thyroid.
+A tree grown from a few hundred cases follows the noise in their labels. The out-of-bag probabilities of a random forest
+and the cross-validated ones of a logistic regression are smoother; the refined learners grow and prune by them. One
+tree that learns from many models is an old idea (Breiman & Shang 1996, born-again trees; Domingos 1998, combining
+models into one). The two are mixed so that the cases' own labels become most likely (stacking, Wolpert 1992): on the
+training sets of 6 splits of Turney's problems, the mixture has 0.02 to 0.05 less log-loss than the forest on bupa,
+heart and pima, and equals the forest on thyroid. docs/design/soft-labels.md gives the details.
 """
 
 from __future__ import annotations
@@ -30,39 +30,38 @@ __all__ = ["MAX_SOFT_CASES", "SOFT_LABEL_WEIGHTS", "SoftLabels", "can_be_soft", 
 
 Floats = npt.NDArray[np.float64]
 
-# No ensemble is asked about more cases: with so many, labels are no longer a matter of luck.
+# With more cases than this, noise in the labels hardly matters, and no soft labels are made.
 MAX_SOFT_CASES = 5_000
-SOFT_LABEL_WEIGHTS = (0.0, 0.5, 1.0)  # how much of a label is that of the ensemble, where a search may choose
+SOFT_LABEL_WEIGHTS = (0.0, 0.5, 1.0)  # weights of the ensemble that a search may choose from
 
 N_TREES = 60
 MIN_LEAF = 3
-MIN_SHARE = 0.02  # shares below this are left out: they would only make the table longer
+MIN_SHARE = 0.02  # smaller probabilities are dropped: they would only make the table longer
 
 N_FOLDS = 10
-# With more cases, models of different folds hardly differ; to fit ten of them took nine tenths of a fit to satimage.
+# With more cases, the models of the folds hardly differ; fitting ten of them took nine tenths of a fit on satimage.
 MANY_CASES, FEW_FOLDS = 2_800, 3
-REGULARISATION = 0.1  # of the logistic regression: scikit-learn's C, on standardised columns
-MIN_LIKELIHOOD = 0.005  # one sure and wrong answer should not decide the mixture
+REGULARISATION = 0.1  # scikit-learn's C of the logistic regression, on standardised columns
+MIN_LIKELIHOOD = 0.005  # a single confident error should not decide the mixture
 
-MAX_VALUES = 50  # one column per nominal value: identifiers would make a table of gigabytes
+MAX_VALUES = 50  # one-hot encoding of an identifier would take gigabytes
 HUGE = 1e30  # the forest computes in single precision
 
 
 def can_be_soft(training: Training) -> bool:
-    """Say whether an ensemble has anything to learn from, and labels are few enough to be worth smoothing."""
+    """Return whether an ensemble has anything to learn from, and labels are few enough to be worth smoothing."""
     return training.n_cases <= MAX_SOFT_CASES and has_values(training)
 
 
 def has_values(training: Training) -> bool:
-    """Say whether there is anything to learn from at all."""
+    """Return whether any column has a value."""
     return any(values is None or values for values in training.schema.values)
 
 
 class SoftLabels:
-    """The cases with labels of several kinds: their own, those of an ensemble, and mixtures.
+    """The cases with their own labels, those of an ensemble, and mixtures of both. Made by `own` or `by_ensemble`.
 
-    A case that is partly of one class and partly of another is two rows of the core's table, each with its share of the
-    weight. Made by `own` or `by_ensemble`.
+    A case that belongs to two classes in part becomes two rows of the core's table, each with its share of the weight.
 
     Attributes
     ----------
@@ -70,7 +69,7 @@ class SoftLabels:
     soft : bool
         Whether there are labels by an ensemble.
     ensemble_error : float
-        Share of the cases whose own label is not the ensemble's first choice.
+        Share of the cases that the ensemble misclassifies.
     case, classes, table
         Of each row: the case, the class, and the core's table of all rows.
     """
@@ -106,11 +105,11 @@ class SoftLabels:
 
     @property
     def n_weights(self) -> int:
-        """How many of the `SOFT_LABEL_WEIGHTS` make a difference."""
+        """How many of the `SOFT_LABEL_WEIGHTS` there are to choose from."""
         return len(SOFT_LABEL_WEIGHTS) if self.soft else 1
 
     def weights(self, soft_label_weight: float) -> Floats:
-        """Return the weight of every row for this share of the ensemble's labels."""
+        """Return the weight of every row, given the weight of the ensemble's labels."""
         mixed = (1 - soft_label_weight) * self._own + soft_label_weight * self._ensemble
         found: Floats = mixed[self.case, self.classes]
         return found
@@ -118,7 +117,7 @@ class SoftLabels:
     def rows(
         self, soft_label_weight: float, kept: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Any, npt.NDArray[np.int32], Floats | None]:
-        """Return table, classes and weights to grow a tree from: the rows that count, of all cases or of some."""
+        """Return table, classes and weights of the rows to grow a tree from, of all cases or of some."""
         training = self.training
         if soft_label_weight == 0:
             some = training if kept is None else training.take(np.flatnonzero(kept))
@@ -134,10 +133,10 @@ _memory: ContextVar[dict[bytes, Floats] | None] = ContextVar("_memory", default=
 
 @contextmanager
 def remember_ensembles() -> Iterator[None]:
-    """While this lasts, an ensemble is fitted only once to the same cases.
+    """Within this context, an ensemble is fitted only once to the same cases.
 
-    Its labels do not depend on prices: learning from the same cases at many prices saves nine tenths of the time of a
-    short search on the heart data (1.9 s, and 0.2 s from the second one on).
+    Its labels do not depend on prices: where the same cases are learned from at many prices, this saves nine tenths of
+    the time of a short search on the heart data (1.9 s for the first, 0.2 s for each further one).
     """
     known = _memory.get()
     before = _memory.set({} if known is None else known)
@@ -148,9 +147,9 @@ def remember_ensembles() -> Iterator[None]:
 
 
 def features_of(schema: Schema, columns: Columns) -> Floats:
-    """Return the cases as scikit-learn wants them: numbers, and one column per nominal value.
+    """Return the cases as numbers for scikit-learn, nominal columns one-hot encoded.
 
-    Nominal columns of very many values are taken for numbers, in the order of their values.
+    Nominal columns of very many values are ordinal-encoded.
     """
     parts: list[Floats] = [np.empty((columns.n_cases, 0))]
     for values, array in zip(schema.values, schema.arrays(columns), strict=True):
@@ -164,7 +163,7 @@ def features_of(schema: Schema, columns: Columns) -> Floats:
 def ensemble_shares(
     features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int, n_jobs: int
 ) -> Floats:
-    """Return for every case the class shares by a forest and a logistic regression that did not learn from it."""
+    """Return for every case the class probabilities by a forest and a logistic regression not trained on it."""
     memory = _memory.get()
     if memory is None:
         return _fit_ensemble(features, classes, n_classes, weights, seed, n_jobs)
@@ -197,12 +196,12 @@ def _out_of_bag_shares(
         N_TREES, min_samples_leaf=MIN_LEAF, oob_score=True, random_state=seed, n_jobs=n_jobs
     )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The number of unique classes")  # so many classes are the user's affair
+        warnings.filterwarnings("ignore", "The number of unique classes")  # many classes are fine
         warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
         forest.fit(features, classes, weights)
     shares = np.zeros((len(classes), n_classes))
     shares[:, forest.classes_] = np.nan_to_num(forest.oob_decision_function_)
-    # A case that every tree has seen, which is rare, keeps its own label.
+    # A case in every bootstrap sample, which is rare, keeps its own label.
     unseen = shares.sum(axis=1) == 0
     shares[unseen, classes[unseen]] = 1.0
     shares /= shares.sum(axis=1, keepdims=True)
@@ -212,7 +211,7 @@ def _out_of_bag_shares(
 def _cross_validated_shares(
     features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int
 ) -> Floats | None:
-    """Return the shares by logistic regression on the other folds; None where a class is too rare for folds."""
+    """Return the probabilities by a logistic regression on the other folds; None if a class is too rare for folds."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
@@ -224,7 +223,7 @@ def _cross_validated_shares(
     model = LogisticRegression(C=REGULARISATION, max_iter=500)
     shares = np.zeros((len(classes), n_classes))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where it does not converge, the mixture has less of it
+        warnings.simplefilter("ignore")  # if it does not converge, the mixture uses less of it
         found = cross_val_predict(
             model,
             _standardised(features),
@@ -238,15 +237,15 @@ def _cross_validated_shares(
 
 
 def _standardised(features: Floats) -> Floats:
-    """Return the columns with mean 0 and deviation 1; missing values at the mean."""
+    """Return the columns with mean 0 and standard deviation 1, missing values at the mean."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # columns without a value, or without two
+        warnings.simplefilter("ignore")  # columns with fewer than two values
         columns = (features - np.nanmean(features, axis=0)) / np.nanstd(features, axis=0)
     return np.nan_to_num(columns, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _likeliest_share(forest: Floats, logistic: Floats, classes: npt.NDArray[np.int32], weights: Floats | None) -> float:
-    """Return the share of the logistic regression in the mixture that makes the labels most likely."""
+    """Return the weight of the logistic regression that makes the labels most likely."""
     rows = np.arange(len(classes))
     first, second = (np.maximum(shares[rows, classes], MIN_LIKELIHOOD) for shares in (forest, logistic))
 

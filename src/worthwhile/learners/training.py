@@ -1,4 +1,4 @@
-"""What a learner learns from, ready for the core."""
+"""The training cases, ready for the core."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from worthwhile.tree.context import ProblemContext
 __all__ = ["Training", "route_core"]
 
 Floats = npt.NDArray[np.float64]
-# Whole weights become repeated cases up to this many rows, or this many times as many rows as there are.
+# Whole weights become repeated cases if that makes no more rows than this, or this many times the present number.
 MAX_REPEATED, MAX_REPEATS = 100_000, 4
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The cases to learn from, with their classes and weights."""
+    """The training cases with their classes and weights."""
 
     context: ProblemContext
     columns: Columns
@@ -31,7 +31,7 @@ class Training:
     classes: npt.NDArray[np.int32]  # index of the class of each case
     labels: npt.NDArray[Any]  # the classes themselves
     weights: Floats | None
-    sample_weights: Floats | None = None  # as given, without those by error costs
+    sample_weights: Floats | None = None  # as given to `fit`, without weighting by error costs
 
     @property
     def schema(self) -> Schema:
@@ -66,11 +66,11 @@ class Training:
         )
 
     def repeated(self) -> Training:
-        """Return the cases in an order of their own, those of a whole weight repeated so many times.
+        """Return the cases in a canonical order, each repeated as often as its weight says if all weights are whole.
 
-        Learners that draw or divide cases at random start from this: a case of weight 3 is three cases to them, and
-        the order of the rows makes no difference. Weights that are not whole, or that would make too many rows, stay
-        weights.
+        Learners that draw or divide cases at random start from this: to them, a case of weight 3 is three cases, and
+        the order of the rows makes no difference. Other weights, or weights that would make too many rows, stay as they
+        are.
         """
         order = self._canonical_order()
         given = self.sample_weights
@@ -88,7 +88,7 @@ class Training:
         key = self.classes.astype(np.uint64)
         for array in self.schema.arrays(self.columns):
             values = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
-            values[np.isnan(values)] = np.nan  # there is more than one
+            values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
             key = _mixed(key, values.view(np.uint64))
         if self.sample_weights is None:
             return np.argsort(key, kind="stable")
@@ -96,7 +96,7 @@ class Training:
 
 
 def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return keys that depend on both, each bit on all bits (the finalizer of SplitMix64)."""
+    """Return keys that depend on all bits of both arguments (the finalizer of SplitMix64)."""
     key = (key ^ values) * np.uint64(0x9E3779B97F4A7C15)
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -104,10 +104,16 @@ def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.N
 
 
 def route_core(core: Any, cases: Training, least_cost: bool) -> tuple[npt.NDArray[np.int32], Floats]:
-    """Return the answers of a tree of the core for some cases, and what they pay."""
+    """Return the answers of a core tree for some cases, and the prices they pay."""
     costs = cases.bound_costs
-    answers, paid, _ = _core.route(
-        core, cases.table, costs.core_pricing, costs.core_errors, least_cost, True, True, False, 1, None
+    answers, paid, _, _ = _core.route(
+        core,
+        cases.table,
+        costs.core_pricing,
+        costs.core_errors,
+        least_cost=least_cost,
+        answers=True,
+        prices=True,
     )
     assert answers is not None
     assert paid is not None

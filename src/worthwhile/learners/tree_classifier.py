@@ -1,4 +1,4 @@
-"""The base of the learners of one tree."""
+"""The base of learners of a single tree."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
@@ -22,7 +24,7 @@ __all__ = ["TreeClassifier"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(CostSensitiveClassifier):
-    """What all learners of one tree share; a learner adds its parameters, as fields, and `_learn`: it sets `tree_`."""
+    """Base of learners of a single tree. A learner adds its parameters as fields, and `_learn`, which sets `tree_`."""
 
     def _forget(self) -> None:
         self.__dict__.pop("tree_", None)
@@ -38,12 +40,15 @@ class TreeClassifier(CostSensitiveClassifier):
         tree = self._tree()
         return tree._route(self._read(X), answers, prices, shares, case_prices, self._n_threads())
 
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        return self._tree()._charged(self._read(X), self._n_threads())
+
     def next_test(self, known: Mapping[str, Any]) -> Advice:
-        """Return what to do now for a case of which `known` is known; see `Tree.next_test`."""
+        """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
         return self._tree().next_test(known)
 
     def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
-        """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
+        """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
         return self._tree().run(case, fetch)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:

@@ -1,4 +1,4 @@
-"""Case weights from error costs: a case counts as much as it costs to err about it (Ting 1998)."""
+"""Case weights from error costs: a case weighs as much as it costs to misclassify it (Ting 1998)."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from worthwhile.table.columns import value_text
 __all__ = ["class_costs", "instance_weights"]
 
 Floats = npt.NDArray[np.float64]
-SLACK = 1e-12  # relative: costs that differ less are the same
+SLACK = 1e-12  # relative: costs that differ by less count as equal
 
 
-def class_costs(money: BoundCosts, labels: Sequence[Any], vector: str | Mapping[Any, float]) -> Floats:
-    """Return what it costs to err about a case of each class, one number in place of a row of the matrix.
+def class_costs(costs: BoundCosts, labels: Sequence[Any], vector: str | Mapping[Any, float]) -> Floats:
+    """Return what it costs to misclassify a case of each class: one number for each row of the cost matrix.
 
     Parameters
     ----------
-    money : BoundCosts
+    costs : BoundCosts
     labels : sequence
         The classes.
     vector : {"sum", "max"} or mapping of class to cost
-        "sum": the costs of all wrong answers together (Breiman et al. 1984); "max": the dearest one.
+        "sum": the costs of all wrong answers together (Breiman et al. 1984); "max": the most expensive one.
     """
     if isinstance(vector, Mapping):
-        costs, why = _given(vector, labels), "vector gives no class a cost above 0"
+        found, why = _given(vector, labels), "vector gives no class a cost above 0"
     else:
-        costs = _by_matrix(money.error_costs[:, : len(labels)], vector)
+        found = _by_matrix(costs.error_costs[:, : len(labels)], vector)
         why = "no wrong answer costs more than the right one"
-    if len(labels) > 1 and not costs.any():
-        raise ValueError(f"{why}: the error costs give cases no weight")
-    return costs
+    if len(labels) > 1 and not found.any():
+        raise ValueError(f"{why}, so all cases would have weight 0")
+    return found
 
 
 def _by_matrix(matrix: Floats, vector: str) -> Floats:
-    regret = np.maximum(matrix - np.diagonal(matrix)[:, None], 0.0)  # a right answer may cost something, too
+    regret = np.maximum(matrix - np.diagonal(matrix)[:, None], 0.0)  # a right answer may have a cost, too
     costs: Floats = regret.sum(axis=1) if vector == "sum" else regret.max(axis=1)
     return costs
 
 
 def _given(vector: Mapping[Any, Any], labels: Sequence[Any]) -> Floats:
-    """Return the costs of a mapping, whose labels may be texts; it may know more classes, since a fold may lack one."""
+    """Return the costs of a mapping. Its labels may be strings, and of more classes than a fold has."""
     costs: dict[str, float] = {}
     for label, given in vector.items():
         name = value_text(label)
@@ -65,7 +65,7 @@ def _given(vector: Mapping[Any, Any], labels: Sequence[Any]) -> Floats:
 
 
 def instance_weights(classes: npt.NDArray[np.int32], costs: Floats, weights: Floats | None) -> Floats:
-    """Return a weight for every case in proportion to the cost of its class; their sum stays what it was.
+    """Return weights in proportion to the cost of each case's class; their sum does not change.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def instance_weights(classes: npt.NDArray[np.int32], costs: Floats, weights: Flo
     [0.5, 0.5, 0.5, 2.5]
     """
     counted = np.ones(len(classes)) if weights is None else weights
-    if np.ptp(costs) <= SLACK * costs.max():  # all the same: not even rounding is to change anything
+    if np.ptp(costs) <= SLACK * costs.max():  # equal costs: not even rounding should change anything
         return counted
     weighted = counted * costs[classes]
     total = weighted.sum()

@@ -73,7 +73,7 @@ class SharedData(Generic[T]):
         return self._future
 
     def is_lost(self) -> bool:
-        """Return whether the data was sent and no worker holds it any more."""
+        """Return whether the data was sent and no worker has it any more."""
         return self._future is not None and self._future.status != "finished"
 
 

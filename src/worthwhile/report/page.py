@@ -16,9 +16,9 @@ import jinja2
 from markupsafe import Markup
 
 from worthwhile import __version__
-from worthwhile.evaluation.evaluate import Done
 from worthwhile.evaluation.metrics import innermost
 from worthwhile.files import write_text
+from worthwhile.learners.progress import Progress
 from worthwhile.report.sections import sections
 from worthwhile.report.tree_layout import shortened
 from worthwhile.table.columns import value_text
@@ -40,7 +40,7 @@ def write_report(
     title: str | None = None,
     currency: str = "",
     sensitivity: bool | float = True,
-    tell: Callable[[Done], Any] | None = None,
+    tell: Callable[[Progress], Any] | None = None,
 ) -> None:
     """Write a report on a model: one HTML file that loads nothing and sends nothing.
 
@@ -63,7 +63,7 @@ def write_report(
     sensitivity : bool or float, default True
         Whether to find break-even prices. A number limits the time in seconds; True allows 60.
     tell : function, optional
-        Called with a `Done` (trees trained so far and in total) during the search for break-even prices.
+        Called with a `Progress` (trees trained so far and in total) during the search for break-even prices.
 
     Examples
     --------

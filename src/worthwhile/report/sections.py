@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from worthwhile.evaluation.evaluate import Done, evaluate
-from worthwhile.evaluation.metrics import innermost, tree_of
+from worthwhile.evaluation.evaluate import evaluate
+from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
 from worthwhile.evaluation.spending import spending
+from worthwhile.learners.progress import Progress
 from worthwhile.report.tree_layout import layout_tree
 from worthwhile.table.columns import Factor
 from worthwhile.tree.context import ProblemContext
@@ -32,11 +33,17 @@ STRIP = 180  # width of the picture of a price range
 
 
 def sections(
-    clf: Any, X: Any, y: Any, X_train: Any, y_train: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
+    clf: Any,
+    X: Any,
+    y: Any,
+    X_train: Any,
+    y_train: Any,
+    sensitivity: bool | float,
+    tell: Callable[[Progress], Any] | None,
 ) -> dict[str, Any]:
     """Return the variables of the templates; the parameters are those of `write_report`."""
     est, X_own = innermost(clf, X)
-    problem = tree_of(est)
+    problem = context_of(est)
     learner = "tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
     forest = hasattr(est, "trees_")
     tree = None if forest else est if isinstance(est, Tree) else est._tree()
@@ -60,9 +67,9 @@ def sections(
 def _summary(found: Evaluation) -> dict[str, Any]:
     return {
         "found": found,
-        "best": min(found.ways[1:], key=lambda way: way.total_cost.mean),
-        "largest": max(way.total_cost.mean for way in found.ways),
-        "rejects": any(way.reject_rate for way in found.ways),
+        "best": min(found.strategies[1:], key=lambda way: way.total_cost.mean),
+        "largest": max(way.total_cost.mean for way in found.strategies),
+        "rejects": any(way.reject_rate for way in found.strategies),
     }
 
 
@@ -105,7 +112,7 @@ def _thinned(curve: list[Any], kept: int) -> list[Any]:
 
 
 def _break_even(
-    clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Done], Any] | None
+    clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Progress], Any] | None
 ) -> dict[str, Any]:
     """Return the break-even prices and how they were found, or the reason why there are none."""
     est, X = innermost(clf, X)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from worthwhile.table.columns import value_text
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, condition, percent
+from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree

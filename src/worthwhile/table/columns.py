@@ -50,7 +50,7 @@ def value_codes(values: Sequence[str]) -> dict[str, int]:
     """
     codes = {value: code for code, value in enumerate(values)}
     if codes and codes.keys() <= {"False", "True"}:  # some data formats turn booleans into numbers
-        codes |= {digit: codes[truth] for truth, digit in (("False", "0"), ("True", "1")) if truth in codes}
+        codes |= {digit: codes[value] for value, digit in (("False", "0"), ("True", "1")) if value in codes}
     return codes
 
 

@@ -257,8 +257,8 @@ class _ColumnBuilder:
         self.name, self.kind, self.missing = name, kind, missing
         self.parts: list[npt.NDArray[np.generic]] = []
         self.codes: dict[str, int] | None = {} if kind == "nominal" else None
-        self.n_rows = self.n_numbers = self.n_texts = 0
-        self.first_text: tuple[int, str] | None = None
+        self.n_rows = self.n_numbers = self.n_strings = 0
+        self.first_string: tuple[int, str] | None = None
 
     def add(self, cells: Sequence[str]) -> None:
         """Add the next cells."""
@@ -282,17 +282,17 @@ class _ColumnBuilder:
         except ValueError:
             pass  # not all are numbers: check each distinct cell
         values = {text: math.nan if text.strip() in self.missing else _number(text) for text in set(cells)}
-        texts = {text for text, value in values.items() if value is None}
-        if texts:
-            n_texts = sum(text in texts for text in cells)
+        strings = {text for text, value in values.items() if value is None}
+        if strings:
+            n_strings = sum(text in strings for text in cells)
             known = sum(text.strip() not in self.missing for text in cells)
-            if self.kind == "guess" and not self.parts and 2 * n_texts >= known:
+            if self.kind == "guess" and not self.parts and 2 * n_strings >= known:
                 self.codes = {}
                 return None
-            self.n_texts += n_texts
-            if self.first_text is None:
-                row = next(i for i, text in enumerate(cells) if text in texts)
-                self.first_text = self.n_rows + row, cells[row].strip()
+            self.n_strings += n_strings
+            if self.first_string is None:
+                row = next(i for i, text in enumerate(cells) if text in strings)
+                self.first_string = self.n_rows + row, cells[row].strip()
         numbers = {text: math.nan if value is None else value for text, value in values.items()}
         part = np.fromiter(map(numbers.__getitem__, cells), np.float64, len(cells))
         self.n_numbers += int((~np.isnan(part)).sum())
@@ -302,14 +302,14 @@ class _ColumnBuilder:
         """Return the column, or None if it must be read again as nominal."""
         whole = np.concatenate(self.parts) if self.parts else np.zeros(0)
         if self.codes is not None:
-            texts = [_category_text(text.strip()) for text in self.codes]
-            place = {text: i for i, text in enumerate(sorted(set(texts) - self.missing))}
-            code = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int32)
+            categories = [_category_text(text.strip()) for text in self.codes]
+            place = {text: i for i, text in enumerate(sorted(set(categories) - self.missing))}
+            code = np.array([*(place.get(text, -1) for text in categories), -1], dtype=np.int32)
             return Factor(list(place), code[whole.astype(np.int32)])
-        if self.first_text is not None:
-            if self.kind == "guess" and self.n_texts >= self.n_numbers:
+        if self.first_string is not None:
+            if self.kind == "guess" and self.n_strings >= self.n_numbers:
                 return None
-            raise _BadCellError(self.name, *self.first_text, declared=self.kind == "numeric")
+            raise _BadCellError(self.name, *self.first_string, declared=self.kind == "numeric")
         return whole.astype(np.float64, copy=False)
 
 

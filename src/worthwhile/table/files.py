@@ -92,7 +92,7 @@ class DataTable:
         column = self.columns[target]
         if not isinstance(column, Factor):
             column = Factor.of(*np.unique(column, return_inverse=True))
-        codes, texts = column.codes, column.categories
+        codes, names = column.codes, column.categories
         missing = np.flatnonzero(codes < 0)
         if len(missing):
             more = f" ({len(missing)} cases have none)" if len(missing) > 1 else ""
@@ -100,11 +100,11 @@ class DataTable:
             raise ValueError(f"{self.location(int(missing[0]))}: {lacks}")
         used = np.unique(codes)
         if check:
-            self._check_classes(target, [texts[code] for code in used])
-        numbers = [_whole_number(text) for text in texts]
+            self._check_classes(target, [names[code] for code in used])
+        numbers = [_whole_number(text) for text in names]
         if all(numbers[code] is not None for code in used):
             return np.array([number or 0 for number in numbers], dtype=np.int64)[codes]
-        return np.array(texts)[codes]
+        return np.array(names)[codes]
 
     def class_names(self, name: str) -> set[str]:
         """Return the distinct values of a column as class names: 1.0 is "1"."""

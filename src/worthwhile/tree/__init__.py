@@ -1,4 +1,4 @@
-"""A priced decision tree: its nodes and JSON, one case on its way through it, and how it is shown."""
+"""A decision tree with prices: its nodes and JSON, the path of one case through it, and how it is shown."""
 
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.explanation import Explanation

@@ -1,4 +1,4 @@
-"""What to do now for one case, and why, in money."""
+"""What to do next for one case, and why."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from worthwhile.wording import amount
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Advice", "advise", "best_now"]
+__all__ = ["Advice", "advise"]
 
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """What to do now for a case: do a test, or answer; and why, in money.
+    """What to do next for a case: do a test, or answer; with the costs behind it.
 
-    Costs that are expected are expected by the training cases. They are None where they cannot be said: a tree written
-    by hand may have no weights, and of a forest it is not known what the trees still to be asked will say.
+    Expected costs are averages over the training cases. They are None where unknown: a tree written by hand may have no
+    weights, and in a forest they depend on trees that have not voted yet.
 
     Attributes
     ----------
     test : str or None
         The test to do now; None: stop and answer.
     price : float
-        What ordering it costs here, everything that it commits to included.
+        What ordering it costs at this point, including everything it commits to.
     commits : tuple of str
-        The other tests that are ordered with it because its result comes later.
+        The other tests that must be ordered with it because its result is delayed.
     answer : object
-        The answer, if it is time for it, otherwise None.
+        The answer; None while a test is to be done.
     spent : float
-        Price of what has been ordered so far.
+        Price of everything ordered so far.
     probabilities : dict
-        Class shares as far as is known now.
+        Class probabilities given what is known so far.
     stop_answer : object
-        The best answer if we stopped now: the one of least expected error cost.
+        The best answer if we stopped now: the one with the least expected error cost.
     stop_cost : float or None
         Its expected error cost.
     go_on_cost : float or None
-        Expected price of the tests still to be paid for plus expected error cost, if we go on as advised. Where it is
-        time to answer: expected error cost of the answer.
+        Expected price of the tests not yet paid for plus expected error cost, if we go on as advised. If the advice is
+        to answer: expected error cost of that answer.
     delayed : bool
-        The result of the test comes later, so that `commits` are ordered with it.
+        The result of the test is delayed, so the tests in `commits` are ordered with it.
     unavailable : tuple of str
-        The tests that cannot be had.
+        The unavailable tests.
     reason : str
-        Why, in a sentence.
+        Why, in one sentence.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Advice:
 
     @property
     def gain(self) -> float | None:
-        """What going on is expected to save: `stop_cost` less `go_on_cost`; None where one of them is not known."""
+        """What going on is expected to save: `stop_cost` minus `go_on_cost`; None if either is unknown."""
         return None if self.stop_cost is None or self.go_on_cost is None else self.stop_cost - self.go_on_cost
 
     def __str__(self) -> str:
@@ -109,15 +109,15 @@ class Advice:
 
 
 def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
-    """Return what to do now for a case; see `Tree.next_test`."""
+    """Return what to do next for a case; see `Tree.next_test`."""
     walk = Walk(tree, known)
     walk.count_known_as_paid()
     shares = walk.shares()
-    stop_answer, stop_cost = best_now(tree, shares)
+    stop_answer, stop_cost = _best_answer_now(tree, shares)
     try:
-        go_on, unknown = expected_cost(walk), "it has no training weights"
+        go_on, unknown = expected_cost(walk), "some branches have no training weights"
     except TooManyPathsError:
-        go_on, unknown = None, "with what cannot be had there are too many ways to go on"
+        go_on, unknown = None, "the unavailable tests leave too many paths to evaluate"
     order, now = walk.next_order(), _Situation(walk, shares, stop_answer, stop_cost, go_on)
     if order is None:
         answer = walk.answer()
@@ -127,8 +127,8 @@ def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
     return now.advice(tree.columns[order.test], price, also, None, order.delayed, reason)
 
 
-def best_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
-    """Return the answer of least expected error cost and that cost; None where the tree has no weights."""
+def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
+    """Return the answer with the least expected error cost, and that cost; None if the tree has no weights."""
     if not tree.nodes.weights[0].any():
         return None, None
     best = best_answer(tree.error_costs, shares)
@@ -137,7 +137,7 @@ def best_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | 
 
 @dataclass(frozen=True)
 class _Situation:
-    """Where a case stands, in money."""
+    """The state of a case: its class shares, and the costs of stopping and of going on."""
 
     walk: Walk
     shares: npt.NDArray[np.float64]
@@ -173,15 +173,15 @@ class _Situation:
 
 def _why_go_on(now: _Situation, unknown: str) -> str:
     if now.stop_cost is None:
-        return f"The tree asks for it here; what is to be expected cannot be said: {unknown}."
+        return "The tree asks for this test here; expected costs are unknown because the tree has no training weights."
     stop = f"Answering {now.stop_answer} now is expected to cost {amount(now.stop_cost)} in errors"
     if now.go_on_cost is None:
-        return f"{stop}; what going on costs cannot be said: {unknown}."
+        return f"{stop}; the cost of going on is unknown because {unknown}."
     gain = now.stop_cost - now.go_on_cost
     if amount(gain) == amount(0):
         difference = "the same"
     else:
-        difference = f"{amount(abs(gain))} {'less' if gain > 0 else 'more; the tree asks for it all the same'}"
+        difference = f"{amount(abs(gain))} {'less' if gain > 0 else 'more, but the tree still asks for it'}"
     return f"{stop}; going on {amount(now.go_on_cost)} in tests and errors, {difference}."
 
 

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ProblemContext:
-    """The columns, the classes and the costs of a problem, worked out once.
+    """The columns, classes and costs of a problem, prepared once.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class ProblemContext:
 
     @classmethod
     def of(cls, schema: Schema, classes: Sequence[Any], costs: Costs | None) -> ProblemContext:
-        """Bind costs to columns and classes, refusing what does not fit them."""
+        """Bind costs to columns and classes, rejecting costs that do not fit them."""
         return cls(schema, tuple(classes), BoundCosts.of(costs, schema.names, classes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The core's objects cannot be sent or written; they are made again.
+        # The core's objects cannot be pickled; they are built again.
         return ProblemContext.of, (self.schema, self.classes, self.costs)
 
     @property
@@ -88,10 +88,9 @@ class ProblemContext:
         return label_array(self.answers)
 
     def errors_of(self, answers: npt.NDArray[Any], y: Any) -> Floats:
-        """Return the error cost of each answer (an index into `answers`), given the truth.
+        """Return the error cost of each answer (an index into `answers`), given the true classes.
 
-        A class that no training case had is an error like any other, where the error costs know it (a fold may lack
-        one).
+        A class that no training case had (a fold may lack one) counts as an error if the error costs include it.
         """
         labels, place = distinct_labels(y, len(answers))
         costs: Floats = self.error_rows(labels)[place, answers]
@@ -105,9 +104,9 @@ class ProblemContext:
             return self.error_costs[[position[label] for label in labels]]
         kinds = {isinstance(label, str) for label in self.classes}
         for label in unseen:
-            if isinstance(label, str) not in kinds:  # strings for numbers: these are other labels, not rare classes
+            if isinstance(label, str) not in kinds:  # strings instead of numbers: wrong labels, not rare classes
                 known = ", ".join(map(repr, self.classes))
-                raise ValueError(f"y contains the unknown class {label!r}; known classes are {known}")
+                raise ValueError(f"y contains the unknown class {label!r}; the classes are {known}")
         k = len(self.classes)
         _, matrix = self.costs.error_matrix([*self.classes, *unseen])
         position |= {label: k + i for i, label in enumerate(unseen)}
@@ -115,19 +114,19 @@ class ProblemContext:
         return matrix[np.ix_([position[label] for label in labels], answers)]
 
     def split_known(self, case: Mapping[int, float]) -> tuple[list[int], list[int]]:
-        """Return the tests of a case that have a value, and those that are unavailable.
+        """Return the tests of a case that have a value, and the unavailable ones.
 
-        A value that no training case has is as good as none.
+        A value that no training case has counts as missing.
         """
-        gone = [
+        unavailable = [
             test
             for test, value in case.items()
             if math.isnan(value) or (value < 0 and self.schema.values[test] is not None)
         ]
-        return [test for test in case if test not in gone], gone
+        return [test for test in case if test not in unavailable], unavailable
 
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> Floats | None:
-        """Return prices by case and test as the core wants them, refusing invalid ones."""
+        """Return checked prices by case and test, as the core needs them."""
         if case_prices is None:
             return None
         prices: Floats = np.ascontiguousarray(case_prices, dtype=np.float64)
@@ -136,26 +135,26 @@ class ProblemContext:
             raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")
         for row, test in np.argwhere(~(np.isfinite(prices) & (prices >= 0)))[:1]:
             culprit = f"row {row}, test {self.columns[test]!r}: {prices[row, test]}"
-            raise ValueError(f"case_prices contains a price that is negative or not finite ({culprit})")
+            raise ValueError(f"case_prices must be finite and at least 0 ({culprit})")
         return prices
 
     def read(self, X: Any) -> Columns:
-        """Take X apart into the columns of the problem; those of a frame are found by name."""
+        """Return the columns of X that the problem uses; those of a frame are found by name."""
         if is_frame(X, named=True):
             absent = [name for name in self.columns if name not in set(X.columns)]
             if absent:
                 plural = "s" if len(absent) > 1 else ""
-                raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))}, which the tree knows")
+                raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))}")
             return read_columns(X[list(self.columns)])
         columns = read_columns(X)
         if len(columns.arrays) != len(self.columns):
-            known = f"the tree knows {len(self.columns)}: {', '.join(self.columns)}"
-            raise ValueError(f"X has {len(columns.arrays)} columns, but {known}")
+            expected = f"expected {len(self.columns)}: {', '.join(self.columns)}"
+            raise ValueError(f"X has {len(columns.arrays)} columns, {expected}")
         return columns
 
 
 def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return labels as an array that keeps their types apart: numbers with a string among them stay numbers."""
+    """Return labels as an array that keeps their types: numbers stay numbers even with a string among them."""
     array = np.array(labels)
     if array.ndim != 1 or (array.dtype.kind in "US" and not all(isinstance(label, str) for label in labels)):
         array = np.empty(len(labels), dtype=object)
@@ -164,7 +163,7 @@ def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.intp]]:
-    """Return the different classes of y, and for every case which one of them it has."""
+    """Return the distinct classes of y, and for every case the index of its class."""
     y = np.asarray(y)
     if y.ndim != 1 or len(y) != n_cases:
         raise ValueError(f"y has the shape {y.shape}, expected ({n_cases},): one class per case")
@@ -175,6 +174,6 @@ def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.int
     place = np.empty(n_cases, dtype=np.intp)
     for row, label in enumerate(y.tolist()):
         if is_missing(label):
-            raise ValueError(f"y has no class in row {row}: {label!r}")
+            raise ValueError(f"the class of row {row} of y is missing: {label!r}")
         place[row] = position.setdefault(label, len(position))
     return list(position), place

@@ -1,6 +1,6 @@
-"""The dialogue behind ``worthwhile next``: one test after the other, with prices, until there is an answer.
+"""The dialogue of ``worthwhile next``: one test after another, with prices, until there is an answer.
 
-Nothing here knows of a terminal: the caller gives a function that asks for a line and one that shows something.
+It does not depend on a terminal: the caller passes a function that reads a line and one that shows something.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
 from worthwhile.table.schema import Schema
-from worthwhile.tree.run import Entry, Outcome, entries_of_known
+from worthwhile.tree.run import LedgerEntry, Outcome, entries_of_known
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration
 
@@ -22,49 +22,49 @@ if TYPE_CHECKING:
 
     from worthwhile.tree.advice import Advice
 
-__all__ = ["Dialogue", "Talk", "hold", "read_known", "read_value"]
+__all__ = ["Dialogue", "DialogueResult", "read_known", "read_value", "run_dialogue"]
 
 UNAVAILABLE = ("u", "unavailable")
-HELP = "Type the value, or: u (it cannot be had), undo, why, quit."
+HELP = "Type the value, or: u (unavailable), undo, why, quit."
 
 
 @dataclass(frozen=True)
-class Talk:
-    """What came out of a dialogue.
+class DialogueResult:
+    """The result of a dialogue.
 
     Attributes
     ----------
     ended : {"answered", "quit", "interrupted"}
-        How it ended: with the answer, because the person or the input stopped, or by Ctrl-C.
+        How it ended: with the answer, because the user quit or the input ended, or by Ctrl-C.
     known : dict
-        What is known of the case, None for what cannot be had.
-    ledger : tuple of Entry
+        The known values of the case; None for unavailable tests.
+    ledger : tuple of LedgerEntry
     outcome : Outcome or None
-        None without an answer.
+        None if there is no answer.
     """
 
     ended: str
     known: dict[str, Any]
-    ledger: tuple[Entry, ...]
+    ledger: tuple[LedgerEntry, ...]
     outcome: Outcome | None
 
 
-def hold(
-    model: Any, known: Mapping[str, Any], ask: Callable[[str], str], tell: Callable[[Any], None], currency: str = ""
-) -> Talk:
-    """Ask for one test at a time until there is an answer; show prices, reasons, and in the end the ledger.
+def run_dialogue(
+    model: Any, known: Mapping[str, Any], ask: Callable[[str], str], show: Callable[[Any], None], currency: str = ""
+) -> DialogueResult:
+    """Ask for one test at a time until there is an answer; show prices, reasons and finally the ledger.
 
     Parameters
     ----------
     model : learner or Tree
     known : mapping of test to value
-        What is known already, as for `next_test`.
+        What is already known, as for `next_test`.
     ask : function
-        Gets a prompt, returns a line. EOFError and KeyboardInterrupt end the dialogue.
-    tell : function
-        Gets plain texts, and in the end the ledger: a table of rich.
+        Takes a prompt and returns a line. EOFError and KeyboardInterrupt end the dialogue.
+    show : function
+        Takes strings, and finally the ledger: a table of rich.
     currency : str
-        Of the prices, for the title of the ledger.
+        Currency of the prices, shown in the title of the ledger.
 
     Examples
     --------
@@ -72,24 +72,24 @@ def hold(
     >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
     >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
     >>> lines, shown = iter(["three", "3", ""]), []
-    >>> talk = hold(clf, {}, ask=lambda prompt: next(lines), tell=shown.append)
+    >>> result = run_dialogue(clf, {}, ask=lambda prompt: next(lines), show=shown.append)
     >>> print(*shown[:-2], sep="\\n")
-    Type the value, or: u (it cannot be had), undo, why, quit.
+    Type the value, or: u (unavailable), undo, why, quit.
     <BLANKLINE>
     Next: x0 for 4.00 (0.00 spent so far).
     Answering a now is expected to cost 5.00 in errors; going on 4.00 in tests and errors, 1.00 less.
-    'three' is no number; x0 is a number, e.g. 36.6. If it cannot be had, type u.
+    'three' is not a number; x0 needs a number, e.g. 36.6. If it is unavailable, type u.
     <BLANKLINE>
     Answer: b (a 0%, b 100%), 4.00 spent.
     The tree asks for no further test here; answering b is expected to cost 0.00 in errors.
-    >>> talk.ended, talk.outcome
+    >>> result.ended, result.outcome
     ('answered', Outcome(answer b, 4.00 spent on x0))
     """
     dialogue = Dialogue(model, known)
-    tell(HELP)
+    show(HELP)
     ended = "quit"
     try:
-        while dialogue.turn(ask, tell):
+        while dialogue.turn(ask, show):
             pass
         ended = "answered" if dialogue.advice.test is None else "quit"
     except EOFError:
@@ -97,19 +97,19 @@ def hold(
     except KeyboardInterrupt:
         ended = "interrupted"
     if dialogue.ledger:
-        tell("")
-        tell(dialogue.table(currency))
-    return Talk(ended, dialogue.known, tuple(dialogue.ledger), dialogue.outcome())
+        show("")
+        show(dialogue.table(currency))
+    return DialogueResult(ended, dialogue.known, tuple(dialogue.ledger), dialogue.outcome())
 
 
 @dataclass
 class Dialogue:
-    """A case in conversation: what is known, what it cost, and what to do next."""
+    """The state of a dialogue: what is known, what it cost, and what to do next."""
 
     model: Any
     given: Mapping[str, Any]
     known: dict[str, Any] = field(init=False)
-    ledger: list[Entry] = field(init=False)
+    ledger: list[LedgerEntry] = field(init=False)
     advice: Advice = field(init=False)
     _shown: bool = field(default=False, init=False)
 
@@ -119,31 +119,31 @@ class Dialogue:
         self.advice = self.model.next_test(self.known)
         self.ledger = entries_of_known(self.model.next_test, self.known)
 
-    def turn(self, ask: Callable[[str], str], tell: Callable[[Any], None]) -> bool:
-        """Show where the case stands, ask once and do what was said; False: it is over."""
+    def turn(self, ask: Callable[[str], str], show: Callable[[Any], None]) -> bool:
+        """Show the advice, read one line and act on it; return False at the end of the dialogue."""
         if not self._shown:
-            tell("")
-            for line in self.situation():
-                tell(line)
+            show("")
+            for line in self.advice_lines():
+                show(line)
             self._shown = True
-        return self._obey(ask(self.prompt()).strip(), tell)
+        return self._handle(ask(self.prompt()).strip(), show)
 
-    def situation(self) -> list[str]:
-        """Return what to do now, and why, in words and money."""
+    def advice_lines(self) -> list[str]:
+        """Return what to do next, and why."""
         advice = self.advice
         if advice.test is None:
             shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
             return [f"Answer: {advice.answer} ({shares}), {amount(advice.spent)} spent.", advice.reason]
-        price = f" for {amount(advice.price)}" if advice.price else ", nothing more to pay"
+        price = f" for {amount(advice.price)}" if advice.price else " at no extra cost"
         lines = [f"Next: {advice.test}{price} ({amount(advice.spent)} spent so far)."]
         if advice.commits:
-            lines.append(f"Its result comes later: {enumeration(advice.commits)} must be ordered with it.")
+            lines.append(f"Its result is delayed, so {enumeration(advice.commits)} must be ordered with it.")
         return [*lines, advice.reason]
 
     def prompt(self) -> str:
-        """Return what to ask for."""
+        """Return the prompt for the next line."""
         if self.advice.test is None:
-            return "Enter to end, or undo: "
+            return "Press Enter to finish, or type undo: "
         values = self._values()
         if values is None:
             return f"{self.advice.test} (a number): "
@@ -152,69 +152,69 @@ class Dialogue:
     def _values(self) -> tuple[str, ...] | None:
         return self.schema.values[self.schema.names.index(str(self.advice.test))]
 
-    def _obey(self, said: str, tell: Callable[[Any], None]) -> bool:
-        word = said.casefold()
+    def _handle(self, line: str, show: Callable[[Any], None]) -> bool:
+        word = line.casefold()
         values = self._values() if self.advice.test is not None else None
         if word in {value.casefold() for value in values or ()}:
-            word = ""  # a value that happens to be a command is a value; commands can be written with a colon
+            word = ""  # a value may have the name of a command; the command is then typed with a colon
         word = word.removeprefix(":")
         if word in ("quit", "exit", "q"):
             return False
         if word == "undo":
-            self._undo(tell)
+            self._undo(show)
         elif word in ("why", "?", "help"):
-            for line in [HELP] if word != "why" else self.why():
-                tell(line)
+            for shown in [HELP] if word != "why" else self.why():
+                show(shown)
         elif self.advice.test is None:
-            return bool(said)
+            return bool(line)
         elif word in UNAVAILABLE:
-            self._learn(None)
+            self._record(None)
         else:
-            self._take(said, tell)
+            self._record_text(line, show)
         return True
 
-    def _take(self, said: str, tell: Callable[[Any], None]) -> None:
+    def _record_text(self, line: str, show: Callable[[Any], None]) -> None:
         try:
-            self._learn(read_value(self.model, str(self.advice.test), said))
+            self._record(read_value(self.model, str(self.advice.test), line))
         except ValueError as error:
-            tell(f"{error} If it cannot be had, type u.")
+            show(f"{error} If it is unavailable, type u.")
 
-    def _learn(self, value: Any) -> None:
+    def _record(self, value: Any) -> None:
         asked, test = self.advice, str(self.advice.test)
         self.known[test] = value
         self.advice = self.model.next_test(self.known)
         commits = () if value is None else asked.commits
-        self.ledger.append(Entry(test, value, self.advice.spent - asked.spent, commits, self.advice.spent))
+        self.ledger.append(LedgerEntry(test, value, self.advice.spent - asked.spent, commits, self.advice.spent))
         self._shown = False
 
-    def _undo(self, tell: Callable[[Any], None]) -> None:
+    def _undo(self, show: Callable[[Any], None]) -> None:
         if not self.ledger or self.ledger[-1].given:
-            tell("There is nothing to undo.")
+            show("There is nothing to undo.")
             return
         entry = self.ledger.pop()
         del self.known[entry.test]
         self.advice = self.model.next_test(self.known)
-        tell(f"{entry.test} is not known any more.")
+        show(f"The value of {entry.test} is removed.")
         self._shown = False
 
     def why(self) -> list[str]:
-        """Return what speaks for the advice, at length."""
+        """Return the reasons for the advice in full."""
         advice = self.advice
         shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
-        lines = [f"As far as is known now: {shares}."]
+        lines = [f"Class probabilities so far: {shares}."]
         if advice.stop_cost is not None and advice.test is not None:
             lines.append(f"Stop and answer {advice.stop_answer}: {amount(advice.stop_cost)} expected in errors.")
         if advice.go_on_cost is not None and advice.gain is not None and advice.test is not None:
-            lines.append(f"Go on: {amount(advice.go_on_cost)} expected in errors and tests still to be paid for.")
+            lines.append(f"Go on: {amount(advice.go_on_cost)} expected in errors and tests not yet paid for.")
             lines.append(f"Going on is {'better' if advice.gain >= 0 else 'worse'} by {amount(abs(advice.gain))}.")
         else:
             lines.append(advice.reason)
         if advice.unavailable:
-            lines.append(f"Not to be had: {enumeration(advice.unavailable)}.")
+            lines.append(f"Unavailable: {enumeration(advice.unavailable)}.")
         return lines
 
     def outcome(self) -> Outcome | None:
-        """Return the answer with its ledger, None before it is there."""
+        """Return the answer with its ledger; None before there is one."""
         advice = self.advice
         if advice.test is not None:
             return None
@@ -226,9 +226,9 @@ class Dialogue:
         from rich.markup import escape
         from rich.table import Table
 
-        money = f" ({currency})" if currency else ""
+        unit = f" ({currency})" if currency else ""
         answer = f": answer {self.advice.answer}" if self.advice.test is None else ", no answer yet"
-        table = Table(title=escape(f"Ledger{money}{answer}"), title_justify="left", show_footer=True)
+        table = Table(title=escape(f"Ledger{unit}{answer}"), title_justify="left", show_footer=True)
         table.add_column("Test", "Total")
         table.add_column("Value")
         table.add_column("Price", amount(self.advice.spent), justify="right")
@@ -237,16 +237,16 @@ class Dialogue:
         if any(notes):
             table.add_column("")
         for entry, note in zip(self.ledger, notes, strict=True):
-            value = "cannot be had" if is_missing(entry.value) else value_text(entry.value)
+            value = "unavailable" if is_missing(entry.value) else value_text(entry.value)
             cells = [entry.test, value, amount(entry.price), amount(entry.spent), *([note] if any(notes) else [])]
             table.add_row(*map(escape, cells))
         return table
 
 
-def _note(entry: Entry) -> str:
-    """Return what is to be said of a line of the ledger."""
+def _note(entry: LedgerEntry) -> str:
+    """Return the remark on a line of the ledger."""
     if entry.given:
-        return "known before"
+        return "known from the start"
     if entry.price < 0:
         return "ordered, but not charged"
     return f"with {', '.join(entry.commits)}" if entry.commits else ""
@@ -258,12 +258,12 @@ def _schema(model: Any) -> Schema:
 
 
 def read_known(model: Any, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values that texts mean, test by test; "u" and "unavailable" mean that a test cannot be had.
+    """Return the values of tests given as strings; "u" and "unavailable" mark a test as unavailable.
 
     Raises
     ------
     ValueError
-        Naming the test, and what it could be.
+        Names the test and its valid values.
     """
     names = _schema(model).names
     known: dict[str, Any] = {}
@@ -280,7 +280,7 @@ def read_known(model: Any, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_value(model: Any, test: str, text: str) -> float | str:
-    """Return the value of a test that a text means: a number, or one of its values, whatever the case of the letters.
+    """Return the value of a test given as a string: a number, or one of its values, ignoring upper and lower case.
 
     Examples
     --------
@@ -304,7 +304,7 @@ def read_value(model: Any, test: str, text: str) -> float | str:
         return values[codes[value_text(float(text))]]  # 3.0 is 3
     except (KeyError, ValueError, OverflowError):
         pass
-    what = f"{text!r} is no value of {test}" if text else f"{test} needs a value"
+    what = f"{text!r} is not a value of {test}" if text else f"{test} needs a value"
     hint = suggest(text, values)
     raise ValueError(f"{what}; {hint}{'' if hint.endswith('?') else '.'}")
 
@@ -316,5 +316,5 @@ def _read_number(test: str, text: str) -> float:
         value = math.nan
     if math.isfinite(value):
         return value
-    what = f"{text!r} is no number" if text else f"{test} needs a value"
-    raise ValueError(f"{what}; {test} is a number, e.g. 36.6.")
+    what = f"{text!r} is not a number" if text else "the value is empty"
+    raise ValueError(f"{what}; {test} needs a number, e.g. 36.6.")

@@ -1,4 +1,4 @@
-"""The way of one case through a tree, step by step, in words and money."""
+"""The path of one case through a tree, step by step, with prices."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import value_text
 from worthwhile.tree.advice import advise
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.tree.walk import Visit, Walk
-from worthwhile.wording import amount, condition
+from worthwhile.tree.walk import Walk, WalkStep
+from worthwhile.wording import amount
 
 if TYPE_CHECKING:
     from worthwhile.tree.advice import Advice
@@ -22,36 +23,36 @@ __all__ = ["Explanation", "Step", "explain", "steps_of"]
 
 @dataclass(frozen=True)
 class Step:
-    """A test on the way of a case.
+    """A test on the path of a case.
 
     Attributes
     ----------
     test : str
     value : object
-        As it was given.
+        The value as given.
     available : bool
-        False: the test cannot be had, or has a value that the tree does not know. Nothing is charged, and the case goes
-        down all branches in proportion.
+        False: the test is unavailable, or has a value that the tree does not know. Nothing is charged, and the case
+        follows all branches in proportion.
     condition : str or None
-        The branch that it takes, in words; None where it takes all.
+        The branch the case takes, in words; None if it follows all of them.
     threshold : float or None
-        Of a numeric test.
+        The threshold of a numeric test.
     price : float
-        What was charged here, everything ordered with it included.
+        What was charged here, including everything ordered with it.
     paid : bool
-        It had been paid for before.
+        The test had already been paid for.
     commits : tuple of str
-        The tests that were ordered with it because its result comes later.
+        The tests that were ordered with it because its result is delayed.
     spent : float
         Price of everything so far, this step included.
     share : float or None
-        The share of the training cases that comes to this node.
+        The share of the training cases that reach this node.
     stop_cost : float or None
-        Expected error cost, before the test, of the best answer there.
+        Expected error cost of the best answer before the test.
     expected_cost : float or None
-        Expected price and error cost from here on, of a case that comes here with all values to be had.
+        Expected price and error cost from here on for a case with all values available.
     tree : int
-        Of a forest: the number of the tree, from 0.
+        In a forest: the index of the tree, from 0.
     """
 
     test: str
@@ -71,8 +72,8 @@ class Step:
     def __str__(self) -> str:
         value = value_text(self.value)
         if not self.available:
-            why = "cannot be had" if is_missing(self.value) else f"= {value} is a value that the tree does not know"
-            return f"{self.test}: {why}, nothing charged; the case goes down all branches in proportion"
+            what = f"{self.test}: unavailable" if is_missing(self.value) else f"{self.test} = {value}: an unknown value"
+            return f"{what}, not charged; the case follows all branches in proportion"
         price = "already paid" if self.paid and not self.price else amount(self.price)
         if self.commits:
             price += f", with {', '.join(self.commits)} ordered at once"
@@ -82,24 +83,24 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The way of a case: `str` gives it in words and money.
+    """The path of a case through a tree or forest; `str` gives it as text.
 
     Attributes
     ----------
     steps : tuple of Step
-        The tests in the order in which they were asked.
+        The tests in the order in which they were asked for.
     next_test : str or None
-        The test that is not known yet and comes next; None: the case has its answer.
+        The next test, whose value is not known yet; None: the case has its answer.
     answer : object
-        None where a test is to be done first.
+        None while a test is to be done first.
     probabilities : dict
-        Class shares where the case stands.
+        Class probabilities where the case stands.
     spent : float
         Price of what the tree asked for.
     error_cost : float or None
-        Expected error cost of the answer; of a case that is not through, of the best answer now.
+        Expected error cost of the answer; while a test is to be done, of the best answer now.
     why : str
-        Why it stopped, or why the next test is to be done.
+        Why the tree answers, or why it asks for the next test.
 
     Examples
     --------
@@ -127,12 +128,12 @@ class Explanation:
 
     @classmethod
     def of(cls, steps: list[Step], advice: Advice, spent: float, lines: list[str]) -> Explanation:
-        """Put steps, told by these lines, and what is to be done after them together."""
+        """Combine the steps, the lines that describe them, and the advice that follows them."""
         if advice.test is None:
             shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
             end = f"answer {advice.answer} ({shares})"
         else:
-            end = f"{advice.test}: not known yet; it is the next test"
+            end = f"{advice.test}: not known yet; this is the next test"
         text = "\n".join([*lines, end, advice.reason, f"tests cost {amount(spent)}"])
         cost = advice.stop_cost if advice.test is not None else advice.go_on_cost
         return cls(tuple(steps), advice.test, advice.answer, advice.probabilities, spent, cost, advice.reason, text)
@@ -147,39 +148,39 @@ class Explanation:
 
 
 def explain(tree: Tree, case: Mapping[str, Any]) -> Explanation:
-    """Return the way of a case through the tree; see `Tree.explain`."""
+    """Return the path of a case through the tree; see `Tree.explain`."""
     walk = Walk(tree, case)
     steps = steps_of(walk, case, node_costs(tree))
     return Explanation.of(steps, advise(tree, case), walk.prices.price(walk.charged), [str(step) for step in steps])
 
 
 def steps_of(
-    walk: Walk, case: Mapping[str, Any], money: list[NodeCosts] | None = None, spent: float = 0.0, number: int = 0
+    walk: Walk, case: Mapping[str, Any], costs: list[NodeCosts] | None = None, spent: float = 0.0, number: int = 0
 ) -> list[Step]:
-    """Return the steps of a walk; without `money` it is not said what is to be expected."""
+    """Return the steps of a walk; without `costs` their expected costs are None."""
     steps = []
-    for visit in walk.steps:
-        spent += visit.price
-        steps.append(_step(walk.tree, case, visit, None if money is None else money[visit.node], spent, number))
+    for taken in walk.steps:
+        spent += taken.price
+        steps.append(_step(walk.tree, case, taken, None if costs is None else costs[taken.node], spent, number))
     return steps
 
 
 def _step(
-    tree: Tree, case: Mapping[str, Any], visit: Visit, money: NodeCosts | None, spent: float, number: int
+    tree: Tree, case: Mapping[str, Any], taken: WalkStep, costs: NodeCosts | None, spent: float, number: int
 ) -> Step:
-    name, available = tree.columns[visit.test], visit.branch >= 0
+    name, available = tree.columns[taken.test], taken.branch >= 0
     return Step(
         test=name,
         value=case[name],
         available=available,
-        condition=condition(tree, visit.node, visit.branch) if available else None,
-        threshold=float(tree.nodes.threshold[visit.node]) if tree.schema.values[visit.test] is None else None,
-        price=visit.price,
-        paid=visit.paid_before,
-        commits=() if visit.paid_before else tuple(tree.columns[t] for t in visit.commits),
+        condition=condition(tree, taken.node, taken.branch) if available else None,
+        threshold=float(tree.nodes.threshold[taken.node]) if tree.schema.values[taken.test] is None else None,
+        price=taken.price,
+        paid=taken.paid_before,
+        commits=() if taken.paid_before else tuple(tree.columns[t] for t in taken.commits),
         spent=spent,
-        share=None if money is None else money.share,
-        stop_cost=None if money is None else money.stop_cost,
-        expected_cost=None if money is None else money.expected_cost,
+        share=None if costs is None else costs.share,
+        stop_cost=None if costs is None else costs.stop_cost,
+        expected_cost=None if costs is None else costs.expected_cost,
         tree=number,
     )

@@ -1,6 +1,6 @@
 """Trees as JSON (docs/tree-format.md).
 
-Files are data: every field is checked, nothing is executed.
+Files are only data: every field is checked, nothing is executed.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ MAX_WEIGHT = 1e200  # weights are added up
 
 
 def plain(value: Any) -> Any:
-    """Return a label as JSON knows it: text, number or truth value."""
+    """Return a label as JSON represents it: a string, number or boolean."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    raise ValueError(f"{value!r} cannot be written to JSON; classes must be texts, numbers or truth values")
+    raise ValueError(f"{value!r} cannot be written to JSON; classes must be strings, numbers or booleans")
 
 
 def costs_to_json(costs: Costs) -> dict[str, Any]:
-    """Return costs as plain objects. Error costs are a list of rows, because JSON's keys are always texts."""
+    """Return costs as plain objects. Error costs are a list of rows, because JSON's keys are always strings."""
     tests = {}
     for name, test in costs.tests.items():
         entry = {"price": test.price, "group": test.group, "delayed": test.delayed, "requires": list(test.requires)}
@@ -116,7 +116,7 @@ def _write_node(tree: Tree, node: int) -> dict[str, Any]:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON; a field that stands twice in an object is refused too."""
+    """Parse JSON, rejecting duplicate fields."""
     try:
         return json.loads(text, object_pairs_hook=_unique_fields)
     except json.JSONDecodeError as error:
@@ -129,17 +129,17 @@ def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
-        raise ValueError(f"the field {twice!r} stands twice in one object")
+        raise ValueError(f"the field {twice!r} appears twice in one object")
     return content
 
 
 def is_finite(value: Any) -> bool:
-    """Say whether a JSON value is a number that a float can hold."""
+    """Return whether a JSON value is a number that a float can hold."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 class Reader:
-    """Takes fields out of a JSON object, refusing what is missing, of the wrong type or unknown."""
+    """Takes fields out of a JSON object, rejecting those that are missing, unknown or of the wrong type."""
 
     def __init__(self, content: Any, where: str) -> None:
         if not isinstance(content, dict):
@@ -163,7 +163,7 @@ class Reader:
 
 
 _KIND_NAMES: dict[type, str] = {
-    str: "a text",
+    str: "a string",
     list: "a list",
     dict: "an object",
     int: "a whole number",
@@ -180,7 +180,7 @@ def _short(value: Any) -> str:
 
 
 def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str]:
-    """Check the JSON object of a tree and return what `Tree` wants."""
+    """Check the JSON object of a tree and return the arguments of `Tree`."""
     reader = Reader(content, "the tree")
     if reader.take("format", str) != FORMAT:
         raise ValueError(f"is not a tree: 'format' must be {FORMAT!r}, got {_short(content['format'])}")
@@ -202,7 +202,7 @@ def parse_context(reader: Reader) -> ProblemContext:
     classes = _parse_classes(reader.take("classes", list))
     schema = _parse_columns(reader.take("columns", list))
     costs = costs_from_json(reader.take("costs", dict, {}))
-    return ProblemContext.of(schema, classes, costs)  # refuses prices of tests that are not columns
+    return ProblemContext.of(schema, classes, costs)  # rejects prices of tests that are not columns
 
 
 def parse_nodes(context: ProblemContext, contents: list[Any], may_reject: bool = True) -> Nodes:
@@ -216,9 +216,9 @@ def _parse_classes(classes: list[Any]) -> list[Any]:
         raise ValueError("the tree has no classes")
     for label in classes:
         if not isinstance(label, (str, bool)) and not is_finite(label):
-            raise ValueError(f"the class {_short(label)} is neither a text nor a number nor a truth value")
+            raise ValueError(f"the class {_short(label)} must be a string, a number or a boolean")
     if len({str(label) for label in classes}) < len(classes):
-        raise ValueError("the tree names a class twice")
+        raise ValueError("the tree lists a class twice")
     return classes
 
 
@@ -243,9 +243,9 @@ def _parse_columns(columns: list[Any]) -> Schema:
 
 def _parse_values(name: str, values: list[Any]) -> tuple[str, ...]:
     if not all(isinstance(v, str) for v in values):
-        raise ValueError(f"the values of column {name!r} must be texts")
+        raise ValueError(f"the values of column {name!r} must be strings")
     if len(set(values)) < len(values):
-        raise ValueError(f"column {name!r} has a value twice")
+        raise ValueError(f"column {name!r} lists a value twice")
     return tuple(values)
 
 
@@ -267,13 +267,13 @@ def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
             raise ValueError(f"a row of the error costs must be [truth, answer, cost], got {_short(row)}")
         truth, answer, cost = row
         if answer in nested.setdefault(truth, {}):
-            raise ValueError(f"the error costs name the truth {truth!r} with the answer {answer!r} twice")
+            raise ValueError(f"the error costs list the true class {truth!r} with the answer {answer!r} twice")
         nested[truth][answer] = cost
     return nested
 
 
 class _NodeParser:
-    """Turns the list of nodes into the flat table, in which children stand side by side behind their parents."""
+    """Turns the list of nodes into the flat table, where siblings are adjacent and come after their parent."""
 
     def __init__(self, schema: Schema, classes: list[Any], answers: list[Any]) -> None:
         self._schema, self._classes, self._answers = schema, classes, answers
@@ -356,9 +356,9 @@ class _NodeParser:
                 raise ValueError(f"branch {b} of {where} must be a list of values, got {_short(branch)}")
             for value in branch:
                 if not isinstance(value, str) or value not in code:
-                    known = f"known are {', '.join(values)}"
+                    known = f"its values are {', '.join(values)}"
                     raise ValueError(
-                        f"{where} has a branch for {_short(value)}, which is no value of {name!r}; {known}"
+                        f"{where} has a branch for {_short(value)}, which is not a value of {name!r}; {known}"
                     )
                 if branch_of[code[value]] >= 0:
                     raise ValueError(f"{where} has two branches for {value!r}")
@@ -374,9 +374,7 @@ class _NodeParser:
             )
         for w in weights:
             if not is_finite(w) or not 0 <= w <= MAX_WEIGHT:
-                raise ValueError(
-                    f"'weights' of {where} holds {_short(w)}; weights are numbers from 0 to {MAX_WEIGHT:g}"
-                )
+                raise ValueError(f"'weights' of {where} has {_short(w)}; weights are numbers from 0 to {MAX_WEIGHT:g}")
         return np.array(weights, dtype=np.float64)
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
@@ -389,13 +387,13 @@ class _NodeParser:
 
     @staticmethod
     def _order(entries: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Breadth first from node 0; every node must come up exactly once."""
+        """Return the nodes breadth-first from node 0; every node must be reached exactly once."""
         order, seen, depth = [0], {0}, {0: 0}
         for node in order:
             for child in entries[node]["children"]:
                 depth[child] = depth[node] + 1
                 if depth[child] > MAX_DEPTH:
-                    raise ValueError(f"node {child} lies more than {MAX_DEPTH} tests deep")
+                    raise ValueError(f"node {child} is more than {MAX_DEPTH} tests deep")
                 if child in seen:
                     again = f"node {child} is reached twice (again from node {node})"
                     raise ValueError(f"{again}; a tree has no cycles and no shared branches")
@@ -408,7 +406,7 @@ class _NodeParser:
 
     @staticmethod
     def _inherit_answers(arrays: Mapping[str, npt.NDArray[np.int32]], weights: npt.NDArray[np.float64]) -> None:
-        """Missing weights of inner nodes are the sum of their children's; a missing answer is the heaviest class."""
+        """Fill in weights of inner nodes by the sum of their children's, and answers by the heaviest class."""
         for node in range(len(weights) - 1, -1, -1):
             first, count = arrays["first_child"][node], arrays["n_children"][node]
             if count and not weights[node].any():

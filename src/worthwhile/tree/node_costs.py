@@ -1,8 +1,7 @@
-"""What stands at each node of a tree in money: prices in context, shares of cases, expected costs.
+"""The costs at each node of a tree: prices in context, shares of cases, expected costs.
 
-Everything is said about cases of which all values can be had, per case that comes to the node. Expectations are taken
-over the weights that the tree was learned from (docs/design.md, "What going on is expected to cost"); where a tree was
-written by hand and has none, they are not known, and None.
+Everything is per case that reaches the node, for cases with all values available. Expectations are taken over the
+training weights (docs/design/expected-cost.md); in a tree written by hand without weights they are None.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ SLACK = 1e-9  # amounts that differ by less, relative to the largest error cost,
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """What stands at a node in money.
+    """The costs at a node.
 
     Attributes
     ----------
     price : float
-        What its test costs there, everything that it orders included; 0 for a leaf.
+        What its test costs there, including everything ordered with it; 0 for a leaf.
     paid : bool
-        The test was paid for on the way here, or with an order above.
+        The test was paid for on the path here, or ordered above.
     known : bool
-        The test was done on the way here.
+        The test was done on the path here.
     delayed : bool
-        Ordering it means waiting for a result, so that all tests below are ordered with it.
+        Its result is delayed, so all tests below are ordered with it.
     commits : tuple of int
         The other tests, not paid yet, that are ordered with it.
     order : int or None
@@ -44,18 +43,18 @@ class NodeCosts:
     group : str or None
         The group of the test, whose common price is part of `price` unless `group_paid`.
     group_paid : bool
-        The common price of the group was paid on the way here.
+        The common price of the group was paid on the path here.
     spent : float
-        Price of everything on the way here, this node included.
+        Price of everything on the path here, including this node.
     share : float or None
-        The share of the training cases that comes here.
+        The share of the training cases that reach the node.
     stop_answer : object
-        The answer of least expected error cost here.
+        The answer with the least expected error cost here.
     stop_cost : float or None
         Its expected error cost.
     expected_cost : float or None
-        Expected price of what is still to be paid from here on, plus expected error cost of the answers that the tree
-        gives; for a leaf, of its answer.
+        From here on: expected price of the tests not yet paid for plus expected error cost of the tree's answers. For a
+        leaf: expected error cost of its answer.
     """
 
     price: float
@@ -82,7 +81,7 @@ def subtree(tree: Tree, node: int) -> Iterator[int]:
 
 
 def best_answer(error_costs: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], least: bool = True) -> int:
-    """Return the answer of least cost, or the majority class, to cases of these class shares; the first of equals."""
+    """Return the answer of least cost, or the majority class, for these class shares; ties go to the first."""
     scores = shares @ error_costs if least else -shares
     slack = SLACK * float(shares.sum()) * (float(np.abs(error_costs).max()) if least else 1.0)
     best = 0
@@ -93,24 +92,24 @@ def best_answer(error_costs: npt.NDArray[np.float64], shares: npt.NDArray[np.flo
 
 
 def node_costs(tree: Tree) -> list[NodeCosts]:
-    """Return what stands at each node in money, by node.
+    """Return the costs at each node, by node index.
 
     Examples
     --------
     >>> import worthwhile as ww
     >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> [(money.price, money.share, money.stop_cost, money.expected_cost) for money in node_costs(clf.tree_)]
+    >>> [(at.price, at.share, at.stop_cost, at.expected_cost) for at in node_costs(clf.tree_)]
     [(4.0, 1.0, 5.0, 4.0), (0.0, 0.5, 0.0, 0.0), (0.0, 0.5, 0.0, 0.0)]
     """
     weights = tree.nodes.weights.sum(axis=1)
     if not weights[0] > 0:
         return [NodeCosts(**vars(order)) for order in _orders(tree)]
     shares = tree._core_tree.shares()
-    costs = shares @ tree.error_costs
+    error_costs = shares @ tree.error_costs
     expected: list[float | None] = [None] * tree.n_nodes
     found: list[NodeCosts] = []
-    for node, order in reversed(list(enumerate(_orders(tree)))):  # children stand behind their parents
-        own = float(costs[node, tree.nodes.answer[node]])
+    for node, order in reversed(list(enumerate(_orders(tree)))):  # children come after their parents
+        own = float(error_costs[node, tree.nodes.answer[node]])
         expected[node] = own if tree.nodes.test[node] < 0 else _expected(tree, node, order.price, expected)
         best = best_answer(tree.error_costs, shares[node])
         found.append(
@@ -118,7 +117,7 @@ def node_costs(tree: Tree) -> list[NodeCosts]:
                 **vars(order),
                 share=float(weights[node] / weights[0]),
                 stop_answer=tree.answers[best],
-                stop_cost=float(costs[node, best]),
+                stop_cost=float(error_costs[node, best]),
                 expected_cost=expected[node],
             )
         )
@@ -126,7 +125,7 @@ def node_costs(tree: Tree) -> list[NodeCosts]:
 
 
 def _expected(tree: Tree, node: int, price: float, expected: list[float | None]) -> float | None:
-    """Return price and expected costs of the branches; None where it is not known how cases divide among them."""
+    """Return price plus expected costs of the branches; None if there are no weights to divide cases by."""
     children = tree.nodes.children(node)
     if not tree.nodes.weights[children.start : children.stop].any():
         return None
@@ -142,7 +141,7 @@ def _expected(tree: Tree, node: int, price: float, expected: list[float | None])
 
 @dataclass(frozen=True)
 class _NodeOrder:
-    """What the test of a node costs a case that comes there, and how the order stands; see `NodeCosts`."""
+    """What the test of a node costs a case that arrives there, and what it orders; see `NodeCosts`."""
 
     price: float = 0.0
     paid: bool = False
@@ -157,7 +156,7 @@ class _NodeOrder:
 
 @dataclass(frozen=True)
 class _PathState:
-    """How a case comes to a node."""
+    """What a case has done and paid when it reaches a node."""
 
     asked: frozenset[int] = frozenset()
     paid: frozenset[int] = frozenset()
@@ -166,34 +165,36 @@ class _PathState:
 
 
 def _orders(tree: Tree) -> list[_NodeOrder]:
-    """Return, per node, the order that its test is to a case with all values known."""
+    """Return, per node, what its test costs and orders for a case with all values available."""
     found, prices = [_NodeOrder()] * tree.n_nodes, tree.pricing
     todo = [(0, _PathState())]
     while todo:
-        node, way = todo.pop()
+        node, path = todo.pop()
         test = int(tree.nodes.test[node])
         if test < 0:
-            found[node] = _NodeOrder(order=way.order, spent=way.spent)
+            found[node] = _NodeOrder(order=path.order, spent=path.spent)
             continue
-        own, charged = _order(tree, prices, node, way)
+        own, charged = _order(tree, prices, node, path)
         found[node] = own
-        after = _PathState(way.asked | {test}, way.paid | charged, own.order, own.spent)
+        after = _PathState(path.asked | {test}, path.paid | charged, own.order, own.spent)
         todo += [(child, after) for child in tree.nodes.children(node)]
     return found
 
 
-def _order(tree: Tree, prices: Pricing, node: int, way: _PathState) -> tuple[_NodeOrder, frozenset[int]]:
+def _order(tree: Tree, prices: Pricing, node: int, path: _PathState) -> tuple[_NodeOrder, frozenset[int]]:
     """Return the order at an inner node, and what it charges."""
     test, known = int(tree.nodes.test[node]), tree.costs.tests
     group = known[tree.columns[test]].group if tree.columns[test] in known else None
-    members = (tree.columns[t] for t in way.paid if tree.columns[t] in known)
+    members = (tree.columns[t] for t in path.paid if tree.columns[t] in known)
     group_paid = group is not None and any(known[name].group == group for name in members)
-    if test in way.paid:
-        return _NodeOrder(0.0, True, test in way.asked, False, (), way.order, group, group_paid, way.spent), frozenset()
-    ordered, delayed = {test}, prices.orders_delayed(test, way.paid)
+    if test in path.paid:
+        return _NodeOrder(
+            0.0, True, test in path.asked, False, (), path.order, group, group_paid, path.spent
+        ), frozenset()
+    ordered, delayed = {test}, prices.orders_delayed(test, path.paid)
     if delayed:
         ordered |= {int(tree.nodes.test[n]) for n in subtree(tree, node)} - {-1}
     charged = prices.closure(ordered)
-    price, commits = prices.price(charged, way.paid), tuple(sorted(ordered - way.paid - {test}))
-    order = node if delayed else way.order
-    return _NodeOrder(price, False, False, delayed, commits, order, group, group_paid, way.spent + price), charged
+    price, commits = prices.price(charged, path.paid), tuple(sorted(ordered - path.paid - {test}))
+    order = node if delayed else path.order
+    return _NodeOrder(price, False, False, delayed, commits, order, group, group_paid, path.spent + price), charged

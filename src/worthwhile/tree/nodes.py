@@ -16,21 +16,21 @@ __all__ = ["Nodes"]
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """The flat node table. Node 0 is the root; the children of a node stand side by side, behind it.
+    """The flat node table. Node 0 is the root; the children of a node are adjacent and come after it.
 
     Attributes
     ----------
     test : int32 (n,)
-        Column that the node tests; -1: a leaf.
+        Column that the node tests; -1 for a leaf.
     threshold : float64 (n,)
-        Numeric tests: values up to it go to the first child.
+        Numeric tests: values up to the threshold go to the first child.
     first_child, n_children : int32 (n,)
     map_start, map_size : int32 (n,)
-        Nominal tests: ``maps[map_start:map_start + map_size]`` is the branch of each value code (-1: a value that the
-        node does not know). map_start is -1 for numeric tests and leaves.
+        Nominal tests: ``maps[map_start:map_start + map_size]`` is the branch of each value code (-1: no
+        branch). map_start is -1 for numeric tests and leaves.
     maps : int32
     answer : int32 (n,)
-        Index of the answer that the node gives or would give.
+        Index of the answer of the node, also of inner nodes.
     weights : float64 (n, classes)
         Weight of the training cases of each class.
     """
@@ -54,11 +54,11 @@ class Nodes:
 
     @classmethod
     def from_core(cls, core: Any) -> Nodes:
-        """Copy the arrays of a tree of the core."""
+        """Return the node table of a tree of the core."""
         return cls(**{name: getattr(core, name) for name in cls.__dataclass_fields__})
 
     def to_core(self) -> Any:
-        """Return a tree of the core."""
+        """Return the tree as the core's object."""
         return _core.Tree(n_classes=self.weights.shape[1], **vars(self))
 
     def children(self, node: int) -> range:
@@ -72,13 +72,10 @@ class Nodes:
         return [int(b) for b in self.maps[start : start + int(self.map_size[node])]]
 
     def shares(self, node: int) -> list[float]:
-        """Return the share of a case without a value that goes down each branch."""
+        """Return the share of a case with a missing value that goes down each branch."""
         weights = [float(self.weights[child].sum()) for child in self.children(node)]
         total = sum(weights)
         return [w / total if total > 0 else 1 / len(weights) for w in weights]
-
-
-# ---- writing
 
 
 def _from_nodes(nodes: Nodes) -> Any:

@@ -1,4 +1,4 @@
-"""Summaries in money for notebooks: small tables in HTML that take the colours of the page."""
+"""Summaries for notebooks: small HTML tables that use the colours of the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["forest_table", "tree_table"]
 
 
 def tree_table(tree: Tree, name: str) -> str:
-    """Return what a tree costs, as a table.
+    """Return the costs of a tree as a table.
 
     Examples
     --------
@@ -30,26 +30,26 @@ def tree_table(tree: Tree, name: str) -> str:
     expected = f"; expected cost {amount(root.expected_cost)} per case" if root.expected_cost is not None else ""
     facts = [f"{_count(tree.n_nodes, 'node')}, {_count(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}{expected}"]
     if root.stop_cost is not None:
-        facts.append(f"without a test: {amount(root.stop_cost)} per case, answering {root.stop_answer}")
-    asked = _asked(tree)
-    rows = [(tree.columns[t], amount(_alone(tree.context, t)), asked[t]) for t in sorted(asked)]
-    return _table(name, facts, ("test", "price alone", "asked of"), rows)
+        facts.append(f"without tests: {amount(root.stop_cost)} per case, always answering {root.stop_answer}")
+    used = _usage(tree)
+    rows = [(tree.columns[t], amount(_alone(tree.context, t)), used[t]) for t in sorted(used)]
+    return _table(name, facts, ("test", "price alone", "used for"), rows)
 
 
 def forest_table(context: ProblemContext, trees: Sequence[Tree], name: str, facts: Sequence[str]) -> str:
-    """Return what a forest costs, as a table."""
+    """Return the costs of a forest as a table."""
     tests = sorted({int(t) for tree in trees for t in tree.nodes.test if t >= 0})
     using = {t: sum(bool((tree.nodes.test == t).any()) for tree in trees) for t in tests}
     rows = [(context.columns[t], amount(_alone(context, t)), _count(using[t], "tree")) for t in tests]
-    return _table(name, [_count(len(trees), "tree"), *facts], ("test", "price alone", "asked by"), rows)
+    return _table(name, [_count(len(trees), "tree"), *facts], ("test", "price alone", "used by"), rows)
 
 
-def _asked(tree: Tree) -> dict[int, str]:
-    """Return, by test, the share of the training cases that are asked for it; nothing where there are none."""
+def _usage(tree: Tree) -> dict[int, str]:
+    """Return, by test, the share of the training cases that need it; empty without training weights."""
     total = float(tree.nodes.weights[0].sum())
     above: list[frozenset[int]] = [frozenset()] * tree.n_nodes
     reach: dict[int, float] = {}
-    for node in range(tree.n_nodes):  # children stand behind their parents
+    for node in range(tree.n_nodes):  # children come after their parents
         test = int(tree.nodes.test[node])
         if test < 0:
             continue

@@ -1,4 +1,4 @@
-"""Pictures with matplotlib, which is imported when the first one is drawn."""
+"""The plot of a tree with matplotlib, which is imported when the first one is drawn."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs, subtree
 from worthwhile.tree.text import box_lines, colour_of
-from worthwhile.wording import condition
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
 __all__ = ["figure_size", "plot_tree"]
 
-LONGEST = 24  # letters in a line
-SIZE = 9.0  # points: letters where there is room for them
-LINE, PAD = 0.152, 0.06  # inches at that size: a line; around a text
-MIDDLE = 0.55  # of a branch, where its words stand: a little nearer to the child, where the branches are further apart
-SIDE, BETWEEN = 0.13, 0.7  # inches between two boxes of a level; between two levels, for the branches and their words
+LONGEST = 24  # characters in a line
+SIZE = 9.0  # font size in points where there is room
+LINE, PAD = 0.152, 0.06  # inches at that size: height of a line; padding of a box
+MIDDLE = 0.55  # position of a label along its branch: nearer to the child, where the branches are further apart
+SIDE, BETWEEN = 0.13, 0.7  # inches between two boxes of a level; between two levels
 
 
 def plot_tree(tree: Tree, ax: Any = None) -> Any:
-    """Draw a tree with the money on it.
+    """Draw a tree with prices and expected costs.
 
-    Every test has its price where it stands, the share of the training cases that come there, and the cost to be
-    expected from there on, tests and errors together; leaves are coloured by their answer and have its expected error
-    cost. What a delayed test orders at once stands on a grey ground.
+    A test shows its price at that node, the share of the training cases that reach it, and the expected cost from there
+    on, tests and errors together. Leaves are coloured by their answer and show its expected error cost. A grey
+    background marks what a delayed test orders at once.
 
     Parameters
     ----------
     tree : Tree
     ax : matplotlib axes, optional
-        Where to draw; None makes a figure of the size that the tree needs.
+        Where to draw; None creates a figure that fits the tree.
 
     Returns
     -------
@@ -52,45 +52,45 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
     """
     from matplotlib import pyplot
 
-    plan = _Layout.of(tree)
+    layout = _Layout.of(tree)
     if ax is None:
-        _, ax = pyplot.subplots(figsize=plan.figure_size(), layout="constrained")
-    ax.set_xlim(-0.5 * plan.column, plan.width - 0.5 * plan.column)
-    ax.set_ylim(-plan.height, 0)
+        _, ax = pyplot.subplots(figsize=layout.figure_size(), layout="constrained")
+    ax.set_xlim(-0.5 * layout.column, layout.width - 0.5 * layout.column)
+    ax.set_ylim(-layout.height, 0)
     ax.axis("off")
-    size = _letter_size(ax, plan)
-    _draw_orders(ax, plan, size)
+    size = _font_size(ax, layout)
+    _draw_orders(ax, layout, size)
     for node in range(tree.n_nodes):
-        _draw_branches(ax, plan, node, size)
-        _draw_box(ax, plan, node, size)
+        _draw_branches(ax, layout, node, size)
+        _draw_box(ax, layout, node, size)
     return ax
 
 
 def figure_size(tree: Tree) -> tuple[float, float]:
     """Return the width and height in inches that a tree needs.
 
-    It is bounded, because 65,536 dots are matplotlib's limit: in a larger tree the letters shrink.
+    It is bounded, because matplotlib's limit is 65,536 pixels: in a larger tree the text shrinks.
     """
     return _Layout.of(tree).figure_size()
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where everything stands, in inches at the full size of the letters."""
+    """Positions of boxes in inches, at the full font size."""
 
     tree: Tree
-    money: list[NodeCosts]
+    costs: list[NodeCosts]
     lines: list[list[str]]
     x: list[float]
     y: list[float]  # 0 is the upper edge
-    column: float  # what a leaf takes
+    column: float  # width of a leaf
     height: float
 
     @classmethod
     def of(cls, tree: Tree) -> _Layout:
-        money = node_costs(tree)
-        lines = [[_shortened(line) for line in box_lines(tree, node, own)] for node, own in enumerate(money)]
-        x, level = _places(tree)
+        costs = node_costs(tree)
+        lines = [[_shortened(line) for line in box_lines(tree, node, own)] for node, own in enumerate(costs)]
+        x, level = _positions(tree)
         column = _column(tree, lines)
         tallest = [1] * (tree.depth + 1)
         for node, own in enumerate(lines):
@@ -98,7 +98,7 @@ class _Layout:
         heights = [LINE * n + 2 * PAD + BETWEEN for n in tallest]
         middles = [below - 0.5 * height for below, height in zip(itertools.accumulate(heights), heights, strict=True)]
         y = [-middles[at] for at in level]
-        return cls(tree, money, lines, [column * at for at in x], y, column, sum(heights))
+        return cls(tree, costs, lines, [column * at for at in x], y, column, sum(heights))
 
     @property
     def width(self) -> float:
@@ -108,7 +108,7 @@ class _Layout:
         return min(max(2.5, self.width), 120.0), min(max(1.5, self.height), 60.0)
 
     def frame(self, node: int) -> tuple[float, float, float, float]:
-        """Return left, bottom, width and height of what stands below a node, itself included."""
+        """Return left, bottom, width and height of a node and everything below it."""
         inside = list(subtree(self.tree, node))
         left, right = min(self.x[n] for n in inside), max(self.x[n] for n in inside)
         low = min(self.y[n] - 0.5 * self._box_height(n) for n in inside)
@@ -121,7 +121,7 @@ class _Layout:
 
 
 def _column(tree: Tree, lines: list[list[str]]) -> float:
-    """Return what a leaf takes, so that neighbours in any level have room; inner nodes stand above several leaves."""
+    """Return the width of a leaf that gives neighbours on any level room; inner nodes span several leaves."""
     widths = {line: _width(line) for line in {line for own in lines for line in own}}
     needed = 0.7
     for node, own in enumerate(lines):
@@ -131,14 +131,14 @@ def _column(tree: Tree, lines: list[list[str]]) -> float:
 
 
 def _width(text: str) -> float:
-    """Return how many inches a line takes."""
+    """Return the width of a line in inches."""
     from matplotlib.textpath import TextPath
 
-    return float(TextPath((0, 0), text.replace("$", "S"), size=SIZE).get_extents().width) / 72  # $ begins mathematics
+    return float(TextPath((0, 0), text.replace("$", "S"), size=SIZE).get_extents().width) / 72  # $ starts mathtext
 
 
-def _places(tree: Tree) -> tuple[list[float], list[int]]:
-    """Return place and level of the nodes: leaves stand side by side, a parent above the middle of its children."""
+def _positions(tree: Tree) -> tuple[list[float], list[int]]:
+    """Return position and level of the nodes: leaves side by side, parents above the middle of their children."""
     x, level = [0.0] * tree.n_nodes, [0] * tree.n_nodes
     todo, next_leaf = [0], 0
     while todo:
@@ -149,36 +149,36 @@ def _places(tree: Tree) -> tuple[list[float], list[int]]:
         if not children:
             x[node], next_leaf = float(next_leaf), next_leaf + 1
         todo.extend(reversed(children))
-    for node in reversed(range(tree.n_nodes)):  # children stand behind their parents
+    for node in reversed(range(tree.n_nodes)):  # children come after their parents
         children = list(tree.nodes.children(node))
         if children:
             x[node] = (x[children[0]] + x[children[-1]]) / 2
     return x, level
 
 
-def _letter_size(ax: Any, plan: _Layout) -> float:
-    """Return the size at which the letters fit on the axes."""
-    figure = ax.figure.canvas.figure  # of a part of a figure, the whole one
+def _font_size(ax: Any, layout: _Layout) -> float:
+    """Return the font size that fits the axes."""
+    figure = ax.figure.canvas.figure  # the whole figure, also for axes in a subfigure
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # the layout decides how large the axes are
     room = ax.get_window_extent()
-    scale = min(room.width / plan.width, room.height / plan.height) / figure.dpi
+    scale = min(room.width / layout.width, room.height / layout.height) / figure.dpi
     return min(SIZE, max(1.0, SIZE * scale))
 
 
-def _draw_orders(ax: Any, plan: _Layout, size: float) -> None:
-    """Put a ground under everything that a delayed test orders at once."""
+def _draw_orders(ax: Any, layout: _Layout, size: float) -> None:
+    """Draw a background behind everything that a delayed test orders at once."""
     from matplotlib.patches import Rectangle
 
-    for node, own in enumerate(plan.money):
+    for node, own in enumerate(layout.costs):
         if own.delayed and own.commits:
-            left, low, width, height = plan.frame(node)
+            left, low, width, height = layout.frame(node)
             ax.add_patch(
                 Rectangle(
                     (left, low), width, height, facecolor="0.94", edgecolor="0.6", linestyle=":", linewidth=1, zorder=0
                 )
             )
-            name = _shortened(plan.tree.columns[plan.tree.nodes.test[node]])
+            name = _shortened(layout.tree.columns[layout.tree.nodes.test[node]])
             ax.annotate(
                 f"ordered at once with {name}",
                 (left + 0.06, low + 0.04),
@@ -192,9 +192,9 @@ def _draw_orders(ax: Any, plan: _Layout, size: float) -> None:
             )
 
 
-def _draw_branches(ax: Any, plan: _Layout, node: int, size: float) -> None:
-    x, y, children = plan.x, plan.y, plan.tree.nodes.children(node)
-    words = [_shortened(condition(plan.tree, node, b)) for b in range(len(children))]
+def _draw_branches(ax: Any, layout: _Layout, node: int, size: float) -> None:
+    x, y, children = layout.x, layout.y, layout.tree.nodes.children(node)
+    words = [_shortened(condition(layout.tree, node, b)) for b in range(len(children))]
     widths = [_width(text) for text in words]
     room = [MIDDLE * (x[right] - x[left]) for left, right in itertools.pairwise(children)]
     crowded = any(sum(pair) / 2 > space for pair, space in zip(itertools.pairwise(widths), room, strict=True))
@@ -211,22 +211,30 @@ def _draw_branches(ax: Any, plan: _Layout, node: int, size: float) -> None:
             color="0.25",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
             zorder=2,
-            parse_math=False,  # names are names, dollars included
+            parse_math=False,  # a dollar sign is text
         )
 
 
-def _draw_box(ax: Any, plan: _Layout, node: int, size: float) -> None:
-    tree, leaf = plan.tree, plan.tree.nodes.test[node] < 0
+def _draw_box(ax: Any, layout: _Layout, node: int, size: float) -> None:
+    tree, leaf = layout.tree, layout.tree.nodes.test[node] < 0
     box = {
         "boxstyle": "round,pad=0.35",
         "facecolor": colour_of(tree, node) if leaf else "white",
         "edgecolor": "0.35",
         "linewidth": 0.8,
-        "linestyle": "--" if plan.money[node].delayed else "-",
+        "linestyle": "--" if layout.costs[node].delayed else "-",
     }
-    text = "\n".join(plan.lines[node])
+    text = "\n".join(layout.lines[node])
     ax.text(
-        plan.x[node], plan.y[node], text, ha="center", va="center", fontsize=size, bbox=box, zorder=3, parse_math=False
+        layout.x[node],
+        layout.y[node],
+        text,
+        ha="center",
+        va="center",
+        fontsize=size,
+        bbox=box,
+        zorder=3,
+        parse_math=False,
     )
 
 

@@ -1,12 +1,13 @@
-"""A tree as rules: one sentence per leaf, in plain words."""
+"""A tree as rules: one sentence per leaf."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from worthwhile.tree.branches import number
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, enumeration, number, percent
+from worthwhile.wording import amount, enumeration, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
@@ -15,7 +16,7 @@ __all__ = ["rules"]
 
 
 class Interval(NamedTuple):
-    """The numbers that are above one and at most another."""
+    """Numbers above a lower and up to an upper limit."""
 
     above: float
     most: float
@@ -27,21 +28,21 @@ Conditions = dict[int, Condition]  # by test, in the order in which they are ask
 
 def rules(tree: Tree) -> list[str]:
     """Return a sentence for every leaf, from left to right; see `Tree.rules`."""
-    money = node_costs(tree)
+    costs = node_costs(tree)
     sentences = []
     todo: list[tuple[int, Conditions]] = [(0, {})]
     while todo:
         node, conditions = todo.pop()
         children = tree.nodes.children(node)
         if not children:
-            sentences.append(_sentence(tree, node, conditions, money[node]))
+            sentences.append(_sentence(tree, node, conditions, costs[node]))
         for b in reversed(range(len(children))):
             todo.append((children[b], _with_branch(tree, node, b, conditions)))
     return sentences
 
 
 def _with_branch(tree: Tree, node: int, branch: int, conditions: Conditions) -> Conditions:
-    """Return conditions with that of a branch; a test that was asked before keeps its place."""
+    """Return conditions with that of a branch; a test that occurs again keeps its place."""
     test = int(tree.nodes.test[node])
     values, before = tree.schema.values[test], conditions.get(test)
     if values is None:
@@ -53,13 +54,13 @@ def _with_branch(tree: Tree, node: int, branch: int, conditions: Conditions) -> 
     return conditions | {test: tuple(v for v in taken if before is None or v in before)}
 
 
-def _sentence(tree: Tree, leaf: int, conditions: Conditions, money: NodeCosts) -> str:
+def _sentence(tree: Tree, leaf: int, conditions: Conditions, costs: NodeCosts) -> str:
     answer = f"answer {tree.answers[tree.nodes.answer[leaf]]}"
-    notes = [f"tests cost {amount(money.spent)}"]
-    if money.share is not None:
-        notes = [f"{percent(money.share)} of cases" if money.share > 0 else "no training case", *notes]
-    if money.expected_cost is not None:
-        notes.append(f"error cost {amount(money.expected_cost)}")
+    notes = [f"tests cost {amount(costs.spent)}"]
+    if costs.share is not None:
+        notes = [f"{percent(costs.share)} of cases" if costs.share > 0 else "no training cases", *notes]
+    if costs.expected_cost is not None:
+        notes.append(f"error cost {amount(costs.expected_cost)}")
     parts = [f"{tree.columns[test]} {_words(condition)}" for test, condition in conditions.items()]
     lead = f"If {enumeration(parts)}: {answer}" if parts else f"Always {answer}"
     return f"{lead} ({', '.join(notes)})."

@@ -1,4 +1,4 @@
-"""A tree as text and in Graphviz's language, with the money on it."""
+"""A tree as text and in Graphviz's language, with prices and expected costs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, condition, percent
+from worthwhile.wording import amount, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
 __all__ = ["box_lines", "colour_of", "to_dot", "to_text"]
 
-# Okabe and Ito's palette, lightened: to be told apart by everybody, with black text on it.
+# Okabe and Ito's palette, which colour-blind readers can tell apart, lightened for black text.
 _COLOURS = ("#a6d5f0", "#f5c98a", "#9fdcc4", "#e8b7d3", "#f4ef9e", "#9db8d9", "#eda98a", "#d9d9d9")
 
 
@@ -27,81 +28,81 @@ def is_leaf(tree: Tree, node: int) -> bool:
     return bool(tree.nodes.test[node] < 0)
 
 
-def _paid(money: NodeCosts) -> str:
-    return "paid" if money.known or money.order is None else "ordered above"
+def _paid(costs: NodeCosts) -> str:
+    return "paid" if costs.known or costs.order is None else "ordered above"
 
 
-def price_notes(tree: Tree, money: NodeCosts) -> list[str]:
+def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
     """Return what the test of an inner node costs there, its group, and what is ordered with it."""
-    if money.paid:
-        return [_paid(money)]
-    notes = [amount(money.price)]
-    if money.group is not None:
-        notes.append(f"group {money.group}{' paid already' if money.group_paid else ''}")
-    if money.delayed:
-        also = ", ".join(tree.columns[t] for t in money.commits)
-        notes.append(f"delayed: orders {also} too" if also else "delayed")
+    if costs.paid:
+        return [_paid(costs)]
+    notes = [amount(costs.price)]
+    if costs.group is not None:
+        notes.append(f"group {costs.group}{' already paid' if costs.group_paid else ''}")
+    if costs.delayed:
+        also = ", ".join(tree.columns[t] for t in costs.commits)
+        notes.append(f"delayed: also orders {also}" if also else "delayed")
     return notes
 
 
-def leaf_notes(tree: Tree, node: int, money: NodeCosts) -> list[str]:
-    """Return the cases a leaf was learned from, e.g. "34 of 303 cases", "91% right", "errors cost 45.00"."""
+def leaf_notes(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
+    """Return the training cases of a leaf, e.g. "34 of 303 cases", "91% correct", "errors cost 45.00"."""
     weights = tree.nodes.weights
     total, here = weights[0].sum(), weights[node].sum()
-    if money.expected_cost is None:
+    if costs.expected_cost is None:
         return []
     if here <= 0:
-        return ["no training case"]
+        return ["no training cases"]
     answer = int(tree.nodes.answer[node])
-    right = [f"{weights[node][answer] / here:.0%} right"] if answer < len(tree.classes) else []
-    return [f"{_weight(here)} of {_weight(total)} cases", *right, f"errors cost {amount(money.expected_cost)}"]
+    correct = [f"{weights[node][answer] / here:.0%} correct"] if answer < len(tree.classes) else []
+    return [f"{_weight(here)} of {_weight(total)} cases", *correct, f"errors cost {amount(costs.expected_cost)}"]
 
 
 def _weight(weight: float) -> str:
     return f"{weight:.0f}" if np.isclose(weight, round(weight)) else f"{weight:.1f}"
 
 
-def node_line(tree: Tree, node: int, money: NodeCosts) -> str:
-    """Return what stands at a node in one line."""
+def node_line(tree: Tree, node: int, costs: NodeCosts) -> str:
+    """Return the line of a node."""
     if is_leaf(tree, node):
-        notes = ", ".join(leaf_notes(tree, node, money))
+        notes = ", ".join(leaf_notes(tree, node, costs))
         return f"{tree.answers[tree.nodes.answer[node]]}{f' ({notes})' if notes else ''}"
-    notes = ", ".join(price_notes(tree, money))
-    if money.share is not None:
-        notes += f"; {percent(money.share)} of cases"
-    if money.expected_cost is not None:
-        notes += f", expected cost {amount(money.expected_cost)}"
+    notes = ", ".join(price_notes(tree, costs))
+    if costs.share is not None:
+        notes += f"; {percent(costs.share)} of cases"
+    if costs.expected_cost is not None:
+        notes += f", expected cost {amount(costs.expected_cost)}"
     return f"{tree.columns[tree.nodes.test[node]]}? ({notes})"
 
 
-def box_lines(tree: Tree, node: int, money: NodeCosts) -> list[str]:
-    """Return what stands at a node in short lines, for a box."""
-    share = [] if money.share is None else [f"{percent(money.share)} of cases"]
+def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
+    """Return the short lines in the box of a node."""
+    share = [] if costs.share is None else [f"{percent(costs.share)} of cases"]
     if is_leaf(tree, node):
-        cost = [] if money.expected_cost is None else [f"errors {amount(money.expected_cost)}"]
+        cost = [] if costs.expected_cost is None else [f"errors {amount(costs.expected_cost)}"]
         return [str(tree.answers[tree.nodes.answer[node]]), *share, *cost]
-    if money.paid:
-        lines = [_paid(money)]
+    if costs.paid:
+        lines = [_paid(costs)]
     else:
-        lines = [f"price {amount(money.price)}"]
-        if money.group is not None:
-            lines.append(f"group {money.group}{', paid' if money.group_paid else ''}")
-        if money.delayed:
+        lines = [f"price {amount(costs.price)}"]
+        if costs.group is not None:
+            lines.append(f"group {costs.group}{', paid' if costs.group_paid else ''}")
+        if costs.delayed:
             lines.append(
-                f"delayed, +{len(money.commits)} test{'s' * (len(money.commits) > 1)}" if money.commits else "delayed"
+                f"delayed, +{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else "delayed"
             )
-    cost = [] if money.expected_cost is None else [f"expect {amount(money.expected_cost)}"]
+    cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [tree.columns[tree.nodes.test[node]], *lines, *share, *cost]
 
 
 def to_text(tree: Tree) -> str:
     """Return the tree as indented text."""
-    money = node_costs(tree)
+    costs = node_costs(tree)
     lines = []
-    todo = [(0, "", "")]  # node, what stands before it, what stands before its children
+    todo = [(0, "", "")]  # node, the start of its line, the indent of its children
     while todo:
         node, before, indent = todo.pop()
-        lines.append(before + node_line(tree, node, money[node]))
+        lines.append(before + node_line(tree, node, costs[node]))
         children = tree.nodes.children(node)
         for b in reversed(range(len(children))):
             last = b == len(children) - 1
@@ -111,28 +112,28 @@ def to_text(tree: Tree) -> str:
 
 
 def to_dot(tree: Tree) -> str:
-    """Return the tree in Graphviz's language; what a delayed test orders stands in a dashed frame."""
-    money = node_costs(tree)
+    """Return the tree in Graphviz's language; a dashed frame holds what a delayed test orders."""
+    costs = node_costs(tree)
     lines = [
         "digraph tree {",
         '  node [shape=box, style="rounded,filled", fillcolor="white", fontname="sans-serif"];',
         '  edge [fontname="sans-serif"];',
     ]
     for node in range(tree.n_nodes):
-        label = "\n".join(box_lines(tree, node, money[node]))
+        label = "\n".join(box_lines(tree, node, costs[node]))
         colour = f', fillcolor="{colour_of(tree, node)}"' if is_leaf(tree, node) else ""
         lines.append(f"  {node} [label={_dot_string(label)}{colour}];")
         for b, child in enumerate(tree.nodes.children(node)):
             lines.append(f"  {node} -> {child} [label={_dot_string(condition(tree, node, b))}];")
-    return "\n".join([*lines, *_dot_frames(tree, money), "}"])
+    return "\n".join([*lines, *_dot_frames(tree, costs), "}"])
 
 
-def _dot_frames(tree: Tree, money: list[NodeCosts]) -> list[str]:
+def _dot_frames(tree: Tree, costs: list[NodeCosts]) -> list[str]:
     """Return a cluster for every order of a delayed test that commits to others."""
     lines = []
-    for order in sorted({own.order for own in money if own.order is not None}):
-        if money[order].commits:
-            inside = " ".join(f"{node};" for node, own in enumerate(money) if own.order == order)
+    for order in sorted({own.order for own in costs if own.order is not None}):
+        if costs[order].commits:
+            inside = " ".join(f"{node};" for node, own in enumerate(costs) if own.order == order)
             label = _dot_string(f"ordered at once with {tree.columns[tree.nodes.test[order]]}")
             lines.append(f'  subgraph cluster_{order} {{ style="dashed"; label={label}; {inside} }}')
     return lines

@@ -1,7 +1,7 @@
-"""The priced tree: an immutable table of nodes that answers, charges and explains.
+"""A decision tree with prices: an immutable node table that predicts, charges and explains.
 
-A `Tree` comes from a learner (``clf.tree_``) or from JSON, which may be written by hand (docs/tree-format.md). Either
-kind is walked, priced and shown in the same way. The rules of pricing are in docs/design.md, "What a test costs".
+A `Tree` comes from a learner (``clf.tree_``) or from JSON, which may be written by hand (docs/tree-format.md). Both are
+walked, priced and shown in the same way.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from worthwhile.tree.json_format import parse_tree, read_json, write_tree
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.rules import rules
-from worthwhile.tree.run import Entry, Fetch, Outcome, may_ask, run
+from worthwhile.tree.run import Fetch, LedgerEntry, Outcome, may_ask, run
 from worthwhile.tree.text import to_dot, to_text
 
-__all__ = ["Advice", "Entry", "Explanation", "Outcome", "Tree"]
+__all__ = ["Advice", "Explanation", "LedgerEntry", "Outcome", "Tree"]
 
 
 class Tree:
-    """A decision tree with prices. Made by learners or by `from_json`; it never changes.
+    """An immutable decision tree with prices, made by a learner or by `from_json`.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class Tree:
     classes : tuple
         The classes; the columns of `weights` and of `predict_proba`.
     answers : tuple
-        What the tree may say: the classes, then reject answers such as "unknown".
+        The possible answers: the classes, then reject answers such as "unknown".
     costs : Costs
-        Prices of the tests and costs of the errors.
+        Prices of the tests and error costs.
     nodes : Nodes
-        The node table; node 0 is the root and the children of a node stand side by side.
+        The node table; node 0 is the root.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Tree:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_core_tree" in self.__dict__:
-            raise AttributeError(f"a Tree never changes: cannot set {name!r}")
+            raise AttributeError(f"a Tree is immutable: cannot set {name!r}")
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -131,7 +131,7 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, leaves included."""
+        """Number of nodes, including leaves."""
         return len(self.nodes.test)
 
     @property
@@ -141,14 +141,14 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of tests on the longest way from the root to a leaf."""
+        """Number of tests on the longest path from the root to a leaf."""
         depth = np.zeros(self.n_nodes, dtype=int)
-        for node in range(self.n_nodes):  # children stand behind their parents
+        for node in range(self.n_nodes):  # children come after their parents
             depth[self.nodes.children(node)] = depth[node] + 1
         return int(depth.max())
 
     def tests_used(self) -> list[str]:
-        """Return the names of the tests that occur in the tree, in column order."""
+        """Return the names of the tests in the tree, in column order."""
         return [self.columns[t] for t in np.unique(self.nodes.test[self.nodes.test >= 0])]
 
     # ---- use
@@ -158,7 +158,7 @@ class Tree:
         return self.context.answer_labels[self._route(X, answers=True)[0]]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return, for each case, the class shares of the leaf it ends in (mixed, where a value is missing)."""
+        """Return, for each case, the class shares of its leaf (a weighted mean of leaves if a value is missing)."""
         return self._route(X, shares=True)[2]
 
     def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
@@ -168,44 +168,43 @@ class Tree:
         ----------
         X : table of cases
         case_prices : array of shape (cases, tests), optional
-            Prices that depend on the case: they take the place of the marginal prices of the tests, in column order.
-            Common prices of groups stay as they are.
+            Prices that depend on the case; they replace the marginal prices of the tests, in column order. Group prices
+            stay the same.
         """
         return self._route(X, prices=True, case_prices=case_prices)[1]
 
     def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
-        """Return price plus error cost of each case."""
+        """Return test price plus error cost of each case."""
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
         return prices + self.context.errors_of(answers, y)
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
-        """Return what to do now for a case of which `known` is known.
+        """Return what to do next for a case with the values in `known`.
 
         Parameters
         ----------
         known : mapping of test to value
-            A test that is not in it has not been asked yet; None (or NaN) means that the test cannot be had. What is
-            known counts as paid for, also where the tree would not have asked for it.
+            A test that is not in it has not been done yet; None (or NaN) means that the test is unavailable. Known
+            values count as paid for, even if the tree would not have asked for them.
 
         Returns
         -------
         Advice
-            The next test with its price here, or the answer; and why, in money.
+            The next test with its price at this point, or the answer; and why.
         """
         return advise(self, known)
 
     def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
-        """Do what `next_test` says until there is an answer, with functions that fetch the values of tests.
+        """Follow `next_test` until there is an answer, calling functions that fetch the values of tests.
 
         Parameters
         ----------
         case : mapping of test to value
-            What is known from the beginning, as for `next_test`; it counts as paid for.
+            What is known from the start, as for `next_test`; it counts as paid for.
         fetch : mapping of test to function
-            For every test that may be asked for, a function without arguments that gets its value (calls a service,
-            reads a sensor, asks a person). It is called only when the test is to be done. If it returns None or NaN or
-            raises a LookupError (a KeyError is one), the test cannot be had: nothing is charged for it. Other errors
-            are passed on.
+            For every test that may be needed, a function without arguments that gets its value (calls a service, reads
+            a sensor, asks a person). It is called only when the test is to be done. If it returns None or NaN, or
+            raises a LookupError (such as a KeyError), the test is unavailable and not charged. Other errors are raised.
 
         Returns
         -------
@@ -214,8 +213,8 @@ class Tree:
 
         Notes
         -----
-        A test whose result comes later commits to other tests: they are all ordered now, so their functions are called
-        right after its own, in the order of the columns, even if the answer then needs only some of them.
+        A test with a delayed result commits to other tests: all are ordered at once, so their functions are called
+        right after its own, in column order, even if the answer then needs only some of them.
 
         Examples
         --------
@@ -235,17 +234,17 @@ class Tree:
         return run(self.next_test, may_ask([self], case), self.columns, case, fetch)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
-        """Return the way of a case through the tree, in words and money.
+        """Return the path of a case through the tree, with prices.
 
         Parameters
         ----------
         case : mapping of test to value
-            As for `next_test`. A case that lacks a value that the tree asks for is explained as far as it goes.
+            As for `next_test`. If a value that the tree asks for is absent, the explanation ends there.
 
         Returns
         -------
         Explanation
-            Its steps; `str` gives it as a text.
+            Its steps; `str` gives it as text.
         """
         return explain(self, case)
 
@@ -272,22 +271,29 @@ class Tree:
         case_prices: Any = None,
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
-        """Walk an encoded table: (answer indices, prices, class shares), each None if not asked for."""
-        costs, least = self.context.bound_costs, self.answer == "least-cost"
-        case_prices = self.context.checked_case_prices(case_prices, n_cases)
-        result: tuple[Any, Any, Any] = _core.route(
+        """Route an encoded table: (answer indices, prices, class shares), each None if not requested."""
+        costs = self.context.bound_costs
+        answers_, prices_, shares_, _ = _core.route(
             self._core_tree,
             table,
             costs.core_pricing,
             costs.core_errors,
-            least,
-            answers,
-            prices,
-            shares,
-            n_threads,
-            case_prices,
+            least_cost=self.answer == "least-cost",
+            answers=answers,
+            prices=prices,
+            shares=shares,
+            n_threads=n_threads,
+            case_prices=self.context.checked_case_prices(case_prices, n_cases),
         )
-        return result
+        return answers_, prices_, shares_
+
+    def _charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
+        """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
+        table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
+        costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
+        words = _core.route(self._core_tree, table, *costs, least_cost=False, charged=True, n_threads=n_threads)[3]
+        assert words is not None
+        return words
 
     def _read(self, X: Any) -> Columns:
         return self.context.read(X)
@@ -295,20 +301,19 @@ class Tree:
     # ---- show and keep
 
     def to_text(self) -> str:
-        """Return the tree as indented text, with the money on it.
+        """Return the tree as indented text, with prices and expected costs.
 
-        A test has its price where it stands, the share of the training cases that come there, and the cost to be
-        expected from there on, tests and errors together; a leaf the cases it was learned from and the expected error
-        cost of its answer.
+        A test shows its price at that node, the share of the training cases that reach it, and the expected cost from
+        there on, tests and errors together; a leaf shows its training cases and the expected error cost of its answer.
         """
         return to_text(self)
 
     def to_dot(self) -> str:
-        """Return the tree in Graphviz's language, with the money on it; see `to_text`."""
+        """Return the tree in Graphviz's language, with prices and expected costs; see `to_text`."""
         return to_dot(self)
 
     def rules(self) -> list[str]:
-        """Return one sentence per leaf, in plain words.
+        """Return one sentence per leaf.
 
         Examples
         --------
@@ -323,11 +328,11 @@ class Tree:
         return rules(self)
 
     def _repr_html_(self) -> str:
-        """Return a summary in money, for notebooks."""
+        """Return a summary of costs for notebooks."""
         return tree_table(self, "Tree")
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the tree with matplotlib and return the axes; see `worthwhile.plot.plot_tree`."""
+        """Draw the tree with matplotlib and return the axes; see `worthwhile.tree.plot.plot_tree`."""
         from worthwhile.tree.plot import plot_tree
 
         return plot_tree(self, ax=ax)
@@ -338,11 +343,11 @@ class Tree:
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """Read a tree from JSON, checking everything; nothing in it is executed.
+        """Read a tree from JSON; everything is checked, nothing is executed.
 
         Raises
         ------
         ValueError
-            Naming the node, column or class that is wrong.
+            Names the node, column or class that is wrong.
         """
         return cls(*parse_tree(read_json(text)))

@@ -1,4 +1,4 @@
-"""The way of a single case through a tree: its steps, what is charged, and where it stands (docs/design.md)."""
+"""The path of a single case through a tree: its steps, what is charged, where it stands (docs/design/pricing.md)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from worthwhile.tree.node_costs import subtree
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Order", "Place", "Visit", "Walk"]
+__all__ = ["Position", "TestOrder", "Walk", "WalkStep"]
 
 
 @dataclass
-class Visit:
-    """A node on the way of a case, and what happened there."""
+class WalkStep:
+    """A test that a case meets on its path, and what happens there."""
 
     node: int
     test: int
     branch: int  # -1: unavailable
-    price: float = 0.0  # beyond what was charged before, in other branches too
+    price: float = 0.0  # on top of what was charged before, in other branches too
     paid_before: bool = False
     commits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a share of a case stands, and what it has paid on the way there."""
+class Position:
+    """A node where a share of a case stands, and the tests it has paid for on its path there."""
 
     node: int
     share: float
@@ -40,43 +40,45 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Order:
-    """A test that is to be done."""
+class TestOrder:
+    """The next test of a case."""
+
+    __test__ = False  # not a class of tests for pytest
 
     test: int
-    charged: frozenset[int]  # what it charges, paid before or not
+    charged: frozenset[int]  # the tests it charges for, paid before or not
     commits: tuple[int, ...]  # other tests ordered with it
     delayed: bool
 
 
 class Walk:
-    """The way of a case: its steps, what is charged, and where it stands with which share."""
+    """The path of a case: its steps, what is charged, and where it stands with which share."""
 
     def __init__(self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset()) -> None:
         self.tree, self.prices = tree, tree.pricing
         self.case = tree.schema.read_case(known)
-        self.steps: list[Visit] = []
+        self.steps: list[WalkStep] = []
         self.charged = paid
-        self.standing: list[Place] = []  # leaves, and nodes that wait for their test
-        todo = [Place(0, 1.0, paid)]
+        self.positions: list[Position] = []  # leaves, and nodes that wait for their test
+        todo = [Position(0, 1.0, paid)]
         while todo:
-            place = self._descend(todo.pop())
-            branch_shares = enumerate(tree.nodes.shares(place.node)) if self.is_known(place.node) else ()
-            ways = [(share, b) for b, share in branch_shares if share > 0]
-            if not ways:
-                self.standing.append(place)
-            for share, b in sorted(ways, key=lambda way: (way[0], -way[1])):  # the heaviest last, to be walked first
-                todo.append(Place(tree.nodes.children(place.node)[b], place.share * share, place.paid))
+            position = self._descend(todo.pop())
+            branch_shares = enumerate(tree.nodes.shares(position.node)) if self.is_known(position.node) else ()
+            branches = [(share, b) for b, share in branch_shares if share > 0]
+            if not branches:
+                self.positions.append(position)
+            for share, b in sorted(branches, key=lambda pair: (pair[0], -pair[1])):  # the heaviest is popped first
+                todo.append(Position(tree.nodes.children(position.node)[b], position.share * share, position.paid))
 
     def is_known(self, node: int) -> bool:
-        """Say whether something is known about the test of a node, be it that it cannot be had."""
+        """Return whether the test of a node has a value or is known to be unavailable."""
         return int(self.tree.nodes.test[node]) in self.case  # a leaf tests -1
 
-    def _descend(self, place: Place) -> Place:
-        """Follow the branches that the case takes, down to where there is none."""
-        node, paid = place.node, place.paid
+    def _descend(self, position: Position) -> Position:
+        """Follow the branches that the case takes, as far as its values go."""
+        node, paid = position.node, position.paid
         while self.is_known(node):
-            step = Visit(node, int(self.tree.nodes.test[node]), self.branch(node))
+            step = WalkStep(node, int(self.tree.nodes.test[node]), self.branch(node))
             self.steps.append(step)
             if step.branch < 0:
                 break
@@ -85,17 +87,17 @@ class Walk:
             paid |= new
             self.charged |= new
             node = self.tree.nodes.children(node)[step.branch]
-        return Place(node, place.share, paid)
+        return Position(node, position.share, paid)
 
     def branch(self, node: int) -> int:
-        """Return the branch that the case takes at a node whose test is known, -1 where the value is of no use."""
+        """Return the branch that the case takes at a node whose test is known; -1 if its value has no branch."""
         nodes, value = self.tree.nodes, self.case[int(self.tree.nodes.test[node])]
         if nodes.map_start[node] < 0:
             return -1 if math.isnan(value) else int(value > nodes.threshold[node])
         return -1 if value < 0 else nodes.branch_of(node)[int(value)]
 
     def order(self, node: int, paid: frozenset[int]) -> tuple[frozenset[int], tuple[int, ...]]:
-        """Return what ordering the test of a node charges, and which other tests it commits to."""
+        """Return the tests that ordering the test of a node charges for, and the other tests it commits to."""
         test = int(self.tree.nodes.test[node])
         if test in paid:
             return frozenset(), ()
@@ -105,54 +107,50 @@ class Walk:
             commits = {int(self.tree.nodes.test[n]) for n in below} - {-1}
         return self.prices.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
 
-    def next_order(self) -> Order | None:
-        """Return the test to be done next, with what is ordered by it; None if there is none.
+    def next_order(self) -> TestOrder | None:
+        """Return the test to do next and everything ordered with it; None if there is none.
 
-        Parts of a case that stand before the same test order it together.
+        Parts of a case that wait for the same test order it together.
         """
-        place = self.waiting()
-        if place is None:
+        waiting = self.waiting()
+        if waiting is None:
             return None
-        test = int(self.tree.nodes.test[place.node])
+        test = int(self.tree.nodes.test[waiting.node])
         charged: frozenset[int] = frozenset()
         commits: set[int] = set()
         delayed = False
-        for other in self.standing:
-            if self.tree.nodes.test[other.node] == test:
-                new, also = self.order(other.node, other.paid)
+        for position in self.positions:
+            if self.tree.nodes.test[position.node] == test:
+                new, also = self.order(position.node, position.paid)
                 charged |= new
                 commits.update(also)
-                delayed |= self.prices.orders_delayed(test, other.paid)
-        return Order(test, charged, tuple(sorted(commits)), delayed)
+                delayed |= self.prices.orders_delayed(test, position.paid)
+        return TestOrder(test, charged, tuple(sorted(commits)), delayed)
 
     def available(self) -> list[int]:
         """Return the tests whose value is known."""
-        return [test for test in self.case if not self._is_gone(test)]
+        return self.tree.context.split_known(self.case)[0]
 
     def unavailable(self) -> list[int]:
-        """Return the tests that cannot be had; a value that no training case has is as good as none."""
-        return [test for test in self.case if self._is_gone(test)]
-
-    def _is_gone(self, test: int) -> bool:
-        value = self.case[test]
-        return math.isnan(value) or (value < 0 and self.tree.schema.values[test] is not None)
+        """Return the unavailable tests; a value that no training case has counts as missing."""
+        return self.tree.context.split_known(self.case)[1]
 
     def count_known_as_paid(self) -> None:
-        """Charge everything known, with what it requires, also what the tree did not ask for: it was had."""
+        """Charge for every known value and what it requires, even if the tree did not ask for it."""
         self.charged |= self.prices.closure(self.available())
 
-    def waiting(self) -> Place | None:
-        """Return the first place where a test is to be done, None if there is none."""
-        return next((place for place in self.standing if self.tree.nodes.test[place.node] >= 0), None)
+    def waiting(self) -> Position | None:
+        """Return the first position that waits for a test; None if there is none."""
+        return next((position for position in self.positions if self.tree.nodes.test[position.node] >= 0), None)
 
     def shares(self) -> npt.NDArray[np.float64]:
-        """Return the class shares of where the case stands."""
+        """Return the class shares where the case stands."""
         node_shares = self.tree._core_tree.shares()
-        mixed: npt.NDArray[np.float64] = sum(place.share * node_shares[place.node] for place in self.standing)
+        mixed: npt.NDArray[np.float64] = sum(at.share * node_shares[at.node] for at in self.positions)
         return mixed
 
     def answer(self) -> Any:
-        """Return the answer of the tree, as for any other case."""
+        """Return the tree's answer, computed as for a table of cases."""
         table = self.tree.schema.encode_case(self.case)
         answers, _, _ = self.tree.route_table(table, 1, answers=True, prices=False, shares=False)
         return self.tree.answers[answers[0]]

@@ -35,7 +35,7 @@ def test_advice_leads_to_the_answer(adaptive):
         assert f"answer {advice.answer} (" in text
         assert text.startswith("tree 1 of 5\n") or adaptive is True
     if adaptive is not True:
-        assert "it is the next test" in str(clf.explain({}))
+        assert "this is the next test" in str(clf.explain({}))
 
 
 def test_a_forest_without_trees_answers_at_once():
@@ -60,4 +60,4 @@ def test_what_is_known_already_is_not_asked_for():
     known = {f"x{j}": FRESH[0, j] for j in range(4)}
     advice = clf.next_test(known)
     assert (advice.test, advice.answer) == (None, clf.predict(FRESH[:1])[0])
-    assert "5 of 5 trees have voted, none is left to ask" in advice.reason
+    assert "5 of 5 trees have voted, none is left" in advice.reason

@@ -330,7 +330,7 @@ def test_few_cases():
         ),
         ({"validation": (FRESH[:, :3], FRESH_Y)}, "3"),
         ({"validation": (FRESH, FRESH_Y[:5])}, r"y has the shape \(5,\), expected \(150,\)"),
-        ({"validation": (FRESH, ["a"] * 150)}, "y contains the unknown class 'a'; known classes are 0, 1"),
+        ({"validation": (FRESH, ["a"] * 150)}, "y contains the unknown class 'a'; the classes are 0, 1"),
     ],
 )
 def test_what_does_not_go_together_is_refused(parameters, words):
@@ -341,7 +341,7 @@ def test_what_does_not_go_together_is_refused(parameters, words):
 def test_wrong_columns_are_refused():
     frame = pd.DataFrame(X, columns=list("abcd"))
     with pytest.raises(
-        ValueError, match="X of validation has the columns a, b, c, z, but the learner knows a, b, c, d"
+        ValueError, match="X of validation has the columns a, b, c, z, but the learner was fitted with a, b, c, d"
     ):
         ww.BudgetForestClassifier(validation=(frame.rename(columns={"d": "z"}), Y)).fit(frame, Y)
     clf = make().fit(X, Y)

@@ -96,7 +96,7 @@ def test_broken_files_are_refused_by_name(path, value, words, tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (["states", "price"], [[1]], "'price' of the states of a forest must be numbers of the shape"),
+        (["states", "price"], [[1]], "'price' of the states of a forest must be numbers of shape"),
         (["states", "cost", 0, 0], None, "cost"),
         (["curve", 0, 4], None, "must name a rate"),
         (["curve", -1, 1], 3.0, "must end with 0 trees"),

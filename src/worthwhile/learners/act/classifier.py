@@ -1,7 +1,7 @@
 """LSID3 and ACT: look-ahead by sampling trees below every candidate split (Esmeir & Markovitch 2007, 2008).
 
-`variant="paper"` is the published ACT. `variant="refined"` is interruptible and changes what made it follow luck;
-docs/design.md, "Look-ahead", says precisely what either does.
+`variant="paper"` is the published ACT. `variant="refined"` can be interrupted and is less misled by noise;
+docs/design/look-ahead.md gives the details of both.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from worthwhile.tree.tree import Tree
 
 __all__ = ["ACTClassifier", "LSID3Classifier"]
 
-CLEARLY = 0.1
-# Share of the time limit for trees on the cases' own labels, before it is settled which labels are better.
+CLEARLY = 0.1  # a tree without look-ahead wins only if its expected cost is lower by more than this share
+# Share of the time limit for trees grown from the cases' own labels, before the labels are chosen.
 EARLY = 0.1
-MAX_SAMPLES = 4096  # doubling ends here; further searches draw other samples
+MAX_SAMPLES = 4096  # doubling ends here; further trees use other random samples
 
-# Trees, each with whether it is the first of a new valuation.
+# Trees, each with whether it is the first one valued in a new way.
 Steps = Iterator[tuple[GrownTree, bool]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LSID3Classifier(_GreedyClassifier):
-    """LSID3: the test below which the smallest tree was found. It does not look at prices.
+    """LSID3: the test below which the smallest tree was found. It ignores prices.
 
-    Below every branch of every candidate test, `r` trees are grown whose tests are drawn at random, in proportion to
-    their gain; the test with the smallest sum of leaves wins. With `r=0` it is ID3.
+    Below every branch of every candidate test, `r` trees are grown with random tests, drawn in proportion to their
+    gain. The test is chosen whose branches have the smallest trees, by their number of leaves. With `r=0` it is ID3.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class LSID3Classifier(_GreedyClassifier):
 
     Examples
     --------
-    The class is whether two of six bits differ: no test alone says anything about it.
+    The class is whether two of six bits differ: no test alone gains anything.
 
     >>> import numpy as np
     >>> import worthwhile as ww
@@ -134,11 +134,11 @@ class LSID3Classifier(_GreedyClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ACTClassifier(TreeClassifier):
-    """ACT: the test below which the cheapest tree was found, prices and errors counted together.
+    """ACT: the test below which the tree with the lowest total cost was found.
 
-    Below every branch of every candidate test one tree is grown by EG2 and `r` − 1 by EG2 with tests drawn at random;
-    the price of the test plus the cheapest trees of its branches says what it is worth. More samples, or more time,
-    lead to cheaper trees.
+    Below every branch of every candidate test, one tree is grown by EG2 and `r` − 1 by EG2 with randomly drawn tests. A
+    test is valued by its price plus the cost of the cheapest tree of each branch. More samples, or more time, lead to
+    cheaper trees.
 
     Parameters
     ----------
@@ -211,8 +211,8 @@ class ACTClassifier(TreeClassifier):
 
     Examples
     --------
-    Two bits that differ, four that say nothing, and a dear test that says it all. EG2 finds no cheap test that gains
-    anything; the look-ahead does.
+    The class is whether two of six cheap bits differ; an expensive test tells it at once. No cheap test alone gains
+    anything, so EG2 uses the expensive one; look-ahead finds the cheap pair.
 
     >>> import numpy as np
     >>> import worthwhile as ww
@@ -239,10 +239,10 @@ class ACTClassifier(TreeClassifier):
         self.stopped_, self.expected_cost_ = "interrupted", math.inf
         found: GrownTree | None = None
         try:
-            for grown, anew in search(training, deadline, rng):
-                if anew:  # by another valuation than the trees before
+            for grown, restarts in search(training, deadline, rng):
+                if restarts:  # valued in another way than the trees before
                     self.history_.clear()
-                if anew or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
+                if restarts or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
                     found = grown
                     self._note(found, deadline)
             late = self.time_limit is not None and deadline.remaining() <= GRACE
@@ -250,7 +250,7 @@ class ACTClassifier(TreeClassifier):
         except KeyboardInterrupt:
             if found is None:
                 raise
-        assert found is not None  # every search begins with a tree
+        assert found is not None  # every search starts with a tree
         self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
 
     def _note(self, found: GrownTree, deadline: Deadline) -> None:
@@ -267,7 +267,7 @@ class ACTClassifier(TreeClassifier):
         yield self._grow(builder, int(self.r), rng, deadline), True
 
     def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
-        """Grow a tree at once; settle how trees are grown and valued; grow them with more and more look-ahead."""
+        """Grow a tree at once; choose how trees are grown and valued; grow them with more and more look-ahead."""
         own = self._builder(SoftLabels.own(training), PAPER)
         yield own.greedy(), True
         r = 1
@@ -280,11 +280,11 @@ class ACTClassifier(TreeClassifier):
         if self.time_limit is None:
             grown = self._grow(builder, int(self.r), rng, deadline)
             yield grown, True
-            # Expectations differ by chance: those without look-ahead must be clearly lower.
+            # Estimates differ by chance: a tree without look-ahead must be clearly cheaper.
             least = grown.cost - CLEARLY * abs(grown.cost)
             yield from ((tree, False) for tree in greedy if tree.cost < least)
             return
-        if settings.soft_label_weight > 0:  # other labels: everything begins anew
+        if settings.soft_label_weight > 0:  # other labels: start again
             r = 1
         yield greedy[0], settings.soft_label_weight > 0
         yield greedy[1], False

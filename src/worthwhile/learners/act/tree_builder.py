@@ -1,7 +1,7 @@
-"""Growing trees with look-ahead, within samples and time; and choosing how to grow them.
+"""Growing trees with look-ahead, within a number of samples and a time limit, and choosing how to grow them.
 
-`GrowthSettings` say how trees are grown: which labels they learn from, and how bold the look-ahead may be. Which
-settings suit the cases at hand is found out by cross-validation (docs/design/look-ahead.md).
+`GrowthSettings` say which labels trees learn from and how far the look-ahead may depart from the greedy choice. A
+cross-validation chooses the settings (docs/design/look-ahead.md).
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 N_FOLDS = 5
-# Where the ensemble errs less often than this, labels are no matter of luck.
+# If the ensemble has a lower error rate than this, the labels have hardly any noise.
 MIN_ENSEMBLE_ERROR = 0.02
-# With more cases the comparison of settings looks ahead by one sample: it is about labels, not about splits.
+# With more cases, settings are compared with a single sample: the comparison is about labels, not about splits.
 FEW_CASES = 1_000
-# This long before the end of the time, nodes are split greedily, and at the end not at all: pruning takes time, too.
+# Seconds before the time limit from which nodes are split greedily; at the limit they become leaves. Pruning takes
+# time, too.
 GRACE = 0.05
 
 
@@ -48,37 +49,36 @@ class GrowthSettings:
     """How trees are grown."""
 
     soft_label_weight: float  # share of the ensemble's labels
-    samples: str  # how far sampled trees go: "grown" to the end, or "pruned"
+    samples: str  # whether sampled trees are "grown" to the end or also "pruned"
     min_cases: float
-    margin: float  # the greedy choice stands unless another one promises to cost less by more than this share
+    margin: float  # the greedy choice stands unless another split is expected to cost less by more than this share
     omega: float | None = None  # None: by the paper's formula
     confidence: float | None = None
 
 
 PAPER = GrowthSettings(soft_label_weight=0.0, samples="grown", min_cases=2.0, margin=0.0)
-# A tree that is not pruned orders, with a delayed test, everything that it might ever ask: on 4 splits of thyroid,
-# apart from those of the reproductions, samples that were pruned led to 16.6 instead of 18.5 % of the standard cost.
+# With a delayed test, an unpruned tree orders everything that it might ask for later: on 4 splits of thyroid that the
+# reproductions do not use, pruned samples led to 16.6 instead of 18.5 % of the standard cost.
 DELAYED = replace(PAPER, samples="pruned")
-# Soft labels need no pessimism, and differences between trees that learn from them are small: on 12 splits of bupa,
-# heart and hepatitis, apart from those of the reproductions, the margin led to 43.5 instead of 44.9 % of the standard
-# cost.
+# Soft labels need no pessimistic estimate, and trees grown from them differ little in cost: on 12 splits of bupa, heart
+# and hepatitis that the reproductions do not use, the margin led to 43.5 instead of 44.9 % of the standard cost.
 SOFT = GrowthSettings(soft_label_weight=1.0, samples="pruned", min_cases=5.0, margin=0.1, omega=0.25, confidence=0.75)
 
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """A tree of the core, and how it was grown."""
+    """A core tree, and how it was grown."""
 
     core: Any
     cost: float  # expected, per case
-    r: int  # samples that its look-ahead took
+    r: int  # samples per branch of its look-ahead
     builder: TreeBuilder
 
 
 def paper_parameters(training: Training) -> tuple[float, float]:
-    """Return ω and the confidence level that suit the costs (Esmeir & Markovitch 2008, section 3.5)."""
+    """Return ω and the confidence level for the costs (Esmeir & Markovitch 2008, section 3.5)."""
     k, matrix = training.n_classes, training.bound_costs.error_costs
-    regret = matrix[:, :k] - np.diagonal(matrix)[:, None]  # a right answer may be a benefit, or cost something
+    regret = matrix[:, :k] - np.diagonal(matrix)[:, None]  # a right answer may have a cost or a benefit
     mean = float(regret[~np.eye(k, dtype=bool)].mean()) if k > 1 else 0.0
     total = training.context.costs.total_price()
     x = max(mean, 0.0) / total if total > 0 else math.inf
@@ -86,7 +86,7 @@ def paper_parameters(training: Training) -> tuple[float, float]:
 
 
 class TreeBuilder:
-    """Grows trees from some cases, by one group of settings."""
+    """Grows trees from some cases with the same settings."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class TreeBuilder:
         return self._valued(_core.grow(*self._data(), policy), policy, 0)
 
     def look_ahead(self, r: int, seed: int, seconds: float = math.inf) -> GrownTree:
-        """Grow with look-ahead; after `seconds` what is missing is grown without."""
+        """Grow with look-ahead; after `seconds` the remaining nodes are split without it."""
         sampling = SamplingPolicy(
             r=r,
             greedy_first=True,
@@ -127,7 +127,7 @@ class TreeBuilder:
         return self._valued(core, policy, r)
 
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:
-        """Return the total cost of each of some cases."""
+        """Return the total cost of each case."""
         answers, prices = route_core(grown.core, cases, least_cost=True)
         total: Floats = self._costs.error_costs[cases.classes, answers] + prices
         return total
@@ -155,10 +155,10 @@ class TreeBuilder:
 def choose_settings(
     training: Training, r: int, given: Mapping[str, Any], n_threads: int, deadline: Deadline, rng: np.random.Generator
 ) -> tuple[SoftLabels, GrowthSettings]:
-    """Return the labels to learn from, and how: soft ones, or the cases' own if they lead to cheaper trees.
+    """Return the labels to learn from, and the settings: soft labels, or the cases' own if these give cheaper trees.
 
-    Trees of either kind are compared on the same folds, by the cases' own labels. Where the time is too short for it,
-    or the ensemble hardly ever errs, the cases' own labels serve.
+    Trees of both kinds are compared on the same folds, by the cases' own labels. If there is too little time for this,
+    or the ensemble hardly makes errors, the cases' own labels are used.
     """
     own = SoftLabels.own(training), DELAYED if _has_delays(training) else PAPER
     if not can_be_soft(training) or deadline.remaining() < 1 + training.n_cases / 1_000:
@@ -175,7 +175,7 @@ def choose_settings(
         costs = []
         for settings in (own[1], SOFT):
             builder = TreeBuilder(labels, settings, given, n_threads, folds != fold)
-            # With a margin, look-ahead changes little, and on soft labels it takes ten times as long.
+            # With a margin, look-ahead changes little, and with soft labels it takes ten times as long.
             ahead = r > 0 and settings.margin == 0
             grown = builder.look_ahead(r, seed, deadline.remaining()) if ahead else builder.greedy()
             costs.append(builder.total_costs(grown, held_out))

@@ -1,4 +1,4 @@
-"""What to do now for one case that a forest is to answer, and why."""
+"""What to do next for one case with a forest, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Consultation:
-    """The trees that a case has passed with what is known, one after the other; each test is paid once.
+    """The trees consulted about a case so far, in order, with the known results; each test is paid once.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ class Consultation:
     trees : sequence of Tree
     known : mapping of test to value
     votes : Votes
-        Of one case, still empty.
+        Of one case; still empty.
     default_shares : array
-        Class shares where no tree has voted.
+        Class shares if no tree has voted.
     is_settled : function
-        Says after how many trees, and with which votes, no further tree is asked.
+        Takes the number of trees consulted and the votes, and returns whether to stop.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Consultation:
         self._case = context.schema.read_case(known)
         costs = context.bound_costs
         table = context.schema.encode_case(self._case)
-        router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
         self._walks: list[Walk] = []
         self._answers: list[Any] = []
         self._paid: frozenset[int] = frozenset()
@@ -71,7 +71,7 @@ class Consultation:
             votes.add(*said)
 
     def advice(self, known: Mapping[str, Any]) -> Advice:
-        """Return what to do now: the test that the first tree waits for that still wants one, or the answer."""
+        """Return what to do next: the test that the first unfinished tree waits for, or the answer."""
         context, shares = self._context, self._votes.shares(self._default_shares)[0]
         available, unavailable = context.split_known(self._case)
         charged = self._paid | context.pricing.closure(available)
@@ -107,7 +107,7 @@ class Consultation:
         return Explanation.of(steps, self.advice(case), self._context.pricing.price(self._paid), lines)
 
     def _order(self, charged: frozenset[int]) -> tuple[str | None, float, tuple[str, ...], bool]:
-        """Return the test that is waited for, its price, what it commits to, and whether its result comes later."""
+        """Return the next test, its price, the tests it commits to, and whether its result is delayed."""
         order = self._walks[-1].next_order() if self._waiting else None
         if order is None:
             return None, 0.0, (), False
@@ -118,10 +118,10 @@ class Consultation:
     def _reason(self, stop_answer: Any, stop_cost: float, go_on: float | None) -> str:
         voted = f"{len(self._answers)} of {self._n_trees} trees"
         if go_on is not None:
-            left = "none is left to ask" if len(self._answers) == self._n_trees else "the others cannot change enough"
+            left = "none is left" if len(self._answers) == self._n_trees else "the others are not needed"
             return f"{voted} have voted, {left}; the answer is expected to cost {amount(go_on)} in errors."
         stop = f"answering {stop_answer} now is expected to cost {amount(stop_cost)} in errors"
         return (
             f"Tree {len(self._walks)} of {self._n_trees} asks for it, {voted} have voted; {stop}. The cost of going on"
-            " is unknown: it depends on what the remaining trees say."
+            " is unknown: it depends on the remaining trees."
         )

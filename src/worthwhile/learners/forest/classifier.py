@@ -1,6 +1,6 @@
-"""BudgetRF: a random forest whose tests stay, on average, within a budget (Nan, Wang & Saligrama 2015), and beyond.
+"""BudgetRF: a random forest whose tests stay, on average, within a budget (Nan, Wang & Saligrama 2015), and extensions.
 
-docs/design.md, "Forests", says precisely what is computed.
+docs/design/forests.md gives the details.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
 LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
 CHOSEN = "chosen"
-PILOTS = 20  # trees that say how important each test is
-TRIED = 10  # trees that say how cases are best drawn
+PILOTS = 20  # trees that measure the importance of each test
+TRIED = 10  # trees that decide how cases are drawn
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BudgetForestClassifier(CostSensitiveClassifier):
     """BudgetRF: a random forest whose tests cost, on average, no more than a budget.
 
-    Every tree is grown on a random sample of the cases; a node takes the test, and the cut, with the least price per
-    drop of impurity in the worst branch. Trees are added as long as the average price of a validation case stays within
-    the budget, where a test that several trees ask for is paid once. Their majority answers.
+    Every tree is grown from a random sample of the cases; a node takes the test, and the cut, with the lowest price per
+    drop in impurity in the worst branch. Trees are added as long as the average price of the validation cases stays
+    within the budget; a test that several trees ask for is paid once. The answer is the majority vote.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         tried, and the forest with the fewest errors within the budget is chosen. This takes longer and gets far more
         out of small budgets.
     weighting : {"instance"}, optional
-        "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
-        all cases weigh the same.
+        "instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998). None: all cases
+        weigh the same.
     context : bool, default False
         True: in growing, a test that is paid for on the path is free, and a group's common price counts once. False:
         list prices.
@@ -160,12 +160,12 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     >>> import worthwhile as ww
     >>> pima = ww.datasets.load("pima")
     >>> known = {"costs": pima.costs, "columns": pima.feature_names, "random_state": 0}
-    >>> clf = ww.BudgetForestClassifier(budget=6, alpha=[0, 8, 25], **known).fit(pima.X, pima.y)
-    >>> len(clf.trees_) > 1, clf.record_.price <= 6
-    (True, True)
-    >>> cheap = clf.with_budget(4)
-    >>> len(cheap.trees_) > 1, cheap.record_.price <= 4
-    (True, True)
+    >>> clf = ww.BudgetForestClassifier(budget=25, tests="chosen", max_trees=20, **known).fit(pima.X, pima.y)
+    >>> for forest in clf, clf.with_budget(6):
+    ...     record = forest.record_
+    ...     print(f"{record.trees} trees, tests {record.price:.2f} per case, {record.error:.1%} errors")
+    20 trees, tests 20.61 per case, 19.6% errors
+    20 trees, tests 6.00 per case, 33.9% errors
     """
 
     budget: float | None = None
@@ -185,23 +185,24 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     callback: Callable[[Progress], Any] | None = None
 
     def fit_parts(self, parts: Any, target: str, weight: str | None = None) -> Self:
-        """Learn from many Parquet files, of which every worker holds one at a time.
+        """Learn from many Parquet files; every worker holds one file in memory at a time.
 
         Each tree is grown from a sample of one file (`sampling` "chosen" means "drawn"), and files take turns in
-        proportion to their cases: put rows in a random order before they are divided, and let there be at least as many
-        trees as files. Every file sets its share of validation cases aside, which together judge all trees. Files are
-        read three times (four, with ``adaptive=True``), and all `max_trees` trees are grown before the budget decides
-        how many are consulted. The forest depends on the files and `random_state`, not on the workers.
+        proportion to their number of cases: shuffle the rows before dividing them into files, and grow at least as many
+        trees as there are files. Each file holds out its share of validation cases, and all of these together validate
+        the trees. Files are read three times (four, with ``adaptive=True``), and all `max_trees` trees are grown before
+        the budget decides how many are consulted. The forest depends on the files and `random_state`, not on the
+        workers.
 
         Parameters
         ----------
         parts : path or list of paths
-            A folder with files ``*.parquet``, or files, which must have the same columns. Every worker must be able to
-            read them under these names. Columns of texts, categories and truth values are nominal.
+            A folder with files ``*.parquet``, or a list of files. All must have the same columns, and every worker must
+            be able to read them under these paths. Columns of strings, categories and booleans are nominal.
         target : str
-            The column with the classes.
+            The column of the classes.
         weight : str, optional
-            A column that says how much each case counts; a case of weight 0 is left out.
+            The column of the case weights; a case of weight 0 is left out.
 
         Returns
         -------
@@ -215,16 +216,18 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         ...     table = pa.table({"age": range(20 + part, 80), "ill": ["no"] * (30 - part) + ["yes"] * 30})
         ...     pa.parquet.write_table(table, f"{folder}/part-{part}.parquet")
         >>> clf = ww.BudgetForestClassifier(max_trees=8, random_state=0).fit_parts(folder, target="ill")
-        >>> len(clf.trees_), clf.record_.error < 0.2
-        (8, True)
+        >>> len(clf.trees_), round(clf.record_.error, 2)
+        (8, 0.0)
         """
         self._check_parameters()
         for name, usual in (("tests", "all"), ("time_limit", None), ("callback", None)):
             if getattr(self, name) != usual:
-                raise ValueError(f"fit_parts knows no {name}: {name}={getattr(self, name)!r} needs fit")
+                raise ValueError(
+                    f"fit_parts does not support {name}={getattr(self, name)!r}; use fit, or {name}={usual!r}"
+                )
         values, given = self._values(), self.validation
         data = prepare(self, files_of(parts), target, weight, self._options())
-        self._begin(None)  # all trees are grown
+        self._begin(None)  # no budget: all trees are grown
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
         self._context, self._class_weights = data.context, data.class_weights
         self.classes_, self.n_features_in_ = data.reader.labels, len(data.context.columns)
@@ -239,7 +242,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             self.__dict__.pop(name, None)
 
     def _begin(self, limit: float | None) -> None:
-        """Forget what was learned before, and note what counts: parameters may be set later."""
+        """Forget what was learned before, and keep the parameters of this fit: they may be changed later."""
         self._forget()
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
@@ -257,7 +260,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._choose(self.budget)
 
     def _grow_forests(self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet) -> None:
-        """Grow a forest for every value and every set of tests, as long as nothing ends it."""
+        """Grow a forest for every value and every set of tests, until time or an interrupt ends it."""
         deadline = Deadline(self.time_limit)
         self.sampling_ = self._best_sampling(values[0], task, validation, deadline)
         plans = [(value, tests) for tests in self._test_sets(values[0], task, deadline) for value in values]
@@ -271,7 +274,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def _test_sets(
         self, value: float, task: SharedData[ForestTask], deadline: Deadline
     ) -> list[tuple[int, ...] | None]:
-        """Return the tests that forests are to keep to, None for all of them at their prices."""
+        """Return the sets of tests that forests are restricted to; None: all tests, at their prices."""
         if self.tests != CHOSEN or deadline.remaining() <= 0:
             return [None]
         everything = tuple(range(len(self.problem_.columns)))
@@ -281,14 +284,14 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def _best_sampling(
         self, value: float, task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline
     ) -> str:
-        """Return the way of drawing cases with which the first trees err less.
+        """Return the way of drawing cases with which the first trees do better on the validation cases.
 
-        Cases that trees were grown from cannot tell: trees that have seen all of them hardly err.
+        Training cases cannot decide this: trees grown from all of them hardly make errors on them.
         """
         if self.sampling != CHOSEN or validation.table is task.value.table:
             return "drawn" if self.sampling == CHOSEN else self.sampling
         validator, found = replace(self._validator(validation), adaptive=False, limit=None), []
-        # Where prices are not to count, they must not here: trees that ask the cheapest test over and over say nothing.
+        # If forests will ignore prices, these trees must, too: otherwise they might all use the cheapest test.
         tests = tuple(range(len(self.problem_.columns))) if self.tests == CHOSEN else None
         for sampling in ("drawn", "weighted"):
             batch = TreeBatch(value, range(TRIED), sampling, tests)
@@ -296,16 +299,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             if deadline.remaining() <= 0:
                 return "drawn"
             forest = validator.forest(value, trees, tests, GrowthMonitor(TRIED, Deadline(None), keeps=False))
-            found.append((self._badness(forest.curve[-1]), sampling))
+            found.append((self._loss(forest.curve[-1]), sampling))
         return min(found)[1]
 
-    def _badness(self, record: BudgetRecord) -> float:
-        """Return what forests are compared by."""
+    def _loss(self, record: BudgetRecord) -> float:
+        """Return what forests are compared by: the error rate, or the total cost if errors differ in cost."""
         alike = self.problem_.bound_costs.has_uniform_errors()
         return record.error if alike else record.price + record.error_cost
 
     def _values(self) -> list[float]:
-        """Return the values of the impurity's parameter that are to be tried."""
+        """Return the values of the impurity's parameter to try."""
         name = "alpha" if self.impurity == "pairs" else "power"
         given = getattr(self, name)
         values = [float(value) for value in (given if np.iterable(given) else [given])]
@@ -335,7 +338,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         context = self.problem_
         columns = read_columns(X, None if is_frame(X, named=True) else context.columns)
         if columns.names != context.columns:
-            known = f"the learner knows {', '.join(context.columns)}"
+            known = f"the learner was fitted with {', '.join(context.columns)}"
             raise ValueError(f"X of {what} has the columns {', '.join(columns.names)}, but {known}")
         labels, place = distinct_labels(y, columns.n_cases)
         position = {label: i for i, label in enumerate(context.classes)}
@@ -351,10 +354,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return int(self._class_weights.argmax())
 
     def _trees(self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
-        """Yield the trees. Each depends on the seed and its number alone."""
+        """Yield the trees. Each depends only on the seed and its number."""
         n_threads = self._n_threads()
         at_once = max(n_threads, n_workers())
-        # Trees beyond the budget are grown for nothing; where there is no limit, few batches keep all workers busy.
+        # Trees above the budget are wasted; without a limit, large batches keep all workers busy.
         batch = at_once if self._limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):
             numbers = range(first, min(first + batch, int(self.max_trees)))
@@ -364,7 +367,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return Tree.from_core(core, self.problem_)
 
     def _options(self) -> dict[str, Any]:
-        """Return how the core is to grow trees."""
+        """Return the core's options for growing trees."""
         return {
             "impurity": self.impurity,
             "expected": self.splits == "expected",
@@ -376,9 +379,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     # ---- choosing
 
     def _choose(self, budget: float | None) -> None:
-        """Consult the forest, and as much of it, that suits the budget best."""
+        """Choose the forest, and the number of its trees, that is best within the budget."""
         found = [forest.within(budget) for forest in self.forests_]
-        forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._badness(pair[1]))
+        forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._loss(pair[1]))
         self._consult_only(forest, record)
 
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
@@ -392,17 +395,17 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             self._stops = forest.stopping.stops(record.rate)
 
     def with_budget(self, budget: float) -> Self:
-        """Return a copy that keeps to another budget, without growing anything.
+        """Return a copy for another budget, without growing trees.
 
         Parameters
         ----------
         budget : float
-            What the tests may cost per case, at most the budget that the forest was grown with.
+            What the tests may cost per case; not more than the budget that the forest was grown with.
 
         Returns
         -------
         BudgetForestClassifier
-            The same as if it had been fitted with this budget.
+            The same forest as if it had been fitted with this budget.
         """
         check_is_fitted(self, "trees_")
         other = copy.copy(self)
@@ -415,7 +418,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return other
 
     def budget_curve(self, X: Any, y: Any) -> list[BudgetRecord]:
-        """Return what every part of every forest costs on these cases, in one pass.
+        """Return what the forests cost on some cases with 0, 1, 2, … trees, in one pass.
 
         Parameters
         ----------
@@ -424,8 +427,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         Returns
         -------
         list of BudgetRecord
-            For every forest (of a value of `alpha` and a set of tests), in the order of `forests_`, and 0, 1, 2, …
-            trees; with ``adaptive=True``, all trees at every rate.
+            For every forest, in the order of `forests_`, one record each for 0, 1, 2, … trees; with ``adaptive=True``,
+            one for all trees at every rate, then one for no tree.
 
         Examples
         --------
@@ -447,25 +450,30 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     ) -> tuple[Any, Any, Any]:
         check_is_fitted(self, "trees_")
         columns = self._read(X)
-        votes = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
+        votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
         return (
             votes.leaders() if answers else None,
             votes.prices if prices else None,
             votes.shares(self._default_shares()) if shares else None,
         )
 
-    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> Votes:
-        """Consult as many trees about each case as it takes."""
+    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        return self._vote(self.problem_.schema.encode(columns), columns.n_cases, None)[1].charged()
+
+    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> tuple[Votes, _core.ForestRouter]:
+        """Consult the trees about each case, as many as it needs."""
         context, n_threads = self.problem_, self._n_threads()
         prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
-        router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors, prices)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices)
         votes = Votes(n_cases, len(context.classes), self._default())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
             votes.consult_until_settled(router, trees, self._stops, n_threads)
         else:
             votes.add_all(*router.consult_all(trees, n_threads))
-        return votes
+        return votes, router
 
     def _default_shares(self) -> npt.NDArray[np.float64]:
         """Return the class shares of the training cases."""
@@ -473,22 +481,22 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return shares
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the shares of the votes for each class, in the order of `classes_`.
+        """Return the vote shares of the classes among the trees consulted, in the order of `classes_`.
 
-        Of the trees that were consulted. The class shares of the training cases in all leaves that a case ends in count
-        as half a vote: they decide between classes with equally many votes, so that the first class is the answer.
+        The class shares of the training cases in the leaves that a case reaches count as half a vote. They break ties
+        between classes with equally many votes, so the class with the largest share is always the answer.
         """
         return super().predict_proba(X)
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
-        """Return what to do now for a case of which `known` is known; see `Tree.next_test`.
+        """Return what to do next for a case with the results `known`; see `Tree.next_test`.
 
-        The trees are asked in their order; the first one that wants a test decides.
+        The trees are consulted in order; the first one that needs a test decides.
         """
         return self._consultation(known).advice(known)
 
     def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
-        """Do what `next_test` says until there is an answer, with functions that fetch values; see `Tree.run`."""
+        """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
         check_is_fitted(self, "trees_")
         return run(self.next_test, may_ask(self.trees_, case), self.problem_.columns, case, fetch)
 

@@ -1,4 +1,4 @@
-"""Growing the trees of a forest: the cases, the options, and which tree draws which cases."""
+"""Growing the trees of a forest: the cases, the options, and which cases each tree is grown from."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from worthwhile.tree.context import ProblemContext
 __all__ = ["ForestTask", "TreeBatch", "build_task", "grow_trees", "shared_task", "spread_trees"]
 
 Floats = npt.NDArray[np.float64]
-BATCH = 4  # trees per thread that are grown in one call: their draws take memory
+BATCH = 4  # trees per thread that are grown in one call: their samples take memory
 
 
 @dataclass(frozen=True, eq=False)
 class ForestTask:
-    """Cases to grow trees from, ready for the core, and how trees are grown."""
+    """The cases that trees are grown from, ready for the core, and how they are grown."""
 
     table: Any
     classes: npt.NDArray[np.int32]
@@ -36,9 +36,9 @@ class ForestTask:
 
 
 class TreeBatch(NamedTuple):
-    """Trees to be grown: the parameter of the impurity, their numbers, how cases are drawn, and the tests they keep to.
+    """Trees to grow: the impurity's parameter, their numbers, how cases are drawn, and the tests they may use.
 
-    Where these are not all, they count as equally expensive.
+    If tests are given, all of them count as equally expensive; None: all tests, at their prices.
     """
 
     parameter: float
@@ -70,13 +70,13 @@ def build_task(
     options: Mapping[str, Any],
     seed: int,
 ) -> ForestTask:
-    """Make a task out of plain data."""
+    """Make a task from plain data."""
     table = context.schema.encode(columns, complete=True)
     return ForestTask(table, classes, len(context.classes), weights, context.bound_costs, options, seed)
 
 
 def spread_trees(task: SharedData[ForestTask], batch: TreeBatch, n_threads: int) -> list[Any]:
-    """Grow trees of the core wherever there are workers for them."""
+    """Grow core trees on all workers."""
 
     def pieces(n: int) -> list[TreeBatch]:
         return [batch._replace(numbers=batch.numbers[some]) for some in split_range(len(batch.numbers), n)]
@@ -85,7 +85,7 @@ def spread_trees(task: SharedData[ForestTask], batch: TreeBatch, n_threads: int)
 
 
 def grow_trees(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
-    """Grow trees of the core. Each depends on the seed and its number alone."""
+    """Grow core trees. Each depends only on the seed and its number."""
     size, numbers = BATCH * n_threads, batch.numbers
     calls = (numbers[first : first + size] for first in range(0, len(numbers), size))
     return [core for some in calls for core in _grow_some(task, batch._replace(numbers=some), n_threads)]
@@ -114,7 +114,7 @@ def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
 
 
 def _draw(seed: int, number: int, n_cases: int, sampling: str) -> tuple[Floats, int]:
-    """Return how much each case counts for a tree, and a seed for its cuts."""
+    """Return the weight of each case for a tree, and a seed for its cuts."""
     rng = np.random.default_rng([seed, number])
     counts = np.bincount(rng.integers(n_cases, size=n_cases), minlength=n_cases).astype(np.float64)
     if sampling == "weighted":

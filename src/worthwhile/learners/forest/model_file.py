@@ -1,4 +1,4 @@
-"""The forests of a learner, one for each value of the impurity's parameter, and their JSON (docs/tree-format.md)."""
+"""The forests of a learner, one per value of the impurity's parameter, and their JSON (docs/tree-format.md)."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ SLACK = 1e-9  # relative, of an average price against the budget
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The trees that were grown with one parameter, and what they cost on the validation cases.
+    """The trees grown with one parameter value, and what they cost on the validation cases.
 
     Attributes
     ----------
     alpha : float
     trees : tuple of Tree
     curve : tuple of BudgetRecord
-        For 0, 1, 2, … trees; where the worth of the next tree decides when a case stops, for all trees at several rates
-        instead, the lowest first, then for no tree.
+        For 0, 1, 2, … trees. If the worth of the next tree decides when a case stops: for all trees at several rates,
+        the lowest first, then for no tree.
     stopping : StoppingTable or None
-        What that decision depends on.
+        The table of that decision.
     tests : tuple of int or None
-        The tests that the trees keep to; None: all.
+        The tests that the trees may use; None: all.
     """
 
     alpha: float
@@ -55,9 +55,9 @@ class Forest:
     tests: tuple[int, ...] | None = None
 
     def within(self, budget: float | None) -> BudgetRecord:
-        """Return as much of the forest as the budget allows on the validation cases."""
+        """Return the record of as many trees as the budget allows on the validation cases."""
         if self.stopping is not None:
-            # Without a budget, prices and error costs are the same currency.
+            # Without a budget, prices and error costs are in the same unit.
             right = (r for r in self.curve if (r.rate == 1 if budget is None else fits(r.price, budget)))
             return next(right, self.curve[-1])
         found = self.curve[0]
@@ -69,7 +69,7 @@ class Forest:
 
 
 def fits(price: float, budget: float | None) -> bool:
-    """Say whether an average price is within a budget.
+    """Return whether an average price is within a budget.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def fits(price: float, budget: float | None) -> bool:
 
 
 def forests_to_json(context: ProblemContext, class_weights: Floats, forests: Sequence[Forest]) -> dict[str, Any]:
-    """Return forests as plain objects; what all trees share is written once."""
+    """Return forests as plain data; what all trees share is written once."""
     return {
         "problem": write_context(context),
         "class_weights": [float(weight) for weight in class_weights],
@@ -109,7 +109,7 @@ def forests_from_json(content: Any, version: int) -> tuple[ProblemContext, Float
 
 
 def _parse_root(reader: Reader) -> tuple[ProblemContext, Floats]:
-    """Read what version 1 wrote as a tree of one leaf."""
+    """Read the problem of format version 1, which is a tree of one leaf."""
     nodes, context, _ = parse_tree(reader.take("root", dict))
     if len(nodes.test) != 1:
         raise ValueError(f"'root' of the forest must be a single leaf, got {len(nodes.test)} nodes")
@@ -146,7 +146,7 @@ def _parse_forest(context: ProblemContext, content: Any, position: int) -> Fores
     if states is not None and any((r.trees, r.rate is None) != (len(trees), False) for r in curve[:-1]):
         raise ValueError(f"'curve' of {where} must name a rate for {len(trees)} trees in every row but the last")
     if states is not None and (curve[-1].trees, curve[-1].price) != (0, 0.0):
-        raise ValueError(f"'curve' of {where} must end with 0 trees, for nothing")
+        raise ValueError(f"'curve' of {where} must end with 0 trees at price 0")
     reader.finish()
     stopping = None if states is None else StoppingTable.from_json(states, len(trees))
     return Forest(alpha, tuple(trees), curve, stopping, tests)

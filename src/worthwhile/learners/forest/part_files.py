@@ -1,7 +1,7 @@
-"""PartCases in many Parquet files: what is in all of them together, and one of them at a time.
+"""Cases in many Parquet files: what is in all of them together, and the cases of one file at a time.
 
-A first pass (`survey`) reads, row group by row group, the classes, the weights and the nominal columns; the files agree
-on the columns, their values and the classes. After it, `PartReader` reads the cases of one file, column by column.
+A first pass (`survey`) reads the classes, the weights and the nominal columns, row group by row group, and checks that
+the files fit together. After it, `PartReader` reads the cases of one file, column by column.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ NUMERIC, NOMINAL, EMPTY = "numbers", "categories", "nothing"  # kinds of columns
 
 
 def files_of(parts: Any) -> tuple[str, ...]:
-    """Return the files: those of a folder whose names end in .parquet, in the order of their names, or as given."""
+    """Return the files ``*.parquet`` of a folder, sorted by name, or the files of a list."""
     if isinstance(parts, (str, os.PathLike)):
         folder = Path(parts)
         if not folder.is_dir():
-            raise ValueError(f"{folder}: is no folder; parts must be a folder of Parquet files, or a list of them")
+            raise ValueError(f"{folder}: not a folder; parts must be a folder of Parquet files or a list of files")
         found = sorted(path for path in folder.glob("*.parquet") if path.is_file())
         if not found:
-            raise ValueError(f"{folder}: there is no file *.parquet in the folder")
+            raise ValueError(f"{folder}: no file *.parquet in this folder")
     else:
         found = [Path(path) for path in parts]
         if not found:
-            raise ValueError("parts names no file; it must be a folder of Parquet files, or a list of them")
+            raise ValueError("parts is empty; it must be a folder of Parquet files or a list of files")
     for path in found:
         if not path.is_file():
-            raise ValueError(f"{path}: there is no such file")
+            raise ValueError(f"{path}: no such file")
     return tuple(str(path.resolve()) for path in found)
 
 
 class ReadPlan(NamedTuple):
-    """Which columns of the files are what."""
+    """The files and the roles of their columns."""
 
     files: tuple[str, ...]
     target: str
     weight: str | None
     names: tuple[str, ...]  # the tests
-    forced: frozenset[str]  # tests that are nominal whatever they hold
+    forced: frozenset[str]  # tests that the user declared nominal
 
 
 class PartSurvey(NamedTuple):
     """What is in one file."""
 
     kinds: dict[str, str]  # by test
-    texts: dict[str, set[str]]  # values of the nominal tests, and of those without a value
+    values: dict[str, set[str]]  # values of the nominal tests, and of empty columns
     labels: npt.NDArray[Any]
-    n_cases: Floats  # of each class; those of weight 0 do not count
+    n_cases: Floats  # of each class, without those of weight 0
     weights: Floats  # of the cases of each class
 
 
@@ -72,7 +72,7 @@ class Survey:
     plan: ReadPlan
     schema: Schema
     labels: npt.NDArray[Any]
-    n_cases: Floats  # (files, classes); those of weight 0 do not count
+    n_cases: Floats  # (files, classes), without those of weight 0
     weights: Floats  # of the cases of each class
 
 
@@ -84,16 +84,16 @@ def survey(
     nominal: Sequence[str | int] | None,
     n_threads: int,
 ) -> Survey:
-    """Look through all files, wherever there are workers for it."""
+    """Survey all files, on all workers."""
     own = _names(files[0])
     for role, name in (("target", target), ("weight", weight)):
         if name is not None and name not in own:
-            raise ValueError(f"{files[0]}: there is no column {name!r}, the {role}; there are {', '.join(own)}")
+            raise ValueError(f"{files[0]}: no column {name!r} ({role}); the columns are {', '.join(own)}")
     names = tuple(name for name in own if name not in (target, weight))
     if columns is not None and tuple(columns) != names:
-        raise ValueError(f"columns={list(columns)} is given, but {files[0]} has the columns {', '.join(names)}")
+        raise ValueError(f"columns={list(columns)} does not match {files[0]}, which has the columns {', '.join(names)}")
     if not names:
-        raise ValueError(f"{files[0]}: there is no column to learn from beside {target!r}")
+        raise ValueError(f"{files[0]}: no column to learn from besides {target!r}")
     forced = frozenset(names[j] for j in nominal_positions(names, nominal))
     plan = ReadPlan(files, target, weight, names, forced)
 
@@ -110,48 +110,51 @@ def _survey_some(plan: ReadPlan, parts: Sequence[int], n_threads: int) -> list[P
 
 def _survey_one(plan: ReadPlan, path: str) -> PartSurvey:
     kinds = _kinds(plan, path)
-    texts: dict[str, set[str]] = {name: set() for name, kind in kinds.items() if kind != NUMERIC or name in plan.forced}
+    values: dict[str, set[str]] = {
+        name: set() for name, kind in kinds.items() if kind != NUMERIC or name in plan.forced
+    }
     counted: dict[Any, Floats] = {}  # number and weight of the cases of a class
     row = 0
-    for group in _groups(path, [plan.target, *([plan.weight] if plan.weight else []), *texts]):
+    for group in _groups(path, [plan.target, *([plan.weight] if plan.weight else []), *values]):
         labels, codes = _labels(group[plan.target], path, row, plan.target)
         weights = np.ones(len(codes)) if plan.weight is None else _weights(group[plan.weight], path, row, plan.weight)
-        sums = (np.bincount(codes, values, minlength=len(labels)) for values in (weights > 0, weights))
+        sums = (np.bincount(codes, each, minlength=len(labels)) for each in (weights > 0, weights))
         for label, both in zip(labels.tolist(), np.stack([*sums], axis=1), strict=True):
             if both.any():
                 counted[label] = counted.get(label, 0.0) + both
         row += len(codes)
-        for name, known in texts.items():
+        for name, known in values.items():
             column = _column(group[name], path, name)
-            known.update(column.categories if isinstance(column, Factor) else _texts(column))
+            known.update(column.categories if isinstance(column, Factor) else _distinct(column))
     n_cases, weights = np.array([*counted.values()]).reshape(-1, 2).T
-    return PartSurvey(kinds, texts, np.array(list(counted)), n_cases, weights)
+    return PartSurvey(kinds, values, np.array(list(counted)), n_cases, weights)
 
 
-def _texts(numbers: Floats) -> list[str]:
+def _distinct(numbers: Floats) -> list[str]:
     return [value_text(value) for value in np.unique(numbers[~np.isnan(numbers)])]
 
 
 def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
-    """Put together what is in the files, refusing what cannot go together."""
+    """Combine the surveys of the files; refuse files that do not fit together."""
     values: list[tuple[str, ...] | None] = []
     for name in plan.names:
         kinds = {one.kinds[name]: path for one, path in zip(found, plan.files, strict=True)}
         if name in plan.forced or NUMERIC not in kinds:
-            values.append(sorted_values(set().union(*(one.texts.get(name, ()) for one in found))))
+            values.append(sorted_values(set().union(*(one.values.get(name, ()) for one in found))))
         elif NOMINAL in kinds:
             numbers, others = kinds[NUMERIC], kinds[NOMINAL]
-            raise ValueError(f"column {name!r} holds numbers in {numbers}, but categories in {others}")
+            raise ValueError(f"column {name!r} has numbers in {numbers}, but categories in {others}")
         else:
             values.append(None)
     some = [(one, path) for one, path in zip(found, plan.files, strict=True) if len(one.labels)]
     if not some:
-        raise ValueError(f"there is no case in the files, of which {plan.files[0]} is the first")
-    texts = {one.labels.dtype.kind == "U": path for one, path in some}
-    if len(texts) > 1:
-        raise ValueError(f"the classes in {plan.target!r} are texts in {texts[True]}, but numbers in {texts[False]}")
+        raise ValueError(f"there are no cases in the files ({plan.files[0]} and others)")
+    has_strings = {one.labels.dtype.kind == "U": path for one, path in some}
+    if len(has_strings) > 1:
+        strings, numbers = has_strings[True], has_strings[False]
+        raise ValueError(f"the classes in {plan.target!r} are strings in {strings}, but numbers in {numbers}")
     every = np.unique(np.concatenate([one.labels for one, _ in some]))
-    # Twice: as many classes as cases would look like numbers to be predicted.
+    # Twice, since as many classes as cases would look like a regression target.
     labels, _ = read_classes(np.repeat(every, 2), 2 * len(every), "fit_parts")
     n_cases, weights = np.zeros((2, len(found), len(labels)))
     for part, one in enumerate(found):
@@ -163,15 +166,15 @@ def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
 
 @dataclass(frozen=True, eq=False)
 class PartReader:
-    """The cases of all files, to be read one file at a time."""
+    """Reads the cases of one file at a time."""
 
     plan: ReadPlan
     schema: Schema
     labels: npt.NDArray[Any]
-    factors: Floats | None  # how much more the cases of each class count by their error costs
+    factors: Floats | None  # weights of the classes by their error costs
 
     def cases(self, part: int) -> PartCases:
-        """Return the classes and weights of the cases of a file; those of weight 0 are left out."""
+        """Return the classes and weights of the cases of a file, without those of weight 0."""
         plan, path = self.plan, self.plan.files[part]
         wanted = [plan.target, *([plan.weight] if plan.weight else [])]
         classes, given = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
@@ -180,7 +183,7 @@ class PartReader:
             classes.append(np.searchsorted(self.labels, labels).astype(np.int32)[codes])
             if plan.weight is not None:
                 given.append(_weights(group[plan.weight], path, 0, plan.weight))
-        found = np.minimum(np.concatenate(classes), len(self.labels) - 1)  # a class that only cases of weight 0 have
+        found = np.minimum(np.concatenate(classes), len(self.labels) - 1)  # a class whose cases all have weight 0
         sample = None if plan.weight is None else np.concatenate(given)
         weights = sample
         if self.factors is not None:
@@ -189,7 +192,7 @@ class PartReader:
         return PartCases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
 
     def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
-        """Return the core's table of some cases of a file, of which no more is in memory than these and one column."""
+        """Return the core's table of some cases of a file; only these and one whole column are in memory."""
         path = self.plan.files[part]
         with _opened(path) as file:
             arrays = [self._column(file, path, name)[rows] for name in self.schema.names]
@@ -204,9 +207,9 @@ class PartReader:
 
 
 class PartCases(NamedTuple):
-    """PartCases of a file without their values."""
+    """The cases of a file, without their values."""
 
-    rows: npt.NDArray[np.intp]  # of the file
+    rows: npt.NDArray[np.intp]  # in the file
     classes: npt.NDArray[np.int32]
     weights: Floats | None  # in growing
     sample_weights: Floats | None  # as given
@@ -245,8 +248,8 @@ def _kinds(plan: ReadPlan, path: str) -> dict[str, str]:
         schema = file.schema_arrow
     wanted = {*plan.names, plan.target, *([plan.weight] if plan.weight else [])}
     for name in wanted.symmetric_difference(schema.names):
-        has = "lacks the column" if name in wanted else "has another column,"
-        raise ValueError(f"{path}: the file {has} {name!r}; all files must have the columns of {plan.files[0]}")
+        has = "no column" if name in wanted else "unexpected column"
+        raise ValueError(f"{path}: {has} {name!r}; all files must have the columns of {plan.files[0]}")
     if len(set(schema.names)) < len(schema.names):
         raise ValueError(f"{path}: two columns have the same name")
     return {name: _kind(schema.field(name).type, path, name) for name in plan.names}
@@ -263,24 +266,23 @@ def _kind(dtype: Any, path: str, name: str) -> str:
         return NOMINAL
     if types.is_null(dtype):
         return EMPTY
-    raise ValueError(f"{path}: column {name!r} is of the kind {dtype}, which is neither a number nor a category")
+    raise ValueError(f"{path}: column {name!r} has the type {dtype}, which is neither a number nor a category")
 
 
 def _column(values: Any, path: str, name: str) -> Column:
     """Return a column of a file, missing values as NaN or -1."""
     if _kind(values.type, path, name) == NUMERIC:
         return _numbers(values)
-    texts, codes = _encoded(values)
-    return Factor.of(texts, codes)
+    return Factor.of(*_encoded(values))
 
 
 def _numbers(values: Any) -> Floats:
-    """Return numbers as floats; not safely, which would refuse whole numbers above 2^53, such as ids."""
+    """Return numbers as floats; a safe cast would refuse whole numbers above 2^53, such as identifiers."""
     return np.asarray(values.cast("float64", safe=False).to_numpy(), dtype=np.float64)
 
 
 def _encoded(values: Any) -> tuple[list[Any], npt.NDArray[np.int32]]:
-    """Return the different values, and which one every case has; -1: none."""
+    """Return the distinct values, and the code of every case; -1: missing."""
     from pyarrow import types
 
     if types.is_dictionary(values.type):
@@ -290,9 +292,9 @@ def _encoded(values: Any) -> tuple[list[Any], npt.NDArray[np.int32]]:
 
 
 def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Return the different classes, and which one every case has."""
+    """Return the distinct classes, and the code of every case."""
     if (kind := _kind(values.type, path, name)) == EMPTY:
-        raise ValueError(f"{path}: column {name!r}, the target, holds no class at all")
+        raise ValueError(f"{path}: column {name!r} (target) has no classes")
     labels, codes = _encoded(values)
     missing = np.flatnonzero(codes < 0)
     if kind == NUMERIC and not all(np.isfinite(labels := [_plain(label) for label in labels])):
@@ -303,17 +305,17 @@ def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[An
 
 
 def _plain(label: Any) -> Any:
-    """Return a class that is a number; decimals become floats."""
+    """Return a numeric class; decimals become floats."""
     return label if isinstance(label, int) else float("nan" if label is None else label)
 
 
 def _weights(values: Any, path: str, row: int, name: str) -> Floats:
     if _kind(values.type, path, name) != NUMERIC:
-        raise ValueError(f"{path}: column {name!r}, the weight, does not hold numbers")
+        raise ValueError(f"{path}: column {name!r} (weight) is not numeric")
     weights = _numbers(values)
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise ValueError(
-            f"{path}: the weight of row {row + bad[0]} is {weights[bad[0]]}; weights are finite and not negative"
+            f"{path}: the weight of row {row + bad[0]} is {weights[bad[0]]}; weights must be finite and not negative"
         )
     return weights

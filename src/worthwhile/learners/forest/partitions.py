@@ -1,9 +1,8 @@
-"""Growing and validating a forest by cases in many files, of which every worker holds one at a time.
+"""Growing and validating a forest on cases in many files; every worker holds one file in memory at a time.
 
-A tree draws its cases from one file, so that no other is needed to grow it; files take turns in proportion to their
-cases. Every file keeps some of its cases for validation, and all of these together validate: only sums are sent back.
-Which tree is grown from what depends on the files and the seed alone, so the forest is the same whatever the workers
-are.
+A tree draws its cases from one file, so it needs no other file; files take turns in proportion to their number of
+cases. Every file holds out some cases for validation, and workers return only sums over them. Which tree is grown from
+which cases depends only on the files and the seed, so the forest is the same for any number of workers.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from worthwhile.tree.tree import Tree
 __all__ = ["PartitionedData", "forests_of", "prepare", "turns"]
 
 Floats = npt.NDArray[np.float64]
-Rule = tuple[StoppingTable, list[float]]  # of stopping: what it depends on, and rates between prices and error costs
+Rule = tuple[StoppingTable, list[float]]  # the stopping rule: its table, and rates between prices and error costs
 
 
 def turns(n_cases: Sequence[float] | Floats, n_trees: int) -> list[int]:
-    """Return the file that every tree is grown from: each gets its turn in proportion to its cases.
+    """Return the file that each tree is grown from; files take turns in proportion to their number of cases.
 
     Examples
     --------
@@ -63,7 +62,7 @@ class PartitionedData:
     context: ProblemContext
     options: Mapping[str, Any]  # of the core
     seed: int
-    share: float | None  # of the cases of a file that validate; None: all cases do both
+    share: float | None  # of the cases of a file that are held out for validation; None: all cases are used for both
     n_cases: Floats  # in every file
     class_weights: Floats
 
@@ -73,11 +72,11 @@ class PartitionedData:
         return int(self.class_weights.argmax())
 
     def divide(self, cases: PartCases, part: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return which of the cases of a file trees are grown from, and which validate them."""
+        """Return the positions of the cases of a file to grow trees from, and of those to validate them."""
         every = np.arange(len(cases.rows))
         if self.share is None:
             return every, every
-        rng = np.random.default_rng([self.seed, part, 1])  # a tree draws by two numbers, a file by three
+        rng = np.random.default_rng([self.seed, part, 1])  # trees are seeded by two numbers, files by three
         kept = stratified_share(cases.classes, self.share, rng)
         if not 0 < len(kept) < len(every):
             return every, every
@@ -93,7 +92,7 @@ class PartitionedData:
         return ForestTask(table, classes, len(self.context.classes), weights, costs, self.options, self.seed)
 
     def validation(self, part: int) -> ValidationSet | None:
-        """Return the validation cases of a file; None, if there are none."""
+        """Return the validation cases of a file; None if there are none."""
         cases = self.reader.cases(part)
         _, rows = self.divide(cases, part)
         if not len(rows):
@@ -107,13 +106,13 @@ class PartitionedData:
 def prepare(
     learner: Any, files: tuple[str, ...], target: str, weight: str | None, options: Mapping[str, Any]
 ) -> PartitionedData:
-    """Look through the files and return what trees are grown from.
+    """Survey the files and return what trees are grown from.
 
     Parameters
     ----------
     learner : BudgetForestClassifier
     files, target, weight
-        As `PartReader` knows them.
+        As for `survey`.
     options : mapping
         Of the core.
     """
@@ -122,7 +121,7 @@ def prepare(
     context = ProblemContext.of(found.schema, labels, learner.costs)
     factors, weights, n_cases = None, found.weights, found.n_cases
     if learner.weighting is not None:
-        # All cases of a class together are weighted as one: each of them counts that many times.
+        # All cases of a class get the same factor, found by weighting the class as one case.
         classes = np.arange(len(labels), dtype=np.int32)
         weights = instance_weights(classes, learner._class_costs(context.bound_costs, labels), weights)
         factors = weights / found.weights
@@ -136,7 +135,7 @@ def prepare(
 def forests_of(
     learner: Any, data: PartitionedData, values: list[float], validation: ValidationSet | None
 ) -> list[Forest]:
-    """Grow the forests, validated by the cases that the files keep for it unless others are given."""
+    """Grow the forests and validate them, on the held-out cases of the files unless others are given."""
     n_threads = learner._n_threads()
     grown = [
         [learner._tree(core) for core in trees]
@@ -153,7 +152,7 @@ def forests_of(
 
 
 class GrowJob(NamedTuple):
-    """Trees to be grown from some files, for every value of the impurity's parameter."""
+    """Trees to grow from some files, for every value of the impurity's parameter."""
 
     values: list[float]
     sampling: str
@@ -163,7 +162,7 @@ class GrowJob(NamedTuple):
 def grow_on_parts(
     data: PartitionedData, values: list[float], n_trees: int, sampling: str, n_threads: int
 ) -> list[list[Any]]:
-    """Return the trees of the core for every value, in the order of their numbers."""
+    """Return the core trees for every value, in the order of their numbers."""
     by_part: dict[int, list[int]] = {}
     for number, part in enumerate(turns(data.n_cases, n_trees)):
         by_part.setdefault(part, []).append(number)
@@ -196,32 +195,32 @@ def _grow_piece(data: PartitionedData, job: GrowJob, n_threads: int) -> list[tup
 
 @dataclass(frozen=True, eq=False)
 class JudgeContext:
-    """All files, and the forests that their cases validate."""
+    """All files, and the forests to validate on them."""
 
     data: PartitionedData
-    forests: list[list[Any]]  # trees of the core
+    forests: list[list[Any]]  # core trees
     adaptive: bool | str
 
 
 class JudgeJob(NamedTuple):
-    """Files whose cases validate; by rules of stopping, for every forest, that came out of an earlier job."""
+    """Files to validate on, with the stopping rule of every forest if an earlier job has found it."""
 
     parts: range
     rules: list[Rule] | None = None
 
 
 class StoppingSums(NamedTuple):
-    """Sums over the validation cases of a file, for one forest where the worth of the next tree decides."""
+    """Sums over the validation cases of a file, from which the stopping rule of a forest is made."""
 
     stopping: StoppingTable
-    prices: Floats  # of 0, 1, 2, … trees, all cases together
+    prices: Floats  # of 0, 1, 2, … trees, summed over all cases
     n_cases: int
 
 
 def judge_on_parts(
     data: PartitionedData, grown: list[list[Tree]], values: list[float], adaptive: bool | str, n_threads: int
 ) -> list[Forest]:
-    """Return the forests with what they cost on the validation cases of all files."""
+    """Return the forests with their costs on the validation cases of all files."""
     parts = data, [[tree._core_tree for tree in trees] for trees in grown], adaptive
     context = SharedData(JudgeContext(*parts), JudgeContext, parts)
     n_files = len(data.reader.plan.files)
@@ -247,7 +246,7 @@ def judge_on_parts(
 
 
 def _rule(sums: Sequence[StoppingSums], costs: BoundCosts) -> Rule:
-    """Return what the rule of stopping depends on, and the rates to choose from."""
+    """Return the table of the stopping rule, and the rates to choose from."""
     arrays = [vars(one.stopping).values() for one in sums]
     stopping = StoppingTable(*(reduce(np.add, same) for same in zip(*arrays, strict=True)))
     prices = reduce(np.add, (one.prices for one in sums)) / sum(one.n_cases for one in sums)
@@ -257,7 +256,7 @@ def _rule(sums: Sequence[StoppingSums], costs: BoundCosts) -> Rule:
 def _records(
     sums: Floats, value: float, n_trees: Sequence[int], rates: Sequence[float] | None = None
 ) -> tuple[BudgetRecord, ...]:
-    """Return averages; a row of `sums` is price, errors, error cost and weight."""
+    """Return averages; a row of `sums` has price, errors, error cost and weight."""
     every = rates if rates is not None else [None] * len(sums)
     return tuple(
         BudgetRecord(value, n, float(price / weight), float(errors / weight), float(cost / weight), rate)
@@ -266,7 +265,7 @@ def _records(
 
 
 def _judge_piece(context: JudgeContext, job: JudgeJob, n_threads: int) -> list[list[Any]]:
-    """Return the sums over the cases of each file, for every forest; files without such cases are left out."""
+    """Return sums for each file that has validation cases, for every forest."""
     found = []
     for part in job.parts:
         validation = context.data.validation(part)

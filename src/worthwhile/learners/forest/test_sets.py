@@ -1,7 +1,7 @@
-"""Sets of tests for forests that ask few of them, from cheap to dear (docs/design.md, "Forests").
+"""Sets of tests for forests that use only a few, from cheap to expensive (docs/design/forests.md).
 
-What a forest costs is the union of what its trees ask for: trees that share a small set of tests get far more out of a
-budget than trees that each ask for others.
+A forest pays for the union of what its trees ask for: trees that share a small set of tests get far more out of a
+budget than trees that ask for different ones.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ __all__ = ["importances", "ladder"]
 
 Floats = npt.NDArray[np.float64]
 
-# How strongly prices count against the importance of a test. No single one serves all price lists.
+# How strongly prices count against importance. No single exponent is best for all price lists.
 EXPONENTS = (0.3, 1.0)
-# Each set costs at least so many times as much as the one before.
+# Each set costs at least this many times as much as the one before.
 STEP = 1.2
 
 
@@ -47,7 +47,7 @@ def importances(trees: Iterable[Nodes], n_tests: int) -> Floats:
 
 
 def ladder(importance: Floats, prices: Pricing) -> list[tuple[int, ...]]:
-    """Return sets of tests, in column order: the most important ones for their price, more and more of them.
+    """Return growing sets of tests, each in column order, the most important for their price first.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def ladder(importance: Floats, prices: Pricing) -> list[tuple[int, ...]]:
 
 
 def _ranked(importance: Floats, prices: Pricing, exponent: float) -> list[int]:
-    """Return the tests of any importance, each time the one with the most of it for what it costs in addition."""
+    """Return the useful tests, each time the one of highest importance for its additional price."""
     left, paid, order = set(np.flatnonzero(importance > 0).tolist()), frozenset[int](), []
 
     def worth(test: int) -> tuple[float, float, int]:

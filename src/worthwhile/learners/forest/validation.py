@@ -1,4 +1,4 @@
-"""Validating forests while they grow: what their trees cost on validation cases, and when there are enough of them."""
+"""Validating forests while they grow: what trees cost on the validation cases, and when there are enough trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTLED = "settled"
 
 
 class GrowthMonitor:
-    """Counts the trees that grow, tells about them, and ends the growing when the time is over or on Ctrl-C."""
+    """Counts trees, reports progress, and ends growing at the time limit or on Ctrl-C."""
 
     def __init__(
         self, total: int, deadline: Deadline, callback: Callable[[Progress], Any] | None = None, keeps: bool = True
@@ -30,7 +30,7 @@ class GrowthMonitor:
         self._grown, self._best = 0, math.inf
 
     def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
-        """Yield trees as long as nothing ends it."""
+        """Yield trees until something ends growing."""
         for tree in trees:
             self._grown += 1
             yield tree
@@ -38,19 +38,19 @@ class GrowthMonitor:
                 return
 
     def goes_on(self) -> bool:
-        """Say whether there is time left, and nobody has ended it."""
+        """Return whether there is time left and no interrupt."""
         if self.stopped == "done" and self._deadline.remaining() <= 0:
             self.stopped = "time limit"
         return self.stopped == "done"
 
     def interrupted(self) -> None:
-        """Take note of Ctrl-C. It is passed on before the first tree, and where what was grown is not to be kept."""
+        """Record Ctrl-C; raise it again before the first tree, or if the trees so far are not to be kept."""
         if not self._grown or not self._keeps:
             raise KeyboardInterrupt
         self.stopped = "interrupted"
 
     def tell(self, record: BudgetRecord) -> None:
-        """Tell about one more tree."""
+        """Report one more tree."""
         self._best = min(self._best, record.price + record.error_cost)
         if self._callback is not None:
             self._callback(Progress(self._deadline.elapsed(), self._grown, self._total, self._best))
@@ -58,19 +58,19 @@ class GrowthMonitor:
 
 @dataclass(frozen=True, eq=False)
 class ForestValidator:
-    """Measures forests on validation cases while they grow, and ends them where the budget is spent."""
+    """Measures forests on validation cases while they grow, and ends them at the budget."""
 
     costs: BoundCosts
     default: int  # the answer without a tree
     cases: ValidationSet
     adaptive: bool | str
-    limit: float | None  # trees are taken as long as they cost no more
+    limit: float | None  # budget: trees are added as long as they cost no more
     n_threads: int
 
     def forest(
         self, alpha: float, trees: Iterable[Tree], tests: tuple[int, ...] | None, monitor: GrowthMonitor
     ) -> Forest:
-        """Take trees as long as the cases can pay for them."""
+        """Add trees as long as they stay within the budget."""
         recorder, kept = self._recorder(), list[Tree]()
         curve = [self._record(recorder, alpha)]
         try:
@@ -84,7 +84,7 @@ class ForestValidator:
                 monitor.tell(record)
         except KeyboardInterrupt:
             monitor.interrupted()
-            recorder = self._consulted(kept)  # the last tree may have been half consulted
+            recorder = self._consulted(kept)  # the interrupted tree may have been partly consulted
         if self.adaptive is not True:
             return Forest(alpha, tuple(kept), tuple(curve[: len(kept) + 1]), tests=tests)
         history = recorder.history()
@@ -94,7 +94,7 @@ class ForestValidator:
         return Forest(alpha, tuple(kept), (*by_rate, curve[0]), stopping, tests)
 
     def curve(self, forest: Forest) -> list[BudgetRecord]:
-        """Return what every part of a forest costs."""
+        """Return what a forest costs with 0, 1, 2, … trees, or at each of its rates."""
         if forest.stopping is not None:
             history = self._consulted(forest.trees).history()
             rates = [record.rate for record in forest.curve if record.rate is not None]

@@ -1,4 +1,4 @@
-"""Consulting a forest tree by tree: votes, prices, and when a case has heard enough (docs/design/forests.md)."""
+"""Consulting a forest tree by tree: votes, prices, and when to stop for a case (docs/design/forests.md)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["BudgetRecord", "StoppingTable", "ValidationSet", "VoteHistory", "Vot
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Stages = npt.NDArray[np.intp]
-# From the rate at which nobody consults a tree down to one at which prices hardly count, in steps of a quarter.
+# From a rate at which no tree is consulted down to one at which prices hardly count, in steps of 25 %.
 STEP, ABOVE, BELOW = 1.25, 4, 70
-POOLED_VOTE = 0.5  # less than one vote, so that it only decides between classes with equally many
+POOLED_VOTE = 0.5  # less than one vote, so that it only breaks ties
 
 
 class BudgetRecord(NamedTuple):
-    """What a part of a forest costs on some cases, on average.
+    """What some trees of a forest cost on some cases, on average.
 
     Attributes
     ----------
     alpha : float
-        Parameter of the impurity that the trees were grown with.
+        The impurity's parameter that the trees were grown with.
     trees : int
         Number of trees.
     price : float
@@ -38,7 +38,7 @@ class BudgetRecord(NamedTuple):
     error_cost : float
         Cost of the answers per case.
     rate : float or None
-        What one unit of price counts against one unit of error cost, where that decides when a case stops.
+        How many units of error cost one unit of price counts for, if this decides when a case stops.
     """
 
     alpha: float
@@ -50,7 +50,7 @@ class BudgetRecord(NamedTuple):
 
 
 class Votes:
-    """The votes that some cases have got so far, with what they have paid."""
+    """The votes for some cases so far, and what they have paid."""
 
     def __init__(self, n_cases: int, n_classes: int, default: int) -> None:
         self.votes = np.zeros((n_cases, n_classes), dtype=np.int32)
@@ -59,20 +59,20 @@ class Votes:
         self._default = default
 
     def add(self, answers: npt.NDArray[np.int32], counts: Floats, prices: Floats) -> None:
-        """Add what a tree says; -1 is the answer to a case that was not asked about."""
-        heard = np.flatnonzero(answers >= 0)
-        self.votes[heard, answers[heard]] += 1
+        """Add the answers of a tree; -1: it was not consulted about the case."""
+        asked = np.flatnonzero(answers >= 0)
+        self.votes[asked, answers[asked]] += 1
         self.counts += counts
         self.prices += prices
 
     def add_all(self, votes: npt.NDArray[np.int32], counts: Floats, prices: Floats) -> None:
-        """Add what many trees say together."""
+        """Add the summed votes of many trees."""
         self.votes += votes
         self.counts += counts
         self.prices += prices
 
     def consult_until_settled(self, router: Any, trees: Sequence[Any], stops: Bools | None, n_threads: int) -> None:
-        """Consult trees about each case until it has heard enough."""
+        """Consult trees about each case until it stops."""
         asking = np.ones(len(self.prices), dtype=np.bool_)
         for number, tree in enumerate(trees):
             asking &= ~quits_at(number, len(trees), self.leads(), stops)
@@ -88,16 +88,16 @@ class Votes:
         return np.where(most > 0, found, self._default)
 
     def leads(self) -> npt.NDArray[np.int32]:
-        """Return how many votes the first class is ahead of the second."""
+        """Return the lead of the class with the most votes over the second."""
         if self.votes.shape[1] == 1:
             return self.votes[:, 0].copy()
         ranked = np.partition(self.votes, -2, axis=1)
         return ranked[:, -1] - ranked[:, -2]
 
     def shares(self, default: Floats) -> Floats:
-        """Return the shares of the votes, where the pooled leaves count as half a vote; `default` where nobody voted.
+        """Return vote shares, in which the class shares of all leaves count as half a vote; `default` without votes.
 
-        The first class is the one that wins the vote: a lead of one vote is more than the half.
+        The class with the largest share is the one that wins the vote: half a vote never outweighs a lead of one.
         """
         cast = self.votes.sum(axis=1, keepdims=True)
         total = self.counts.sum(axis=1, keepdims=True)
@@ -112,7 +112,7 @@ class Votes:
 
 @dataclass(frozen=True, eq=False)
 class VoteHistory:
-    """What happens to some cases while all trees are consulted. Stage j is after j trees."""
+    """The votes for some cases while all trees are consulted. Stage j is after j trees."""
 
     leaders: npt.NDArray[np.int16]  # (trees + 1, cases)
     leads: npt.NDArray[np.int16]  # (trees + 1, cases)
@@ -133,9 +133,10 @@ class VoteHistory:
 
 
 def quits_at(stage: int, n_trees: int, leads: npt.NDArray[Any], stops: Bools | None) -> Bools:
-    """Say of each case whether it has heard enough after `stage` of `n_trees` trees.
+    """Return for each case whether it stops after `stage` of `n_trees` trees.
 
-    The remaining votes cannot change the leader, or, by `stops[stage, lead]`, the next tree is not worth its price.
+    It stops if the remaining votes cannot change the leader, or if `stops[stage, lead]` says that the next tree is not
+    worth its price.
     """
     quits: Bools = leads > n_trees - stage
     return quits if stops is None else quits | stops[stage, leads]
@@ -143,11 +144,11 @@ def quits_at(stage: int, n_trees: int, leads: npt.NDArray[Any], stops: Bools | N
 
 @dataclass(frozen=True, eq=False)
 class ValidationSet:
-    """Cases that forests are judged by."""
+    """Cases that forests are validated on."""
 
     table: Any
     truth: npt.NDArray[np.intp]  # -1: a class that no training case has
-    costs: Floats  # (cases, classes): of every answer
+    costs: Floats  # (cases, classes): error cost of every answer
     weights: Floats | None = None
 
     def record(self, history: VoteHistory, alpha: float, ends: Stages, rate: float | None = None) -> BudgetRecord:
@@ -155,7 +156,7 @@ class ValidationSet:
         return self._averages(self._outcomes(history, ends), alpha, history.n_trees, rate)
 
     def record_now(self, votes: Votes, alpha: float, n_trees: int) -> BudgetRecord:
-        """Return what a forest costs if no case stops before all of its trees are consulted."""
+        """Return what a forest costs if all trees are consulted about every case."""
         answers = votes.leaders()
         outcomes = votes.prices, answers != self.truth, self.costs[np.arange(len(answers)), answers]
         return self._averages(outcomes, alpha, n_trees, None)
@@ -167,9 +168,9 @@ class ValidationSet:
         return BudgetRecord(alpha, n_trees, price, error, cost, rate)
 
     def sums(self, history: VoteHistory, ends: Stages) -> Floats:
-        """Return price, errors, error cost and weight of these cases together, where there are others elsewhere."""
+        """Return the sums of price, errors, error cost and weight, to be added to those of other files."""
         weights = np.ones(len(ends)) if self.weights is None else self.weights
-        # No scalar products: their last bits depend on the number of threads.
+        # No dot products: their last bits depend on the number of threads.
         return np.array([*((weights * values).sum() for values in self._outcomes(history, ends)), weights.sum()])
 
     def _outcomes(self, history: VoteHistory, ends: Stages) -> tuple[Floats, Bools, Floats]:
@@ -181,15 +182,15 @@ class ValidationSet:
     def at_rates(
         self, history: VoteHistory, alpha: float, stopping: StoppingTable, rates: Sequence[float]
     ) -> list[BudgetRecord]:
-        """Return what a forest costs if the worth of the next tree at each of these rates decides when cases stop."""
+        """Return what a forest costs at each of these rates, if the worth of the next tree decides when cases stop."""
         return [self.record(history, alpha, history.ends(True, stopping.stops(rate)), rate) for rate in rates]
 
 
 class VoteRecorder:
-    """Consults trees about all cases of a table and keeps what happens."""
+    """Consults trees about all cases of a table and records the votes."""
 
     def __init__(self, table: Any, n_cases: int, costs: BoundCosts, default: int, n_threads: int) -> None:
-        self._router = _core.ForestLedger(table, costs.core_pricing, costs.core_errors)
+        self._router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
         self.votes = Votes(n_cases, len(costs.error_costs), default)
         self._n_threads = n_threads
         self._rows: list[tuple[Any, Any, Any]] = []
@@ -209,18 +210,18 @@ class VoteRecorder:
         return len(self._rows) - 1
 
     def history(self) -> VoteHistory:
-        """Return what has happened so far."""
+        """Return the record so far."""
         return VoteHistory(*(np.stack(rows) for rows in zip(*self._rows, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
 class StoppingTable:
-    """Sums over validation cases, by (number of trees consulted, lead): all that the rule of stopping depends on."""
+    """Sums over validation cases by (number of trees consulted, lead), on which the stopping rule depends."""
 
     weight: Floats  # (trees + 1, trees + 1): of the cases
     cost: Floats  # (trees + 1, trees + 1): error cost of the present answers
     price: Floats  # (trees, trees + 1): what the next tree costs them
-    moves: Floats  # (trees, trees + 1, 3): of the cases whose lead the next tree lowers, leaves, raises by 1
+    moves: Floats  # (trees, trees + 1, 3): of the cases whose lead the next tree lowers by 1, keeps, raises by 1
 
     @classmethod
     def of(cls, history: VoteHistory, validation: ValidationSet) -> StoppingTable:
@@ -242,7 +243,7 @@ class StoppingTable:
         return cls(weight, cost, price, moves)
 
     def stops(self, rate: float) -> Bools:
-        """Say by (stage, lead) whether the next tree costs more than it is expected to gain, from the last one back."""
+        """Return by (stage, lead) whether the next tree costs more than it saves, computed from the last tree back."""
         n_trees = len(self.price)
         stops = np.zeros(self.weight.shape, dtype=bool)
         known = np.where(self.weight > 0, self.weight, 1.0)
@@ -268,17 +269,17 @@ class StoppingTable:
             try:
                 array = np.array(content[name], dtype=np.float64).reshape(shape)
             except (KeyError, TypeError, ValueError):
-                raise ValueError(f"{name!r} of the states of a forest must be numbers of the shape {shape}") from None
+                raise ValueError(f"{name!r} of the states of a forest must be numbers of shape {shape}") from None
             if not np.isfinite(array).all():
-                raise ValueError(f"{name!r} of the states of a forest holds a number that is not finite")
+                raise ValueError(f"{name!r} of the states of a forest must be finite")
             arrays[name] = array
         return cls(**arrays)
 
 
 def rates_for(prices: Floats, costs: BoundCosts) -> list[float]:
-    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which no tree pays.
+    """Return rates to choose from, the lowest first: 0, 1, and from nearly 0 to one at which no tree is worth it.
 
-    `prices` are what 0, 1, 2, … trees cost on average.
+    `prices` are the average prices of 0, 1, 2, … trees.
     """
     above = prices[prices > 0]
     if not len(above):

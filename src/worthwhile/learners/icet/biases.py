@@ -1,8 +1,7 @@
-"""The spaces that ICET searches: what a string of bits says about the prices that EG2 sees (Turney 1995, section 3.5).
+"""The spaces that ICET searches: how a bit string encodes the prices EG2 is given (Turney 1995, section 3.5).
 
 The paper's two spaces have a bias for every test (or a bit that removes it), EG2's ω and the pruning confidence. The
-refined space adds the depth of the tree and how far softer labels are trusted, and holds biases as multiples
-of prices.
+refined space adds the depth of the tree and the weight of soft labels, and encodes biases as multiples of the prices.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ LOWEST, HIGHEST = 1.0, 10_000.0  # the range of a bias
 REMOVES = 9_000.0  # a test whose bias is above this is not available
 BIAS_BITS, SHARE_BITS = 12, 8
 LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.01, 1.0
-SEED_OMEGA, SEED_CONFIDENCE = 1.0, 0.25  # EG2 as it is
+SEED_OMEGA, SEED_CONFIDENCE = 1.0, 0.25  # the defaults of EG2
 REFERENCE_OMEGA, SOFT_CONFIDENCE = 0.25, 0.75
 
 # Refined: a test's factor is 2 ** -2 to almost 2 ** 4 in eighths of an octave; the upper quarter of the codes removes
@@ -39,9 +38,9 @@ PRESETS = ((SEED_CONFIDENCE, NO_LIMIT), (0.6, NO_LIMIT), (0.1, 3), (0.6, 2))  # 
 
 @dataclass(frozen=True, eq=False)
 class Biases:
-    """Individuals decoded, one per row."""
+    """Decoded individuals, one per row."""
 
-    prices: Floats  # individuals × tests: what EG2 takes for the prices; infinite: the test is removed
+    prices: Floats  # individuals × tests: prices EG2 is given; infinite: the test is removed
     omega: Floats
     confidence: Floats
     max_depth: npt.NDArray[np.int32]
@@ -61,14 +60,14 @@ class Space(Protocol):
     length: int
 
     def decode(self, bits: Bits) -> Biases:
-        """Read individuals, one per row."""
+        """Decode individuals, one per row."""
 
     def seeds(self) -> list[Bits]:
-        """Return individuals to begin with."""
+        """Return individuals for the first generation."""
 
 
 class RealSpace:
-    """A bias from 1 to 10,000 for every test, in 12 bits of Gray code each; ω and the confidence in 8 bits each.
+    """A bias from 1 to 10,000 for every test, in 12 bits of Gray code; ω and the confidence in 8 bits each.
 
     Examples
     --------
@@ -85,16 +84,16 @@ class RealSpace:
         self.length = BIAS_BITS * len(prices) + 2 * SHARE_BITS
 
     def decode(self, bits: Bits) -> Biases:
-        """Read individuals, one per row."""
+        """Decode individuals, one per row."""
         n = len(self._prices)
         prices = _scaled(bits[:, : BIAS_BITS * n].reshape(len(bits), n, BIAS_BITS), LOWEST, HIGHEST)
         prices[prices > REMOVES] = math.inf
-        return Biases(prices, *_omega_and_confidence(bits[:, BIAS_BITS * n :]), *_no_more(bits))
+        return Biases(prices, *_omega_and_confidence(bits[:, BIAS_BITS * n :]), *_fixed(bits))
 
     def seeds(self) -> list[Bits]:
-        """Return the individual that is EG2 on the true prices; prices too high for the space are scaled into it."""
+        """Return EG2 on the true prices; if these are too high for the space, they are scaled down."""
         highest = max(float(self._prices.max(initial=0.0)), 1.0)
-        scale = min(1.0, (REMOVES - 2.0) / highest)  # the nearest code may lie 1.2 above
+        scale = min(1.0, (REMOVES - 2.0) / highest)  # rounding to the nearest code adds up to 1.2
         biases = [_code(price * scale, LOWEST, HIGHEST, BIAS_BITS) for price in self._prices]
         return [np.concatenate([*biases, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
 
@@ -114,13 +113,13 @@ class BinarySpace:
         self.length = len(prices) + 2 * SHARE_BITS
 
     def decode(self, bits: Bits) -> Biases:
-        """Read individuals, one per row."""
+        """Decode individuals, one per row."""
         n = len(self._prices)
         prices = np.where(bits[:, :n] == 1, self._prices, math.inf)
-        return Biases(prices, *_omega_and_confidence(bits[:, n:]), *_no_more(bits))
+        return Biases(prices, *_omega_and_confidence(bits[:, n:]), *_fixed(bits))
 
     def seeds(self) -> list[Bits]:
-        """Return the individual that is EG2 with all tests."""
+        """Return EG2 with all tests."""
         all_tests = np.ones(len(self._prices), dtype=np.uint8)
         return [np.concatenate([all_tests, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
 
@@ -133,7 +132,7 @@ class RefinedSpace:
     prices : array
         The list prices.
     real : bool
-        Whether a test has a factor of its own, in 6 bits of Gray code, or one bit that says whether it is available.
+        Whether a test has a factor, in 6 bits of Gray code, or a single bit that says whether it is available.
     n_weights : int
         How many of the `SOFT_LABEL_WEIGHTS` there are to choose from: all of them, or 1.
 
@@ -154,7 +153,7 @@ class RefinedSpace:
         self.length = self._test_bits * len(prices) + 2 * SHARE_BITS + DEPTH_BITS + self._weight_bits
 
     def decode(self, bits: Bits) -> Biases:
-        """Read individuals, one per row."""
+        """Decode individuals, one per row."""
         n = len(self._prices)
         tests, tail = bits[:, : self._test_bits * n], bits[:, self._test_bits * n :]
         codes = from_gray(tests.reshape(len(bits), n, self._test_bits))
@@ -172,7 +171,7 @@ class RefinedSpace:
         )
 
     def seeds(self) -> list[Bits]:
-        """Return "no test at all", then EG2 on the true prices by several presets."""
+        """Return "no test at all", then EG2 on the true prices with several presets."""
         presets = product(PRESETS, (1.0, 0.5), reversed(range(self._n_weights)))
         return [
             self._individual(False, SEED_OMEGA, SEED_CONFIDENCE, NO_LIMIT, (self._n_weights - 1) // 2),
@@ -183,12 +182,12 @@ class RefinedSpace:
         ]
 
     def reference(self) -> Bits:
-        """Return EG2 on the true prices as it suits the labels: soft ones need no pessimism."""
+        """Return EG2 on the true prices; with soft labels it needs less pessimistic pruning."""
         confidence = SOFT_CONFIDENCE if self._n_weights > 1 else SEED_CONFIDENCE
         return self._individual(True, REFERENCE_OMEGA, confidence, NO_LIMIT, self._n_weights - 1)
 
     def neighbours(self, individual: Bits) -> Bits:
-        """Return those that differ in one test (removed, or brought back at its price), in depth, or in labels."""
+        """Return individuals that differ in one test (removed, or added at its price), the depth, or the labels."""
         tests = individual[: self._test_bits * len(self._prices)].reshape(len(self._prices), self._test_bits)
         found = []
         for place, available in enumerate(np.isfinite(self.decode(individual[None, :]).prices[0])):
@@ -220,13 +219,13 @@ class RefinedSpace:
 
 
 def _scaled(bits: Bits, low: float, high: float) -> Floats:
-    """Read Gray code as a number between `low` (all bits 0) and `high`."""
+    """Decode Gray code as a number from `low` (all bits 0) to `high`."""
     most = (1 << bits.shape[-1]) - 1
     return low + from_gray(bits) * ((high - low) / most)
 
 
 def _code(value: float, low: float, high: float, n_bits: int) -> Bits:
-    """Return the code of the nearest number that the bits can say."""
+    """Return the code of the nearest number that the bits can encode."""
     most = (1 << n_bits) - 1
     return to_gray(min(max(round((value - low) / (high - low) * most), 0), most), n_bits)
 
@@ -240,8 +239,8 @@ def _omega_and_confidence_code(omega: float, confidence: float) -> tuple[Bits, B
     return _code(omega, 0.0, 1.0, SHARE_BITS), _code(confidence, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE_BITS)
 
 
-def _no_more(bits: Bits) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return depth and soft_label_weight where the space does not have them."""
+def _fixed(bits: Bits) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the depth and soft label weight of a space that does not encode them."""
     return np.full(len(bits), NO_LIMIT, dtype=np.int32), np.zeros(len(bits), dtype=np.int32)
 
 

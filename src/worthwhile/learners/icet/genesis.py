@@ -1,7 +1,7 @@
 """GENESIS, the genetic algorithm that ICET searches with (Grefenstette 1986; Turney 1995, section 3.5 and Table 4).
 
-Individuals are strings of bits; a lower fitness is better, since it is a cost. Everything here is about bits and
-numbers; what they mean is ICET's business.
+Individuals are bit strings; a lower fitness is better, since it is a cost. This module knows nothing about what the
+bits mean.
 """
 
 from __future__ import annotations
@@ -54,10 +54,9 @@ class Genesis:
     crossover : float
         Share of the population that takes part in crossover.
     mutation : float
-        Probability that a bit is drawn anew.
+        Probability that a bit is replaced by a random one.
     window : int
-        Scaling window: an individual's worth is by how much it is better than the worst of the last so many
-        generations.
+        Scaling window: an individual's worth is by how much it is better than the worst of this many generations.
     rng : numpy Generator
     """
 
@@ -69,7 +68,7 @@ class Genesis:
         self._worst: deque[float] = deque(maxlen=window)
 
     def advance(self, fitness: Floats) -> None:
-        """Replace the population by its offspring, given its fitness. The best individual survives as it is."""
+        """Replace the population by its offspring, given its fitness. The best individual survives unchanged."""
         elite = self.bits[fitness.argmin()].copy()
         self._worst.append(float(fitness.max()))
         self.bits = self.bits[self.select(fitness)]
@@ -79,9 +78,9 @@ class Genesis:
             self.bits[-1] = elite
 
     def select(self, fitness: Floats) -> npt.NDArray[np.intp]:
-        """Draw parents by stochastic universal sampling: one turn of a wheel with as many equal pointers as parents.
+        """Draw parents by stochastic universal sampling: one spin of a wheel with as many equal pointers as parents.
 
-        An individual's field on the wheel is its worth; the number of its offspring is the worth in units of the mean
+        An individual's sector of the wheel is its worth; the number of its offspring is its worth divided by the mean
         worth, rounded up or down.
         """
         worth = np.maximum(max(self._worst, default=float(fitness.max())) - fitness, 0.0)
@@ -91,10 +90,10 @@ class Genesis:
         wheel = np.cumsum(worth) * (n / worth.sum())
         pointers = np.arange(n) + self._rng.random()
         parents = np.searchsorted(wheel, pointers, side="right").clip(max=n - 1)
-        return self._rng.permutation(parents)  # partners are neighbours: they must not stand in order
+        return self._rng.permutation(parents)  # partners are neighbours, so the order must be random
 
     def cross(self) -> None:
-        """Exchange the bits between two points in pairs of neighbours."""
+        """Exchange the bits between two random points in pairs of neighbours."""
         n, length = self.bits.shape
         for first in range(0, int(self._crossover * n) - 1, 2):
             low, high = np.sort(self._rng.integers(0, length, 2))
@@ -102,6 +101,6 @@ class Genesis:
             pair[:] = pair[::-1].copy()
 
     def mutate(self) -> None:
-        """Draw single bits anew; half of them stay what they were."""
+        """Replace single bits by random ones; half of these stay the same."""
         hit = self._rng.random(self.bits.shape) < self._mutation
         self.bits[hit] = self._rng.integers(0, 2, int(hit.sum()), dtype=np.uint8)

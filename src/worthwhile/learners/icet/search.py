@@ -1,7 +1,7 @@
-"""ICET's two searches: the paper's, and a refined one that is not taken in by a lucky trial.
+"""ICET's two searches: the paper's, and a refined one that is not misled by a lucky trial.
 
-Both are iterators: they yield the best individual so far after each generation, so that whoever runs them can report,
-look at the deadline, and stop at any time.
+Both are iterators: they yield the best individual so far after each generation, so that the caller can report progress
+and stop at any time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["SearchState", "paper_search", "refined_search"]
 SCALING_WINDOW = 5  # Turney 1995, Table 4
 FINALISTS = 20
 SEARCH_SHARE = 0.8  # of the time limit; the rest is for the final
-BATCH = 10  # individuals tried at a time where the time is limited: those that are ready when it ends count
+BATCH = 10  # individuals tried at once under a time limit: those finished by then count
 
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """Where a search stands."""
+    """The state of a search after a generation."""
 
     best: Biases  # one individual
     cost: float  # its fitness
@@ -37,7 +37,7 @@ class SearchState:
 
 
 class Trials(Protocol):
-    """Whatever finds out what individuals cost."""
+    """Measures what individuals cost."""
 
     def costs(self, biases: Biases, seconds: float) -> Floats:
         """Return the cost of every individual; NaN where the time was too short."""
@@ -46,7 +46,7 @@ class Trials(Protocol):
 def paper_search(
     settings: Any, space: Space, trials: Trials, deadline: Deadline, rng: np.random.Generator
 ) -> Iterator[SearchState]:
-    """Search as GENESIS does, and trust every trial (Turney 1995, section 3.5).
+    """Search as GENESIS does; a single trial decides about an individual (Turney 1995, section 3.5).
 
     Parameters
     ----------
@@ -82,22 +82,20 @@ def refined_search(
     patience: int,
     margin: float,
 ) -> Iterator[SearchState]:
-    """Search until nothing better comes, then let the best compete once more on folds that none of them was chosen by.
+    """Search until nothing better is found, then compare the best individuals on fresh folds.
 
-    Evolution ends after some generations without a better individual. What it leaves undone, single steps finish: from
-    the best individual, and from "no test at all", which adds one test after the other. What was found by trying
-    hundreds on the same cases is too good to be true: in the final it must be better by a margin than one that was not
-    searched for.
+    Evolution ends after some generations without a better individual. A local search then changes one thing at a time,
+    starting from the best individual and from "no test at all". The best of hundreds tried on the same cases looks
+    cheaper than it is: in the final it must beat a reference, which was not searched for, by a margin.
 
     Parameters
     ----------
     settings : object
         As for `paper_search`.
     space : RefinedSpace
-        The first of its seeds, no test at all, and its reference take part in the final whatever they cost in the
-        search.
+        The first of its seeds, "no test at all", and its reference always take part in the final.
     search, final : Trials
-        Of the search, and of the final.
+        For the search, and for the final.
     deadline : Deadline
     rng : numpy Generator
     patience : int
@@ -106,23 +104,23 @@ def refined_search(
         The reference wins unless the best individual costs less by more than this share.
     """
     no_test, reference = space.seeds()[0], space.reference()
-    book = _Book(space, search, deadline.fraction(SEARCH_SHARE), settings.trials, no_test)
-    yield from book.evolve(_first_generation(settings, space, rng), patience)
-    yield from book.climb(book.best)
-    yield from book.climb(no_test)
-    keys = list(dict.fromkeys([reference.tobytes(), *book.finalists(no_test)]))
+    cache = _TrialCache(space, search, deadline.fraction(SEARCH_SHARE), settings.trials, no_test)
+    yield from cache.evolve(_first_generation(settings, space, rng), patience)
+    yield from cache.climb(cache.best)
+    yield from cache.climb(no_test)
+    keys = list(dict.fromkeys([reference.tobytes(), *cache.finalists(no_test)]))
     finalists = _decoded(space, keys)
     costs = final.costs(finalists, deadline.remaining())
     if not np.isnan(costs).any():
         winner = int(costs.argmin())
         if costs[0] - costs[winner] <= margin * abs(costs[0]):
             winner = 0
-        late = book.deadline.remaining() <= 0
-        yield SearchState(finalists.take([winner]), float(costs[winner]), len(book.tried), float(costs.mean()), late)
+        late = cache.deadline.remaining() <= 0
+        yield SearchState(finalists.take([winner]), float(costs[winner]), len(cache.tried), float(costs.mean()), late)
 
 
-class _Book:
-    """What was tried and what it cost. The same individual costs the same on the same folds: it is tried once."""
+class _TrialCache:
+    """The individuals tried so far with their costs. Each is tried once: on the same folds it always costs the same."""
 
     def __init__(self, space: RefinedSpace, search: Trials, deadline: Deadline, most: int, first: Bits) -> None:
         self._space, self._search, self.deadline, self._most = space, search, deadline, most
@@ -130,7 +128,7 @@ class _Book:
         self.best, self._least = first, math.inf
 
     def evolve(self, genesis: Genesis, patience: int) -> Iterator[SearchState]:
-        """Follow the generations until nothing better has come for a while, or time or trials are over."""
+        """Run generations until none is better for a while, or time or trials run out."""
         stale = 0
         while stale < patience:
             before = self._least
@@ -142,8 +140,8 @@ class _Book:
             genesis.advance(costs)
 
     def climb(self, start: Bits) -> Iterator[SearchState]:
-        """Go to the best neighbour as long as it is better."""
-        here = float(self._look(start[None, :])[0])  # NaN, which nothing is below, if there is no time for it
+        """Move to the best neighbour as long as it is better."""
+        here = float(self._look(start[None, :])[0])  # NaN if there is no time left; nothing compares as lower
         while not self._over():
             around = self._space.neighbours(start)
             costs = self._look(around)
@@ -153,7 +151,7 @@ class _Book:
             start, here = around[costs.argmin()], float(costs.min())
 
     def finalists(self, always: Bits) -> list[bytes]:
-        """Return the best individuals, and of those that cost the same the one with the fewest tests."""
+        """Return the best individuals; of those with equal costs, the one with the fewest tests."""
         keys = list(self.tried)
         tests = np.isfinite(_decoded(self._space, keys).prices).sum(axis=1) if keys else []
         ranked = sorted((float(f"{self.tried[key]:.9e}"), int(n), key) for key, n in zip(keys, tests, strict=True))
@@ -164,7 +162,7 @@ class _Book:
         return len(self.tried) >= self._most or self.deadline.remaining() <= 0
 
     def _look(self, generation: Bits) -> Floats:
-        """Return what individuals cost, trying those that are new as far as time and trials last; NaN: unknown."""
+        """Return what individuals cost, trying new ones until time or trials run out; NaN: unknown."""
         new = {bits.tobytes(): None for bits in generation if bits.tobytes() not in self.tried}
         keys = list(new)[: self._most - len(self.tried)]
         size = BATCH if math.isfinite(self.deadline.remaining()) else max(len(keys), 1)

@@ -1,7 +1,7 @@
-"""Trials: what biases cost on cases that took no part in growing. The core runs many in one call.
+"""Trials: what biases cost on cases held out from growing. The core runs many in one call.
 
-The paper's trial is one tree, grown on a random half of the cases and judged by the other (`Halves`). A refined trial
-is a cross-validation in which all individuals meet the same folds (`Folds`): luck with a split then favours nobody.
+The paper's trial is one tree, grown from a random half of the cases and evaluated on the other (`Halves`). A refined
+trial is a cross-validation on the same folds for all individuals (`Folds`), so that a lucky split favours none.
 Cases and folds are shared by all trials of a search (`SharedData`); a generation is spread over the workers.
 """
 
@@ -28,15 +28,15 @@ from worthwhile.tree.context import ProblemContext
 __all__ = ["Folds", "Halves"]
 
 N_FOLDS = 5
-# Judged by labels alone, luck decides between individuals that differ in a few cases: on 12 splits of bupa, heart and
-# hepatitis, apart from those of the reproductions, the others' judgement led to 46.4 instead of 47.0 % of the standard
-# cost (error costs 50, 100, 1000 and 10,000).
-# Where the others hardly ever err, labels are no matter of luck, and their doubts would only blur them.
+# Evaluated by the cases' own labels alone, individuals that differ in a few cases are ranked by chance: on 12 splits of
+# bupa, heart and hepatitis that the reproductions do not use, evaluation by soft labels led to 46.4 instead of 47.0 %
+# of the standard cost (error costs 50, 100, 1000 and 10,000). The less the ensemble errs, the less noise there is in
+# the own labels, and the less soft labels count.
 MOST_JUDGED, JUDGED_PER_ERROR = 1.0, 3.0
 
 
 class Halves:
-    """Every trial on a random half of its own (Turney 1995, section 3.5)."""
+    """Every trial divides the cases into random halves of its own (Turney 1995, section 3.5)."""
 
     def __init__(self, training: Training, policy: GrowthPolicy, n_threads: int, rng: np.random.Generator) -> None:
         self._n_threads, self._rng = n_threads, rng
@@ -65,8 +65,8 @@ class Folds:
         n_threads: int,
         rng: np.random.Generator,
     ) -> list[Folds]:
-        """Return several sets of cross-validations, which share one setup: workers get the cases once."""
-        n_folds = max(2, min(N_FOLDS, len(labels.training.classes)))  # none is empty, unless there is but one case
+        """Return several sets of cross-validations, which share one setup, so that workers get the cases once."""
+        n_folds = max(2, min(N_FOLDS, len(labels.training.classes)))  # none is empty, unless there is only one case
         grows: list[npt.NDArray[np.uint8]] = []
         for _ in range(n_sets):
             folds = [stratified_folds(labels.training.classes, n_folds, rng) for _ in range(repeats)]
@@ -93,7 +93,7 @@ class Folds:
 
 
 class _Rows(NamedTuple):
-    """The rows of a table that trials learn from and are judged by: cases with labels and weights."""
+    """The rows of a table that trees are grown from and evaluated on: cases with labels and weights."""
 
     case: npt.NDArray[np.intp]
     classes: npt.NDArray[np.int32]
@@ -104,7 +104,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _TrialSetup:
-    """All that trials have in common, ready for the core."""
+    """What all trials share, ready for the core."""
 
     table: Any
     rows: _Rows
@@ -113,10 +113,10 @@ class _TrialSetup:
     policy: Any
 
 
-class _Piece(NamedTuple):
+class _TrialBatch(NamedTuple):
     """Some of the trials: one individual and one split each."""
 
-    trials: npt.NDArray[np.intp]  # which ones they are
+    trials: npt.NDArray[np.intp]  # their positions
     biases: Biases
     split: npt.NDArray[np.int32]
     seed: int | None
@@ -133,7 +133,7 @@ def _share(
 def _make_setup(
     context: ProblemContext, columns: Columns, rows: _Rows, grows: npt.NDArray[np.uint8] | None, policy: GrowthPolicy
 ) -> _TrialSetup:
-    """Make the setup out of plain data."""
+    """Make the setup from plain data."""
     table = context.schema.encode(columns.take(rows.case), complete=True)
     return _TrialSetup(table, rows, grows, context, policy.core())
 
@@ -146,28 +146,28 @@ def _try(
     n_threads: int,
     seconds: float,
 ) -> Floats:
-    """Run one trial per individual."""
+    """Run one trial per individual and return their costs."""
 
-    def pieces(n: int) -> list[_Piece]:
-        # To make a split ready takes time: trials on the same one stay together.
+    def pieces(n: int) -> list[_TrialBatch]:
+        # Preparing a split takes time, so trials on the same split stay together.
         order = np.argsort(split, kind="stable") if n > 1 else np.arange(len(split))
         trials = (order[some] for some in split_range(len(order), n))
-        return [_Piece(own, biases.take(own), split[own], seed, seconds) for own in trials]
+        return [_TrialBatch(own, biases.take(own), split[own], seed, seconds) for own in trials]
 
-    # Where the time is limited, nothing should wait for a worker: it would take the same time again.
+    # Under a time limit, no batch should wait for a worker: it would start late and take its full time.
     rounds = 1 if math.isfinite(seconds) else PIECES_PER_WORKER
     costs = np.empty(len(biases))
-    for trials, found in run_pieces(_try_piece, setup, pieces, n_threads, rounds):
+    for trials, found in run_pieces(_try_batch, setup, pieces, n_threads, rounds):
         costs[trials] = found
     return costs
 
 
-def _try_piece(setup: _TrialSetup, piece: _Piece, n_threads: int) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Let the core run trials."""
-    biases, rows, costs = piece.biases, setup.rows, setup.context.bound_costs
-    grows, split, seed = setup.grows, piece.split, piece.seed
+def _try_batch(setup: _TrialSetup, batch: _TrialBatch, n_threads: int) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Run trials in the core."""
+    biases, rows, costs = batch.biases, setup.rows, setup.context.bound_costs
+    grows, split, seed = setup.grows, batch.split, batch.seed
     if seed is not None and len(split) <= split.max(initial=-1):
-        # The core makes the halves 0, 1, … of as many trials as it is told of; these are others.
+        # The core makes the halves 0, 1, … up to the number of trials it gets; these trials have other numbers.
         halves = [_core.random_half(len(rows.classes), seed, number) for number in split.tolist()]
         grows, split, seed = np.stack(halves), np.arange(len(split), dtype=np.int32), None
     found = _core.try_biases(
@@ -187,6 +187,6 @@ def _try_piece(setup: _TrialSetup, piece: _Piece, n_threads: int) -> tuple[npt.N
         growing_weights=rows.growing,
         judging_weights=rows.judging,
         n_threads=n_threads,
-        seconds=piece.seconds,
+        seconds=batch.seconds,
     )
-    return piece.trials, found
+    return batch.trials, found

@@ -1,0 +1,65 @@
+// How mixed the classes of a set of cases are. It falls with every case that is taken away, the more the larger the set is
+// (monotone and supermodular; Nan, Wang & Saligrama 2015, section 2.2 and appendix), and is 0 on a pure set.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace worthwhile {
+
+struct Impurity {
+    const char* name;
+    double (*value)(const double* counts, int k, double parameter);
+    double least;  // value of the parameter
+};
+
+namespace impurities {
+
+inline double all_pairs(const double* n, int k) {
+    double sum = 0, before = 0;
+    for (int i = 0; i < k; ++i) {
+        sum += before * n[i];
+        before += n[i];
+    }
+    return sum;
+}
+
+inline double pairs(const double* n, int k, double alpha) {
+    if (alpha == 0) return all_pairs(n, k);
+    double sum = 0;
+    for (int i = 0; i < k; ++i) {
+        const double a = n[i] - alpha;
+        if (a <= 0) continue;
+        for (int j = i + 1; j < k; ++j)
+            if (n[j] > alpha) sum += std::max(a * (n[j] - alpha) - alpha * alpha, 0.0);
+    }
+    return sum;
+}
+
+inline double powers(const double* n, int k, double l) {
+    double all = 0, each = 0;
+    int present = 0;
+    for (int i = 0; i < k; ++i) {
+        all += n[i];
+        each += std::pow(n[i], l);
+        present += n[i] > 0;
+    }
+    return present < 2 ? 0.0 : std::pow(all, l) - each;
+}
+
+}  // namespace impurities
+
+inline constexpr std::array<Impurity, 2> kImpurities{{
+    {"pairs", impurities::pairs, 0.0},
+    {"powers", impurities::powers, 2.0},
+}};
+
+inline const Impurity* find_impurity(std::string_view name) {
+    for (const Impurity& impurity : kImpurities)
+        if (name == impurity.name) return &impurity;
+    return nullptr;
+}
+
+}  // namespace worthwhile

@@ -1,0 +1,355 @@
+// Which split of a node is the best one (docs/design/growing.md).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "data/random.hpp"
+#include "data/tree_check.hpp"
+#include "grow/case_partition.hpp"
+#include "grow/grower.hpp"
+#include "grow/nominal_counts.hpp"
+
+namespace worthwhile {
+
+struct Candidate {
+    bool valid = false;
+    Split split;
+    SplitStats stats{};
+    double score = 0;
+    double known = 0;  // weight of the cases whose value is known
+};
+
+template <class Word>
+class SplitFinder {
+public:
+    SplitFinder(CasePartition<Word>& lists, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors,
+                const GrowPolicy& policy)
+        : partition_(lists), data_(data), pricing_(pricing), errors_(errors), policy_(policy), k_(data.n_classes),
+          xlog_(lists.weighted() ? 0 : data.table.n_cases),
+          has_indicators_(data.indicators && data.indicators->width > 0 && !lists.weighted()), counts_(data.n_classes),
+          scratch_(std::max(policy.n_threads, 1)) {
+        for (std::size_t row = 0; row < data.table.n_cases; ++row) training_weight_ += data.weight(row);
+        for (int c = 0; c < data.table.n_columns(); ++c) {
+            list_price_.push_back(pricing.price_of(c, TestSet(pricing.n_tests())));
+            slots_.push_back({c, 0});
+            for (int l = 1; l < static_cast<int>(data.table.columns[c].levels.size()); ++l) slots_.push_back({c, l});
+        }
+    }
+
+    // A node with these class weights is a leaf, whatever splits it may have.
+    bool terminal(const double* class_weights, int depth) const {
+        int present = 0;
+        double weight = 0;
+        for (int c = 0; c < k_; ++c) {
+            present += class_weights[c] > 1e-9;
+            weight += class_weights[c];
+        }
+        return present < 2 || weight < 2 * policy_.min_cases - 1e-9 || depth >= std::min(policy_.max_depth, kDeepest);
+    }
+
+    // The best split of a node at this depth, or a candidate that is not valid. `paid`: the tests on the path.
+    Candidate best(const View<Word>& view, const TestSet& paid, int depth, Cancellation& cancellation) {
+        cancellation_ = &cancellation;
+        return best(view, paid, depth, policy_.idx_depth);
+    }
+
+    // A split drawn at random, in proportion to the scores; if no test gains anything, all are equally likely.
+    Candidate draw(const View<Word>& view, const TestSet& paid, Random& random, Cancellation& cancellation) {
+        cancellation_ = &cancellation;
+        std::vector<Candidate> found = candidates(view, paid);
+        std::erase_if(found, [](const Candidate& c) { return !c.valid; });
+        if (found.empty()) return {};
+        double sum = 0;
+        for (Candidate& c : found) sum += c.score = c.stats.gain > 1e-10 ? policy_.criterion->score(c.stats, policy_.omega) : 0.0;
+        if (sum <= 0)
+            for (Candidate& c : found) sum += c.score = 1.0;
+        double at = random.share() * sum;
+        for (const Candidate& c : found)
+            if ((at -= c.score) < 0) return c;
+        return found.back();
+    }
+
+    // The splits that a look-ahead compares, whatever they gain: every nominal test, and the `n_cuts` best cuts of every numeric one.
+    std::vector<Candidate> options(const View<Word>& view, const TestSet& paid, int n_cuts, Cancellation& cancellation) {
+        cancellation_ = &cancellation;
+        std::vector<Candidate> found;
+        prepare(view);
+        for (const Slot& slot : slots_) {
+            Candidate c = start(slot, paid);
+            if (!std::isfinite(c.stats.price)) continue;
+            if (partition_.list_of(slot.column) >= 0) {
+                score_cuts(view, c, n_cuts, scratch_[0], found);
+            } else {
+                score_nominal(view, c, scratch_[0]);
+                if (c.valid) found.push_back(c);
+            }
+        }
+        return found;
+    }
+
+private:
+    struct Slot {
+        int column, level;
+    };
+    struct Scratch {
+        std::vector<uint32_t> counts;
+        std::vector<double> doubles, branches, known;
+    };
+    // The cases of a node whose value is known.
+    struct Known {
+        const double* class_weights;
+        double weight;
+    };
+
+    Candidate best(const View<Word>& view, const TestSet& paid, int depth, int ahead) {
+        std::vector<Candidate> found = candidates(view, paid);
+        if (!policy_.criterion->by_drop) {
+            if (ahead > 1)
+                for (Candidate& c : found) look_ahead(c, view, paid, depth, ahead);
+            for (Candidate& c : found) c.valid &= c.stats.gain > 1e-10;
+        }
+        const double least_gain = policy_.criterion->average_rule ? average_gain(found) - 1e-3 : -1.0;
+        Candidate best;
+        for (Candidate& c : found) {
+            if (!c.valid || c.stats.gain < least_gain) continue;
+            c.score = policy_.criterion->score(c.stats, policy_.omega);
+            if (!best.valid || c.score > best.score + 1e-9 * std::abs(best.score)) best = c;
+        }
+        return best;
+    }
+
+    // IDX: adds what the best continuations of `c` gain and cost.
+    void look_ahead(Candidate& c, const View<Word>& view, const TestSet& paid, int depth, int ahead) {
+        if (!c.valid) return;
+        TestSet paid_then = paid;
+        pricing_.charge(c.split.column, paid_then);
+        for (const NodeCases<Word>& child : partition_.make_children(view, c.split)) {
+            const View<Word> below = child.view();
+            if (terminal(below.class_weights, depth + 1)) continue;
+            const Candidate next = best(below, paid_then, depth + 1, ahead - 1);
+            if (!next.valid) continue;
+            c.stats.gain += below.weight / view.weight * next.stats.gain;
+            c.stats.price += below.weight / view.weight * next.stats.price;
+        }
+    }
+
+    // C4.5 leaves tests with very many values out of the average: their gain is high by chance.
+    double average_gain(const std::vector<Candidate>& found) const {
+        double sum[2] = {0, 0};
+        int count[2] = {0, 0};
+        for (const Candidate& c : found) {
+            if (!c.valid) continue;
+            const bool nominal = partition_.list_of(c.split.column) < 0;
+            const bool many = nominal && c.split.branches(data_.table) >= 0.3 * training_weight_ - 1e-9;
+            sum[many] += c.stats.gain;
+            ++count[many];
+        }
+        if (count[0] > 0) return sum[0] / count[0];
+        return count[1] > 0 ? sum[1] / count[1] : 0.0;
+    }
+
+    // One candidate per test, and one more per further level of a nominal test, in the order in which they are compared.
+    std::vector<Candidate> candidates(const View<Word>& view, const TestSet& paid) {
+        prepare(view);
+        const bool poll_each = data_.table.n_cases > 10'000;  // reading the clock would be noticeable in small nodes
+        std::vector<Candidate> found(slots_.size());
+        parallel_for(static_cast<int>(slots_.size()), partition_.threads_for(view), [&](int slot, int thread) {
+            if (thread == 0 && poll_each) cancellation_->poll();  // only the calling thread may ask
+            Candidate& c = found[slot] = start(slots_[slot], paid);
+            if (!std::isfinite(c.stats.price)) return;
+            if (partition_.list_of(c.split.column) >= 0)
+                score_numeric(view, c, scratch_[thread]);
+            else
+                score_nominal(view, c, scratch_[thread]);
+        });
+        return found;
+    }
+
+    void prepare(const View<Word>& view) {
+        partition_.load_weights(view);
+        cancellation_->poll();
+        if (!has_indicators_) return;
+        const Range rows = view.ranges[partition_.rows_list()];
+        counts_.count(*data_.indicators, view.block->words.get() + rows.begin, rows.size(), partition_.packing());
+    }
+
+    Candidate start(const Slot& slot, const TestSet& paid) const {
+        Candidate c;
+        c.split.column = slot.column;
+        c.split.level = slot.level;
+        c.stats.price = seen_price(slot.column, paid);
+        return c;
+    }
+
+    // What the criterion takes for the price of a test. A bias replaces the list price; in context it falls as the price does.
+    double seen_price(int test, const TestSet& paid) const {
+        const double list_price = list_price_[test];
+        const double listed = policy_.biases.empty() ? list_price : policy_.biases[test];
+        if (!policy_.context || !std::isfinite(listed)) return listed;
+        const double here = pricing_.price_of(test, paid);
+        if (policy_.biases.empty()) return here;
+        return list_price > 0 ? listed * here / list_price : listed;
+    }
+
+    // The cases of a node that are in the list of a numeric test.
+    Known known_of(const View<Word>& view, Candidate& c, Scratch& scratch) const {
+        const Range range = view.ranges[partition_.list_of(c.split.column)];
+        c.split.complete = !partition_.weighted() || range.size() == view.ranges[partition_.rows_list()].size();
+        if (c.split.complete) return {view.class_weights, view.weight};
+        const Word* list = view.block->words.get() + range.begin;
+        scratch.known.assign(k_, 0.0);
+        for (std::size_t i = 0; i < range.size(); ++i)
+            scratch.known[partition_.packing().label(list[i])] += partition_.weight_of()[partition_.packing().row(list[i])];
+        return {scratch.known.data(), sum(scratch.known.data())};
+    }
+
+    void score_numeric(const View<Word>& view, Candidate& c, Scratch& scratch) {
+        if (view.ranges[partition_.list_of(c.split.column)].size() < 2) return;
+        const Known known = known_of(view, c, scratch);
+        BestCut keep(policy_.criterion->by_drop ? 1e-9 * known.weight * errors_.largest : 1e-10 * view.weight);
+        visit_cuts(view, c, known, scratch, keep);
+        if (keep.best.position > 0) take_cut(view, c, known, keep.best);
+    }
+
+    // The `r` best cuts by gain, each a candidate.
+    void score_cuts(const View<Word>& view, Candidate c, int r, Scratch& scratch, std::vector<Candidate>& found) {
+        if (view.ranges[partition_.list_of(c.split.column)].size() < 2) return;
+        const Known known = known_of(view, c, scratch);
+        BestCuts keep(1e-10 * view.weight, r);
+        visit_cuts(view, c, known, scratch, keep);
+        for (const Cut& cut : keep.finish()) {
+            take_cut(view, c, known, cut);
+            found.push_back(c);
+        }
+    }
+
+    // Makes a cut the candidate's split.
+    void take_cut(const View<Word>& view, Candidate& c, const Known& known, const Cut& cut) const {
+        const Packing& packing = partition_.packing();
+        const Word* list = view.block->words.get() + view.ranges[partition_.list_of(c.split.column)].begin;
+        const Column& column = data_.table.columns[c.split.column];
+        c.valid = true;
+        c.known = known.weight;
+        c.split.position = cut.position;
+        c.split.low = column.value(packing.row(list[cut.position - 1]));
+        c.split.high = column.value(packing.row(list[cut.position]));
+        if (policy_.criterion->by_drop) {
+            set_drop(c, known, -cut.value, view.weight);
+            return;
+        }
+        double left = static_cast<double>(cut.position);
+        if (partition_.weighted()) {
+            left = 0;
+            for (std::size_t i = 0; i < cut.position; ++i) left += partition_.weight_of()[packing.row(list[i])];
+        }
+        c.stats.gain = (entropy_sum(known.class_weights, known.weight) + cut.value) / view.weight;
+        if (policy_.mdl_correction) c.stats.gain -= std::log2(static_cast<double>(cut.tries)) / view.weight;
+        if (!policy_.criterion->by_ratio) return;
+        const double parts[] = {left, known.weight - left, view.weight - known.weight};
+        c.stats.split_info = spread(parts, 3, view.weight);
+    }
+
+    template <class Visit>
+    void visit_cuts(const View<Word>& view, const Candidate& c, const Known& known, Scratch& scratch, Visit& visit) {
+        const Range range = view.ranges[partition_.list_of(c.split.column)];
+        const double smallest = std::max(policy_.min_cases, std::min(25.0, policy_.min_share * known.weight / k_));
+        const double* totals = known.class_weights;
+        const auto search = [&](auto measure) {
+            each_cut(view.block->words.get() + range.begin, range.size(), smallest, partition_.weight_of(), known.weight,
+                     partition_.packing(), std::move(measure), [&](std::size_t position, double value) { visit(position, value); });
+        };
+        if (policy_.criterion->by_drop) return search(ErrorCost(errors_, policy_.answer, totals, k_, scratch.doubles));
+        if (partition_.weighted()) return search(WeightedEntropy(totals, k_, scratch.doubles));
+        if (k_ == 2 && range.size() <= PackedEntropy<2>::kMostCases) return search(PackedEntropy<2>(xlog_, totals));
+        if (k_ == 3 && range.size() <= PackedEntropy<3>::kMostCases) return search(PackedEntropy<3>(xlog_, totals));
+        search(UnitEntropy(xlog_, totals, k_, scratch.counts));
+    }
+
+    void score_nominal(const View<Word>& view, Candidate& c, Scratch& scratch) {
+        const Column& column = data_.table.columns[c.split.column];
+        const Level& level = column.levels[c.split.level];
+        const Range range = view.ranges[partition_.rows_list()];
+        if (has_indicators_)
+            counts_.divide(data_.indicators->first[c.split.column], level, scratch.branches);
+        else
+            count_branches(column, level, view.block->words.get() + range.begin, range.size(), partition_.weight_of(), partition_.packing(),
+                           k_, scratch.branches);
+        std::vector<double>& parts = scratch.doubles;
+        parts.assign(static_cast<std::size_t>(level.n_branches) + 1, 0.0);
+        int large = 0;
+        for (int32_t b = 0; b < level.n_branches; ++b) {
+            parts[b] = sum(scratch.branches.data() + static_cast<std::size_t>(b) * k_);
+            large += parts[b] >= policy_.min_cases - 1e-9;
+        }
+        if (large < 2) return;  // as most tests of small nodes: the rest is for those that divide
+        scratch.known.assign(k_, 0.0);
+        double entropy_below = 0, cost_below = 0;
+        for (int32_t b = 0; b < level.n_branches; ++b) {
+            const double* counts = scratch.branches.data() + static_cast<std::size_t>(b) * k_;
+            for (int label = 0; label < k_; ++label) scratch.known[label] += counts[label];
+            if (policy_.criterion->by_drop)
+                cost_below += error_cost(counts);
+            else
+                entropy_below += entropy_sum(counts, parts[b]);
+        }
+        const Known known{scratch.known.data(), sum(scratch.known.data())};
+        c.valid = true;
+        c.known = known.weight;
+        c.split.complete = !partition_.lacks(view, column);
+        if (policy_.criterion->by_drop) {
+            set_drop(c, known, cost_below, view.weight);
+            return;
+        }
+        parts.back() = std::max(0.0, view.weight - known.weight);
+        c.stats.gain = (entropy_sum(known.class_weights, known.weight) - entropy_below) / view.weight;
+        if (policy_.criterion->by_ratio) c.stats.split_info = spread(parts.data(), parts.size(), view.weight);
+    }
+
+    void set_drop(Candidate& c, const Known& known, double cost_below, double weight) const {
+        const double spent = c.stats.price * known.weight;
+        c.stats.drop = (error_cost(known.class_weights) - cost_below - spent) / weight;
+        // Benefits make costs cancel out, so the slack goes by the size of the entries and not by that of the sum.
+        c.valid = c.stats.drop > 1e-9 * (known.weight * errors_.largest + spent) / weight;
+    }
+
+    double error_cost(const double* weights) const { return errors_.of_best(weights, policy_.answer); }
+
+    double sum(const double* weights) const {
+        double total = 0;
+        for (int c = 0; c < k_; ++c) total += weights[c];
+        return total;
+    }
+    double xlog(double x) const { return partition_.weighted() ? xlog2(x) : xlog_.value[static_cast<std::size_t>(x)]; }
+
+    // weight x entropy
+    double entropy_sum(const double* counts, double weight) const {
+        double result = xlog(weight);
+        for (int c = 0; c < k_; ++c) result -= xlog(counts[c]);
+        return result;
+    }
+
+    static double spread(const double* parts, std::size_t n, double weight) {
+        double result = xlog2(weight);
+        for (std::size_t i = 0; i < n; ++i) result -= xlog2(parts[i]);
+        return result / weight;
+    }
+
+    CasePartition<Word>& partition_;
+    const TrainingSet& data_;
+    const Pricing& pricing_;
+    const ErrorCosts& errors_;
+    const GrowPolicy& policy_;
+    const int k_;
+    Cancellation* cancellation_ = nullptr;
+    const XLogTable xlog_;
+    const bool has_indicators_;  // nominal tests are counted together, by their indicators
+    NominalCounts counts_;
+    double training_weight_ = 0;
+    std::vector<double> list_price_;
+    std::vector<Slot> slots_;
+    std::vector<Scratch> scratch_;  // by thread
+};
+
+}  // namespace worthwhile

@@ -1,0 +1,43 @@
+// What a node answers, and what it is expected to cost on future cases.
+#pragma once
+
+#include <vector>
+
+namespace worthwhile {
+
+enum class Answer { majority, least_cost };
+
+struct ErrorCosts {
+    int n_classes = 0, n_answers = 0;
+    std::vector<double> cost;  // [truth][answer]; answers after the classes are rejections
+    double largest = 0;        // of the absolute values
+
+    double at(int truth, int answer) const { return cost[static_cast<std::size_t>(truth) * n_answers + answer]; }
+
+    // Error cost of giving `answer` to cases with these class weights.
+    double of(const double* weights, int answer) const {
+        double sum = 0;
+        for (int c = 0; c < n_classes; ++c) sum += weights[c] * at(c, answer);
+        return sum;
+    }
+    // The same for every answer at once; row by row of the matrix, as it is stored.
+    void of_all(const double* weights, double* costs) const {
+        for (int a = 0; a < n_answers; ++a) costs[a] = 0;
+        for (int c = 0; c < n_classes; ++c) {
+            if (weights[c] == 0) continue;
+            const double* row = cost.data() + static_cast<std::size_t>(c) * n_answers;
+            for (int a = 0; a < n_answers; ++a) costs[a] += weights[c] * row[a];
+        }
+    }
+    int best_answer(const double* weights, Answer policy) const;
+    // Error cost of the best answer.
+    double of_best(const double* weights, Answer policy) const { return of(weights, best_answer(weights, policy)); }
+};
+
+// C4.5's pessimistic number of errors among `cases` of which `errors` are wrong, confidence cf in (0, 1].
+double upper_errors(double cases, double errors, double cf);
+
+// Estimated error cost of a leaf (Esmeir & Markovitch 2008, section 3.2.2, with any diagonal and reject answers).
+double leaf_cost(const ErrorCosts& errors, const double* weights, int answer, double cf);
+
+}  // namespace worthwhile

@@ -1,0 +1,32 @@
+// Cutting a grown tree back (docs/design/pruning.md).
+#pragma once
+
+#include "data/table.hpp"
+#include "data/tree.hpp"
+#include "parallel/cancellation.hpp"
+#include "pricing/error_costs.hpp"
+#include "pricing/pricing.hpp"
+
+namespace worthwhile {
+
+struct PrunePolicy {
+    double confidence = 0.25;
+    bool raise_subtrees = true;
+    Answer answer = Answer::majority;
+};
+
+// C4.5: by the pessimistic number of errors.
+void prune_by_errors(Tree& tree, const TrainingSet& data, const PrunePolicy& policy, Cancellation& cancellation);
+
+// ACT: by the expected total cost.
+void prune_by_cost(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+                   Cancellation& cancellation);
+
+// Gives every node the class weights of these cases, whatever the tree was grown from.
+void recount(Tree& tree, const TrainingSet& data);
+
+// What a tree that was grown from `data` is expected to cost per case, without pruning.
+double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+                     Cancellation& cancellation);
+
+}  // namespace worthwhile

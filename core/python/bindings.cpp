@@ -1,0 +1,672 @@
+// The border to Python, and the only folder that knows nanobind. Python checks what users hand in and says what is wrong with it; here it is
+// only made sure that nothing leads out of bounds.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "data/column_store.hpp"
+#include "data/tree_check.hpp"
+#include "forest/forest_router.hpp"
+#include "forest/greedy_forest.hpp"
+#include "grow/nominal_counts.hpp"
+#include "parallel/thread_pool.hpp"
+#include "route/router.hpp"
+#include "route/tree_walker.hpp"
+#include "search/learn.hpp"
+#include "search/trials.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace worthwhile {
+
+namespace {
+
+template <class T>
+using In1 = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
+template <class T>
+using Contiguous1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Contiguous2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Optional1 = std::optional<Contiguous1<T>>;
+template <class T>
+using Optional2 = std::optional<Contiguous2<T>>;
+
+template <class Array>
+auto to_span(const Array& array) {
+    return std::span(array.data(), array.size());
+}
+
+template <class Array>
+auto to_span(const std::optional<Array>& array) {
+    return array ? to_span(*array) : decltype(to_span(*array))();
+}
+
+template <class T>
+std::vector<T> to_vector(const Contiguous1<T>& a) {
+    return {a.data(), a.data() + a.shape(0)};
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {}) {
+    auto held = std::make_unique<std::vector<T>>(std::move(values));
+    if (shape.empty()) shape = {held->size()};
+    nb::capsule owner(held.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    auto* data = held.release()->data();
+    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
+}
+
+template <class T>
+nb::object array_or_none(bool wanted, std::vector<T> values, std::vector<std::size_t> shape = {}) {
+    return wanted ? nb::cast(to_numpy(std::move(values), std::move(shape))) : nb::none();
+}
+
+// ---- checks
+
+void check(bool fine, const std::string& message) {
+    if (!fine) throw std::invalid_argument(message);
+}
+
+void check_length(std::size_t length, std::size_t expected, const char* what) {
+    check(length == expected, std::string(what) + " must have the length " + std::to_string(expected) + ", got " + std::to_string(length));
+}
+
+template <class Array>
+void check_shape(const Array& array, std::size_t rows, std::size_t columns, const char* what) {
+    check(array.shape(0) == rows && array.shape(1) == columns,
+          std::string(what) + " must have the shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
+}
+
+void check_confidence(double cf) { check(cf >= 0 && cf <= 1, "a confidence level is a number from 0 to 1"); }
+
+// Settings that Python hands over by name: many of them, of various types. The types are those of _core.pyi.
+class Keywords {
+public:
+    Keywords(nb::kwargs given, const char* function) : given_(std::move(given)), function_(function) {}
+
+    template <class T>
+    T take(const char* name) {
+        if (!given_.contains(name)) throw nb::type_error((std::string(function_) + "() lacks the keyword argument '" + name + "'").c_str());
+        return taken<T>(name);
+    }
+    template <class T>
+    T take(const char* name, T otherwise) {
+        return given_.contains(name) ? taken<T>(name) : std::move(otherwise);
+    }
+    void finish() const {
+        if (given_.size() == n_taken_) return;
+        std::string names;
+        for (const auto [name, value] : given_) names.append(" ").append(nb::cast<std::string>(name));
+        throw nb::type_error((std::string(function_) + "() has an unknown keyword argument among" + names).c_str());
+    }
+
+private:
+    template <class T>
+    T taken(const char* name) {
+        ++n_taken_;
+        try {
+            return nb::cast<T>(given_[name]);
+        } catch (const nb::cast_error&) {
+            throw nb::type_error((std::string(function_) + "(): the keyword argument '" + name + "' is of the wrong type").c_str());
+        }
+    }
+
+    nb::kwargs given_;
+    const char* function_;
+    std::size_t n_taken_ = 0;
+};
+
+// ---- what Python holds
+
+// A table and the arrays that its columns look into (a converted copy, if the caller's array has another type).
+struct OwnedTable {
+    Table table;
+    std::vector<In1<double>> numeric;
+    std::vector<In1<int32_t>> nominal;
+    std::deque<std::vector<Level>> all_levels;  // by nominal column; they stay where they are when others are added
+    mutable std::once_flag stored;
+    mutable std::unique_ptr<const ColumnStore> own_store;
+
+    OwnedTable(std::size_t n_cases, bool has_missing) {
+        table.n_cases = n_cases;
+        table.has_missing = has_missing;
+    }
+    // Made when the first forest is grown, and kept for the next.
+    const ColumnStore& store() const {
+        std::call_once(stored, [&] { own_store = std::make_unique<const ColumnStore>(table); });
+        return *own_store;
+    }
+    void add_numeric(In1<double> a) {
+        check_length(a.shape(0), table.n_cases, "a column");
+        Column column;
+        column.values = a.data();
+        column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
+        table.columns.push_back(column);
+        numeric.push_back(std::move(a));
+    }
+    void add_nominal(In1<int32_t> a, int n_values, const std::vector<std::vector<int32_t>>& levels) {
+        check_length(a.shape(0), table.n_cases, "a column");
+        std::vector<Level> own;
+        for (const std::vector<int32_t>& branch_of : levels) {
+            check_length(branch_of.size(), static_cast<std::size_t>(std::max(n_values, 0)), "a level of a nominal column");
+            int32_t n_branches = 0;
+            for (int32_t b : branch_of) {
+                check(b >= 0, "a branch of a level must not be negative");
+                n_branches = std::max(n_branches, b + 1);
+            }
+            own.push_back({n_branches, branch_of});
+        }
+        Column column;
+        column.codes = a.data();
+        column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
+        column.n_values = n_values;
+        column.levels = all_levels.emplace_back(std::move(own));
+        table.columns.push_back(column);
+        nominal.push_back(std::move(a));
+    }
+};
+
+struct OwnedPricing {
+    Pricing pricing;
+
+    OwnedPricing(Contiguous1<double> marginal, Contiguous1<int32_t> group, Contiguous1<double> common, Contiguous1<uint8_t> delayed,
+                 Contiguous1<int32_t> closure_start, Contiguous1<int32_t> closure_tests)
+        : pricing{to_vector(marginal),
+                  to_vector(group),
+                  to_vector(common),
+                  to_vector(delayed),
+                  to_vector(closure_start),
+                  to_vector(closure_tests),
+                  {}} {
+        const std::size_t n = pricing.marginal.size();
+        check_length(pricing.group.size(), n, "'group'");
+        check_length(pricing.delayed.size(), n, "'delayed'");
+        check_length(pricing.closure_start.size(), n + 1, "'closure_start'");
+        for (int32_t g : pricing.group)
+            check(g < static_cast<int64_t>(pricing.common.size()), "'group' names a group without a common price");
+        for (int32_t t : pricing.closure_tests)
+            check(t >= 0 && static_cast<std::size_t>(t) < n, "'closure_tests' names a test without a price");
+        check(pricing.closure_start[0] >= 0 && static_cast<std::size_t>(pricing.closure_start[n]) <= pricing.closure_tests.size() &&
+                  std::is_sorted(pricing.closure_start.begin(), pricing.closure_start.end()),
+              "'closure_start' must rise from 0 to the length of 'closure_tests'");
+    }
+};
+
+ErrorCosts make_errors(Contiguous2<double> matrix) {
+    check(matrix.shape(0) >= 1 && matrix.shape(1) >= matrix.shape(0), "error costs need a row and a column for every class");
+    ErrorCosts errors;
+    errors.n_classes = static_cast<int>(matrix.shape(0));
+    errors.n_answers = static_cast<int>(matrix.shape(1));
+    errors.cost.assign(matrix.data(), matrix.data() + matrix.size());
+    for (double c : errors.cost) errors.largest = std::max(errors.largest, std::abs(c));
+    return errors;
+}
+
+Pruning pruning_named(const std::string& name) {
+    if (name == "pessimistic") return Pruning::pessimistic;
+    if (name == "cost") return Pruning::cost;
+    check(name == "none", "unknown pruning: " + name);
+    return Pruning::none;
+}
+
+Answer answer_policy(bool least_cost) { return least_cost ? Answer::least_cost : Answer::majority; }
+
+struct Policy : LearnPolicy {
+    std::vector<double> biases;
+
+    explicit Policy(nb::kwargs settings) {
+        Keywords given(std::move(settings), "Policy");
+        grow.criterion = &criterion_named(given.take<std::string>("criterion"));
+        grow.omega = given.take<double>("omega");
+        grow.min_cases = given.take<double>("min_cases");
+        grow.min_share = given.take<double>("min_share");
+        grow.max_depth = given.take<int>("max_depth");
+        grow.mdl_correction = given.take<bool>("mdl_correction");
+        grow.context = given.take<bool>("context");
+        grow.idx_depth = given.take<int>("idx_depth");
+        grow.n_threads = given.take<int>("n_threads");
+        if (const auto own = given.take<Optional1<double>>("biases", std::nullopt)) biases = to_vector(*own);
+        pruning = pruning_named(given.take<std::string>("prune"));
+        prune.confidence = given.take<double>("confidence");
+        check_confidence(prune.confidence);
+        prune.raise_subtrees = given.take<bool>("raise_subtrees");
+        prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
+        given.finish();
+        grow.biases = biases;
+    }
+    Policy(const Policy& other) : LearnPolicy(other), biases(other.biases) { grow.biases = biases; }
+    Policy& operator=(const Policy&) = delete;
+
+    void look_ahead(int r, bool greedy_first, bool by_size, const std::string& samples, double confidence, double margin, uint64_t seed) {
+        check_confidence(confidence);
+        check(samples == "grown" || samples == "pruned", "unknown samples: " + samples);
+        grow.sampling.r = r;
+        grow.sampling.greedy_first = greedy_first;
+        grow.sampling.by_size = by_size;
+        grow.sampling.pruned = samples == "pruned";
+        grow.sampling.confidence = confidence;
+        grow.sampling.margin = margin;
+        grow.sampling.seed = seed;
+    }
+};
+
+Tree make_tree(int n_classes, nb::kwargs arrays) {
+    Keywords given(std::move(arrays), "Tree");
+    const auto ints = [&](const char* name) { return to_vector(given.take<Contiguous1<int32_t>>(name)); };
+    Tree tree;
+    tree.n_classes = n_classes;
+    tree.test = ints("test");
+    tree.threshold = to_vector(given.take<Contiguous1<double>>("threshold"));
+    tree.first_child = ints("first_child");
+    tree.n_children = ints("n_children");
+    tree.map_start = ints("map_start");
+    tree.map_size = ints("map_size");
+    tree.maps = ints("maps");
+    tree.answer = ints("answer");
+    const auto weights = given.take<Contiguous2<double>>("weights");
+    tree.weights.assign(weights.data(), weights.data() + weights.size());
+    given.finish();
+    check_nodes(tree);
+    return tree;
+}
+
+// ---- running the core
+
+Clock::time_point after(double seconds) {
+    return seconds < 1e9 ? Clock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6)) : Clock::time_point::max();
+}
+
+// Runs long work without the interpreter's lock; a signal that Python wants to handle (Ctrl-C) ends it.
+template <class Work>
+auto run(Work work) {
+    prepare_exceptions();
+    Cancellation cancellation([] {
+        nb::gil_scoped_acquire lock;
+        if (PyErr_CheckSignals() != 0) throw Interrupted();
+    });
+    try {
+        nb::gil_scoped_release unlocked;
+        return work(cancellation);
+    } catch (const Interrupted&) {
+        throw nb::python_error();  // what the handler of the signal has raised
+    }
+}
+
+void check_sizes(const OwnedTable& table, const OwnedPricing& pricing) {
+    check_length(table.table.columns.size(), pricing.pricing.marginal.size(), "the columns of a table");
+}
+
+TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, int n_classes, const Optional1<double>& weights) {
+    const std::size_t n = table.table.n_cases;
+    check_length(classes.shape(0), n, "'classes'");
+    check(std::all_of(classes.data(), classes.data() + n, [&](int32_t c) { return c >= 0 && c < n_classes; }),
+          "'classes' holds a number that is no class");
+    if (weights) check_length(weights->shape(0), n, "'weights'");
+    return {table.table, to_span(classes), n_classes, to_span(weights)};
+}
+
+TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights,
+                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
+    check_sizes(table, pricing);
+    if (!policy.biases.empty()) check_length(policy.biases.size(), pricing.pricing.marginal.size(), "'biases'");
+    return make_training(table, classes, errors.n_classes, weights);
+}
+
+Pricing with_case_prices(const OwnedPricing& pricing, const OwnedTable& table, const Optional2<double>& case_prices) {
+    check_sizes(table, pricing);
+    if (case_prices) check_shape(*case_prices, table.table.n_cases, table.table.columns.size(), "'case_prices'");
+    Pricing priced = pricing.pricing;
+    priced.case_prices = to_span(case_prices);
+    return priced;
+}
+
+void check_tree(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors) {
+    check_tests(tree, table, pricing);
+    check_answers(tree, errors.n_classes, errors.n_answers);
+}
+
+// Grows a tree; with `pruning_weights` it is pruned and answers as if the cases had these.
+Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
+          const ErrorCosts& errors, const Policy& policy, Optional1<double> pruning_weights) {
+    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    if (!pruning_weights)
+        return run([&](Cancellation& cancellation) { return learn(data, pricing.pricing, errors, policy, cancellation); });
+    const TrainingSet pruning = make_training(table, classes, errors.n_classes, pruning_weights);
+    return run([&](Cancellation& cancellation) {
+        Tree tree = make_grower(data, pricing.pricing, errors, policy.grow, false)->grow(cancellation);
+        recount(tree, pruning);
+        return finish(std::move(tree), pruning, pricing.pricing, errors, policy, cancellation);
+    });
+}
+
+// Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
+std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> classes, int n_classes, Contiguous2<double> weights,
+                              const OwnedPricing& pricing, nb::kwargs settings) {
+    Keywords given(std::move(settings), "grow_forest");
+    ForestPolicy policy;
+    const auto impurity = given.take<std::string>("impurity"), cuts = given.take<std::string>("cuts");
+    policy.impurity = find_impurity(impurity);
+    check(policy.impurity != nullptr, "unknown impurity: " + impurity);
+    check(cuts == "random" || cuts == "exact", "unknown cuts: " + cuts);
+    policy.exact_cuts = cuts == "exact";
+    policy.parameter = given.take<double>("parameter");
+    policy.expected = given.take<bool>("expected");
+    policy.context = given.take<bool>("context");
+    policy.max_depth = given.take<int>("max_depth");
+    policy.n_threads = given.take<int>("n_threads");
+    policy.seeds = given.take<std::vector<uint64_t>>("seeds");
+    if (const auto asks = given.take<Optional1<uint8_t>>("asks", std::nullopt)) {
+        check_length(asks->shape(0), table.table.columns.size(), "'asks'");
+        policy.asks = to_vector(*asks);
+    }
+    given.finish();
+    check_sizes(table, pricing);
+    check_shape(weights, policy.seeds.size(), table.table.n_cases, "'weights'");
+    TrainingSet data = make_training(table, classes, n_classes, std::nullopt);
+    data.weights = to_span(weights);
+    return run([&](Cancellation& cancellation) { return grow_greedy_trees(data, table.store(), pricing.pricing, policy, cancellation); });
+}
+
+// Cases with the indicators of their nominal values, which a look-ahead counts over and over.
+struct IndicatedCases {
+    TrainingSet data;
+    NominalIndicators indicators;
+
+    explicit IndicatedCases(const TrainingSet& training) : data(training), indicators(make_indicators(training.table, training.n_classes)) {
+        data.indicators = &indicators;
+    }
+    IndicatedCases(const IndicatedCases&) = delete;
+};
+
+// Grows one tree with look-ahead. After `seconds` it is finished without, and after `seconds_more` left as it is.
+Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
+                const ErrorCosts& errors, Policy policy, double seconds, double seconds_more) {
+    const IndicatedCases cases(make_training(table, classes, weights, pricing, errors, policy));
+    policy.grow.sampling.deadline = after(seconds);
+    policy.grow.sampling.last_moment = after(seconds + seconds_more);
+    return run([&](Cancellation& cancellation) { return learn(cases.data, pricing.pricing, errors, policy, cancellation); });
+}
+
+// What each of `n` sampled trees is expected to cost per case.
+nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                                            const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
+    const IndicatedCases cases(make_training(table, classes, weights, pricing, errors, policy));
+    return to_numpy(
+        run([&](Cancellation& cancellation) { return sample_trees(cases.data, pricing.pricing, errors, policy.grow, n, cancellation); }));
+}
+
+// What a tree is expected to cost per case.
+double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                 const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
+    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    check_tree(tree, table.table, pricing.pricing, errors);
+    return run([&](Cancellation& cancellation) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, cancellation); });
+}
+
+// The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
+nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy,
+                                          nb::kwargs settings) {
+    Keywords given(std::move(settings), "try_biases");
+    const auto biases = given.take<Contiguous2<double>>("biases");
+    const auto omega = given.take<Contiguous1<double>>("omega"), confidence = given.take<Contiguous1<double>>("confidence");
+    const auto max_depth = given.take<Contiguous1<int32_t>>("max_depth"), split = given.take<Contiguous1<int32_t>>("split");
+    const auto grows = given.take<Optional2<uint8_t>>("grows");
+    const auto growing_weights = given.take<Optional2<double>>("growing_weights");
+    const auto judging_weights = given.take<Optional1<double>>("judging_weights");
+    TrialPlan plan;
+    plan.seed = given.take<std::optional<uint64_t>>("seed").value_or(0);
+    plan.n_threads = given.take<int>("n_threads");
+    plan.deadline = after(given.take<double>("seconds"));
+    given.finish();
+
+    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
+    const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
+    check_shape(biases, n_trials, n_tests, "'biases'");
+    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), split.shape(0)})
+        check_length(length, n_trials, "an array of trials");
+    if (grows) check_shape(*grows, n_splits, n_cases, "'grows'");
+    if (growing_weights) check_shape(*growing_weights, n_splits, n_cases, "'growing_weights'");
+    if (judging_weights) check_length(judging_weights->shape(0), n_cases, "'judging_weights'");
+    plan.n_splits = static_cast<int>(n_splits);
+    plan.grows = to_span(grows);
+    plan.growing_weights = to_span(growing_weights);
+    plan.judging_weights = to_span(judging_weights);
+    for (std::size_t i = 0; i < n_trials; ++i) {
+        plan.trials.push_back(
+            {to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
+        check_confidence(plan.trials.back().confidence);
+        check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
+    }
+    return to_numpy(run([&](Cancellation& cancellation) { return run_trials(data, pricing.pricing, errors, policy, plan, cancellation); }));
+}
+
+using RouteArrays = std::tuple<nb::object, nb::object, nb::object, nb::object>;
+
+RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n, int k, int n_tests) {
+    return {array_or_none(request.answers, std::move(routes.answer)), array_or_none(request.prices, std::move(routes.price)),
+            array_or_none(request.shares, std::move(routes.shares), {n, static_cast<std::size_t>(k)}),
+            array_or_none(request.charged, std::move(routes.charged), {n, TestSet(n_tests).n_words()})};
+}
+
+RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Answer policy,
+                        const RouteRequest& request, const Optional2<double>& case_prices) {
+    const Pricing priced = with_case_prices(pricing, table, case_prices);
+    check_tree(tree, table.table, priced, errors);
+    Routes routes =
+        run([&](Cancellation& cancellation) { return route(tree, table.table, priced, errors, policy, request, cancellation); });
+    return to_arrays(std::move(routes), request, table.table.n_cases, tree.n_classes, priced.n_tests());
+}
+
+// For every case, grows only what that case sees of the tree and walks it.
+RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
+                         const ErrorCosts& errors, const Policy& policy, const OwnedTable& cases) {
+    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    check_length(cases.table.columns.size(), table.table.columns.size(), "the columns of the cases");
+    for (std::size_t c = 0; c < table.table.columns.size(); ++c)
+        check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(),
+              "a column of the cases is of another kind (numeric or nominal)");
+    const RouteRequest request{.answers = true, .prices = true, .shares = true, .charged = true};
+    const std::size_t n = cases.table.n_cases;
+    Routes all = run([&](Cancellation& cancellation) {
+        Routes out;
+        const auto grower = make_grower(data, pricing.pricing, errors, policy.grow, true);
+        for (std::size_t row = 0; row < n; ++row) {
+            LazyCase lazy{&cases.table, row};
+            Tree tree = grower->grow(cancellation, &lazy);
+            assign_answers(tree, errors, policy.grow.answer);
+            Table one = cases.table;
+            one.n_cases = 1;
+            for (Column& column : one.columns) {
+                const auto offset = static_cast<std::ptrdiff_t>(row) * column.stride;
+                if (column.numeric())
+                    column.values += offset;
+                else
+                    column.codes += offset;
+            }
+            const Routes r = route(tree, one, pricing.pricing, errors, policy.grow.answer, request, cancellation);
+            out.answer.push_back(r.answer[0]);
+            out.price.push_back(r.price[0]);
+            out.shares.insert(out.shares.end(), r.shares.begin(), r.shares.end());
+            out.charged.insert(out.charged.end(), r.charged.begin(), r.charged.end());
+        }
+        return out;
+    });
+    return to_arrays(std::move(all), request, n, errors.n_classes, pricing.pricing.n_tests());
+}
+
+using VoteArrays = std::tuple<nb::object, nb::object, nb::object>;
+
+// A forest's router and the prices by case that it looks into.
+struct OwnedForestRouter {
+    Optional2<double> case_prices;
+    ForestRouter router;
+    std::size_t n_cases, n_tests;
+
+    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices)
+        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors),
+          n_cases(table.table.n_cases), n_tests(table.table.columns.size()) {}
+
+    VoteArrays consult(const Tree& tree, Optional1<uint8_t> who, int n_threads) {
+        if (who) check_length(who->shape(0), n_cases, "'who'");
+        TreeVotes votes = run([&](Cancellation& cancellation) { return router.consult(tree, to_span(who), n_threads, cancellation); });
+        return {nb::cast(to_numpy(std::move(votes.answer))),
+                nb::cast(to_numpy(std::move(votes.counts), {n_cases, static_cast<std::size_t>(tree.n_classes)})),
+                nb::cast(to_numpy(std::move(votes.price)))};
+    }
+
+    VoteArrays consult_all(const std::vector<const Tree*>& trees, int n_threads) {
+        ForestVotes votes = run([&](Cancellation& cancellation) { return router.consult_all(trees, n_threads, cancellation); });
+        const std::size_t k = n_cases ? votes.votes.size() / n_cases : 0;
+        return {nb::cast(to_numpy(std::move(votes.votes), {n_cases, k})), nb::cast(to_numpy(std::move(votes.counts), {n_cases, k})),
+                nb::cast(to_numpy(std::move(votes.price)))};
+    }
+
+    nb::ndarray<nb::numpy, uint64_t> charged() const {
+        return to_numpy(router.charged(), {n_cases, TestSet(static_cast<int>(n_tests)).n_words()});
+    }
+};
+
+template <class T>
+auto field(std::vector<T> Tree::* member) {
+    return [member](const Tree& tree) { return to_numpy(tree.*member); };
+}
+
+std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
+    return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)};
+}
+
+void define_classes(nb::module_& m) {
+    nb::class_<OwnedTable>(m, "Table")
+        .def(nb::init<std::size_t, bool>(), "n_cases"_a, "has_missing"_a)
+        .def("add_numeric", &OwnedTable::add_numeric, "values"_a)
+        .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a);
+    nb::class_<OwnedPricing>(m, "Pricing")
+        .def(nb::init<Contiguous1<double>, Contiguous1<int32_t>, Contiguous1<double>, Contiguous1<uint8_t>, Contiguous1<int32_t>,
+                      Contiguous1<int32_t>>(),
+             "marginal"_a, "group"_a, "common"_a, "delayed"_a, "closure_start"_a, "closure_tests"_a);
+    nb::class_<ErrorCosts>(m, "Errors")
+        .def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
+    nb::class_<Policy>(m, "Policy")
+        .def(nb::init<nb::kwargs>())
+        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
+             "margin"_a, "seed"_a);
+    nb::class_<Tree>(m, "Tree")
+        .def(
+            "__init__", [](Tree* self, int n_classes, nb::kwargs arrays) { new (self) Tree(make_tree(n_classes, std::move(arrays))); },
+            "n_classes"_a, "arrays"_a)
+        .def_prop_ro("test", field(&Tree::test), nb::rv_policy::move)
+        .def_prop_ro("threshold", field(&Tree::threshold), nb::rv_policy::move)
+        .def_prop_ro("first_child", field(&Tree::first_child), nb::rv_policy::move)
+        .def_prop_ro("n_children", field(&Tree::n_children), nb::rv_policy::move)
+        .def_prop_ro("map_start", field(&Tree::map_start), nb::rv_policy::move)
+        .def_prop_ro("map_size", field(&Tree::map_size), nb::rv_policy::move)
+        .def_prop_ro("maps", field(&Tree::maps), nb::rv_policy::move)
+        .def_prop_ro("answer", field(&Tree::answer), nb::rv_policy::move)
+        .def_prop_ro(
+            "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
+        .def(
+            "shares", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
+            "The class shares of every node.");
+    nb::class_<OwnedForestRouter>(m, "ForestRouter")
+        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>>(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
+        .def("consult", &OwnedForestRouter::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
+             "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).")
+        .def("consult_all", &OwnedForestRouter::consult_all, "trees"_a, "n_threads"_a = 1,
+             "Walk the cases down all of these trees: (votes, class weights of the leaves, prices).")
+        .def("charged", &OwnedForestRouter::charged, nb::rv_policy::move,
+             "The tests that each case has been charged for so far, 64 bits to a word: cases x words.");
+}
+
+void define_functions(nb::module_& m) {
+    m.def(
+        "criteria",
+        [] {
+            std::vector<std::string> names;
+            for (const Criterion& c : kCriteria) names.emplace_back(c.name);
+            return names;
+        },
+        "The names of the criteria.");
+    m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "pruning_weights"_a.none() = nb::none(), "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
+    m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
+          "Grow a tree from each row of weights by the largest drop of impurity per price.");
+    m.def(
+        "impurity",
+        [](const std::string& name, Contiguous1<double> counts, double parameter) {
+            const Impurity* impurity = find_impurity(name);
+            check(impurity != nullptr, "unknown impurity: " + name);
+            return impurity->value(counts.data(), static_cast<int>(counts.shape(0)), parameter);
+        },
+        "name"_a, "counts"_a, "parameter"_a, "How mixed classes of these sizes are.");
+    m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(),
+          "seconds"_a, "seconds_more"_a, "Grow and prune one tree with look-ahead.");
+    m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a,
+          "policy"_a, "n"_a, "Sample trees and return what each is expected to cost per case.");
+    m.def("tree_cost", &tree_cost, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "What a tree is expected to cost per case.");
+    m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "settings"_a,
+          "Grow a tree for every row of biases on one side of its split and return what it costs on the other; "
+          "without `grows`, splits are random halves.");
+    m.def(
+        "random_half", [](std::size_t n_cases, uint64_t seed, int split) { return to_numpy(random_half(n_cases, seed, split)); },
+        "n_cases"_a, "seed"_a, "split"_a, "For each case whether a trial without `grows` grows its tree on it.");
+    // nanobind's own keyword arguments: reading them out of a dictionary took as long as routing one case.
+    m.def(
+        "route",
+        [](const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost, bool answers,
+           bool prices, bool shares, bool charged, int n_threads, Optional2<double> case_prices) {
+            RouteRequest request;
+            request.answers = answers;
+            request.prices = prices;
+            request.shares = shares;
+            request.charged = charged;
+            request.n_threads = n_threads;
+            return route_cases(tree, table, pricing, errors, answer_policy(least_cost), request, case_prices);
+        },
+        "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "answers"_a = false, "prices"_a = false,
+        "shares"_a = false, "charged"_a = false, "n_threads"_a = 1, "case_prices"_a.none() = nb::none(),
+        "Walk cases down a tree: (answers, prices, class shares, charged tests as bits), each None unless requested.");
+    m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
+          "Grow, for each case, what it sees of the tree, and walk it.");
+    m.def(
+        "upper_errors",
+        [](double cases, double errors, double cf) {
+            check_confidence(cf);
+            return upper_errors(cases, errors, cf);
+        },
+        "cases"_a, "errors"_a, "cf"_a, "C4.5's pessimistic number of errors.");
+    m.def(
+        "leaf_cost",
+        [](const ErrorCosts& errors, Contiguous1<double> weights, int answer, double cf) {
+            check_length(weights.shape(0), static_cast<std::size_t>(errors.n_classes), "'weights'");
+            check(answer >= 0 && answer < errors.n_answers, "'answer' is none of the answers");
+            check_confidence(cf);
+            return leaf_cost(errors, weights.data(), answer, cf);
+        },
+        "errors"_a, "weights"_a, "answer"_a, "cf"_a, "Estimated error cost of a leaf.");
+}
+
+}  // namespace
+
+}  // namespace worthwhile
+
+NB_MODULE(_core, m) {
+    // A tree that is still held when the interpreter ends (by a cached traceback, say) does not concern the user.
+    nb::set_leak_warnings(false);
+    m.doc() = "The compiled core of worthwhile: growing, pruning and walking priced trees.";
+    worthwhile::define_classes(m);
+    worthwhile::define_functions(m);
+}

@@ -1,0 +1,101 @@
+// Walking one case down a tree: where it ends and which tests it is charged for (docs/design/pricing.md).
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "data/table.hpp"
+#include "data/tree.hpp"
+#include "pricing/pricing.hpp"
+#include "route/subtree_tests.hpp"
+
+namespace worthwhile {
+
+// Class shares of every node: by its own weights, by its parent's if it is empty; a hand-written leaf without weights stands for its answer,
+// or for all classes equally if that is no class.
+std::vector<double> node_shares(const Tree& tree);
+
+// The same, made when they are first needed: most calls only want answers, and have no missing value.
+class NodeShares {
+public:
+    explicit NodeShares(const Tree& tree) : tree_(tree) {}
+    const double* at(int node) const {
+        std::call_once(made_, [&] { shares_ = node_shares(tree_); });
+        return shares_.data() + static_cast<std::size_t>(node) * static_cast<std::size_t>(tree_.n_classes);
+    }
+
+private:
+    const Tree& tree_;
+    mutable std::once_flag made_;
+    mutable std::vector<double> shares_;
+};
+
+// Looks at a tree that may still be pruned; `subtrees` must be those of the tree if any test is delayed.
+class TreeWalker {
+public:
+    TreeWalker(const Tree& tree, const Table& table, const Pricing& pricing, const SubtreeTests& subtrees)
+        : tree_(tree), table_(table), pricing_(pricing), subtrees_(subtrees), any_delayed_(pricing.any_delayed()) {}
+
+    // The next node of a case, or -1 if its value is missing.
+    int next(int node, std::size_t row) const {
+        const int branch = tree_.branch(node, table_.columns[static_cast<std::size_t>(tree_.test[node])], row);
+        return branch < 0 ? -1 : tree_.first_child[node] + branch;
+    }
+
+    // Walks from `node` to a leaf, or to the first node whose value is missing, and adds what the case is charged on the way.
+    int walk(int node, std::size_t row, TestSet& charged) const {
+        while (!tree_.leaf(node)) {
+            const int child = next(node, row);
+            if (child < 0) break;
+            if (const int test = tree_.test[node]; !charged.has(test)) {
+                if (any_delayed_ && pricing_.orders_delayed(test, charged)) subtrees_.charge(tree_, node, table_, row, pricing_, charged);
+                pricing_.charge(test, charged);
+            }
+            node = child;
+        }
+        return node;
+    }
+
+    // Adds the tests that a case is charged for in the subtree at `node`, given what it has paid, to `charged`.
+    void charge(int node, std::size_t row, const TestSet& paid, TestSet& charged) const {
+        TestSet mine = paid;  // what this walk has paid; walks down sibling branches do not see each other's payments
+        node = walk(node, row, mine);
+        each_branch(node, [&](int child, double) { charge(child, row, mine, charged); });
+        charged.unite(mine);
+    }
+
+    // Calls visit(leaf, share) for every leaf that a case ends in. Returns the leaf if there is only one, else -1.
+    template <class Visit>
+    int each_leaf(int node, std::size_t row, double share, Visit& visit) const {
+        for (int child; !tree_.leaf(node); node = child)
+            if ((child = next(node, row)) < 0) break;
+        if (tree_.leaf(node)) {
+            visit(node, share);
+            return node;
+        }
+        int visited = 0, only = -1;
+        each_branch(node, [&](int child, double part) {
+            only = each_leaf(child, row, share * part, visit);
+            ++visited;
+        });
+        return visited == 1 ? only : -1;
+    }
+
+private:
+    // Calls visit(child, share) for the branches that a case without a value goes down; none for a leaf.
+    template <class Visit>
+    void each_branch(int node, Visit visit) const {
+        if (tree_.leaf(node)) return;
+        const std::vector<double> shares = tree_.shares(node);
+        for (std::size_t b = 0; b < shares.size(); ++b)
+            if (shares[b] > 0) visit(tree_.first_child[node] + static_cast<int>(b), shares[b]);
+    }
+
+    const Tree& tree_;
+    const Table& table_;
+    const Pricing& pricing_;
+    const SubtreeTests& subtrees_;
+    const bool any_delayed_;
+};
+
+}  // namespace worthwhile

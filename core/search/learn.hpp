@@ -1,0 +1,34 @@
+// One tree from cases to answers: grown, pruned, with its final thresholds and answers.
+#pragma once
+
+#include "grow/grower.hpp"
+#include "grow/thresholds.hpp"
+#include "prune/pruner.hpp"
+
+namespace worthwhile {
+
+enum class Pruning { none, pessimistic, cost };
+
+struct LearnPolicy {
+    GrowPolicy grow;
+    PrunePolicy prune;
+    Pruning pruning = Pruning::none;
+};
+
+// Prunes a tree that was grown from `data` and gives it its final thresholds and answers.
+inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
+                   Cancellation& cancellation) {
+    if (policy.pruning == Pruning::pessimistic) prune_by_errors(tree, data, policy.prune, cancellation);
+    if (policy.pruning == Pruning::cost) prune_by_cost(tree, data, pricing, errors, policy.prune, cancellation);
+    if (policy.pruning != Pruning::none) tree = tree.compact();
+    snap_thresholds(tree, data);
+    assign_answers(tree, errors, policy.grow.answer);
+    return tree;
+}
+
+inline Tree learn(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
+                  Cancellation& cancellation) {
+    return finish(make_grower(data, pricing, errors, policy.grow, false)->grow(cancellation), data, pricing, errors, policy, cancellation);
+}
+
+}  // namespace worthwhile

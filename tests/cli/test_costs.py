@@ -1,0 +1,77 @@
+"""`worthwhile costs`: starter price lists, and checks."""
+
+import worthwhile as ww
+from command_line import run_joined as run
+from command_line import write_table
+
+
+def test_a_starter_price_list_is_a_price_list(capsys, folder, tmp_path):
+    code, out, err = run(
+        capsys,
+        "costs",
+        "init",
+        folder / "heart.csv",
+        "--target",
+        "class",
+        "--drop",
+        "ca",
+        "-o",
+        tmp_path / "costs.toml",
+    )
+    assert (code, err) == (0, "")
+    assert "12 tests at 1 each" in out
+    costs = ww.Costs.read(tmp_path / "costs.toml")
+    assert {test.price for test in costs.tests.values()} == {1.0}
+    assert "ca" not in costs.tests
+    assert "class" not in costs.tests
+    assert costs.error_matrix(["buff", "sick"])[1].tolist() == [[0.0, 120.0], [120.0, 0.0]]
+    text = (tmp_path / "costs.toml").read_text()
+    for word in ("group", "delayed", "requires", "unknown", "currency"):
+        assert word in text
+    options = ["--costs", tmp_path / "costs.toml", "--learner", "dtmc", "--drop", "ca", "-o", tmp_path / "m.json"]
+    assert run(capsys, "learn", folder / "heart.csv", "--target", "class", *options)[0] == 0
+
+
+def test_comments_of_the_starter_are_right(capsys, folder, tmp_path):
+    run(capsys, "costs", "init", folder / "heart.csv", "--target", "class", "-o", tmp_path / "costs.toml")
+    text = (tmp_path / "costs.toml").read_text()
+    for example in ('age = { price = 5.0, group = "blood" }', 'age = { price = 0.0, requires = ["sex", "cp"] }'):
+        assert f"#   {example}\n" in text
+        changed = text.replace("\nage = 1.0\n", f"\n{example}\n")
+        if "group" in example:
+            changed = changed.replace("# [groups]\n# blood", "[groups]\nblood")
+        (tmp_path / "changed.toml").write_text(changed)
+        assert "age" in ww.Costs.read(tmp_path / "changed.toml").tests
+
+
+def test_a_starter_does_not_replace_a_file_unless_told(capsys, folder, tmp_path):
+    mine = tmp_path / "costs.toml"
+    mine.write_text("errors = 7")
+    arguments = ["costs", "init", folder / "heart.csv", "--target", "class", "-o", mine]
+    code, _, err = run(capsys, *arguments)
+    assert (code, err) == (2, f"worthwhile: {mine}: already exists; use --force to replace it\n")
+    assert mine.read_text() == "errors = 7"
+    assert run(capsys, *arguments, "--force", "-q") == (0, "", "")
+    assert len(ww.Costs.read(mine).tests) == 13
+
+
+def test_a_starter_for_odd_names_and_many_classes(capsys, tmp_path):
+    names = ['heart rate "a"', "öl", "y"]
+    write_table(tmp_path / "d.csv", names, [[i, -i, f"class {i % 9}"] for i in range(30)])
+    assert run(capsys, "costs", "init", tmp_path / "d.csv", "--target", "y", "-o", tmp_path / "c.toml")[0] == 0
+    costs = ww.Costs.read(tmp_path / "c.toml")
+    assert list(costs.tests) == names[:2]
+    assert costs.errors == 20.0
+
+
+def test_costs_check(capsys, folder, tmp_path):
+    code, out, _ = run(capsys, "costs", "check", folder / "heart.toml", folder / "heart.csv", "--target", "class")
+    assert code == 0
+    assert "every test has a price" in out
+    assert "13 tests for 323.97 together" in out
+    (tmp_path / "few.toml").write_text("errors = 5\n[tests]\nage = 1\n")
+    _, out, _ = run(capsys, "costs", "check", tmp_path / "few.toml", folder / "heart.csv", "--target", "class")
+    assert "; free: sex, cp, " in out
+    code, out, _ = run(capsys, "costs", "check", tmp_path / "few.toml")
+    assert (code, out) == (0, "Costs(1 test for 1 together, errors 5)")
+    assert run(capsys, "costs", "check", tmp_path / "few.toml", "--target", "y")[0] == 2

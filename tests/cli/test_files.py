@@ -1,0 +1,28 @@
+"""Writing results as CSV or JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from worthwhile.cli.files import results_writer
+
+ROWS = [{"name": "a, b", "cost": 1.5, "more": None}]
+
+
+def test_the_suffix_chooses_the_format(tmp_path):
+    results_writer(tmp_path / "r.csv")(ROWS)
+    results_writer(tmp_path / "r.JSON")(ROWS)
+    assert (tmp_path / "r.csv").read_text() == 'name,cost,more\n"a, b",1.5,\n'
+    assert json.loads((tmp_path / "r.JSON").read_text()) == ROWS
+
+
+def test_without_a_file_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    results_writer(None)(ROWS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_suffix_is_refused_before_the_work():
+    with pytest.raises(ValueError, match=r"a\.txt: unknown suffix '\.txt'; use \.csv, \.json"):
+        results_writer(Path("a.txt"))

@@ -1,0 +1,246 @@
+"""`worthwhile learn`."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import worthwhile as ww
+from command_line import BAR, fails, start, write_table
+from command_line import run_joined as run
+
+
+def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
+    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
+    same = ww.DTMCClassifier(**known).fit(heart.X[:200], heart.y[:200])
+    assert ww.load(folder / "model.json").tree_.to_text() == same.tree_.to_text()
+
+
+def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys, folder, tmp_path):
+    target = ["--target", "class", "--costs", folder / "heart.toml", "-o", tmp_path / "model.json"]
+    code, out, err = run(capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc")
+    assert (code, err) == (0, "")
+    assert "303 cases, 6 numeric columns, nominal: sex, cp, fbs, restecg, exang, slope, thal" in out
+    assert "treated as numbers: ca; if they are codes, use --nominal" in out
+    assert "DTMC was trained on 303 cases" in out
+    tree = ww.load(tmp_path / "model.json").tree_
+    assert f"it may ask for {', '.join(tree.tests_used())} ({len(tree.tests_used())} of 13 tests)." in out
+    assert "Canadian dollars per case" in out
+    assert "no test, always “buff”: 229.37" in out
+    assert "trained on these same cases" in out
+    _, out, _ = run(
+        capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc", "--nominal", "ca", "--drop", "age"
+    )
+    assert "5 numeric columns" not in out
+    assert "4 numeric columns" in out
+    assert "ca (declared)" in out
+    assert ww.load(tmp_path / "model.json").tree_.schema.values[10] == ("0", "1", "2", "3")
+
+
+def test_learn_without_costs_says_how_to_get_a_price_list(capsys, folder, tmp_path):
+    code, out, _ = run(
+        capsys, "learn", folder / "heart.csv", "--target", "class", "--learner", "c45", "-o", tmp_path / "m.json"
+    )
+    assert code == 0
+    assert "tests are free, every error costs 1" in out
+    assert f"worthwhile costs init {folder / 'heart.csv'} --target class -o costs.toml" in out
+    assert ww.load(tmp_path / "m.json").costs is None
+
+
+def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
+    out_file, report = tmp_path / "m.json", tmp_path / "report.html"
+    options = ["--costs", folder / "heart.toml", "--learner", "eg2", "--set", "prune=cost", "--test-share", "0.3"]
+    code, out, err = run(
+        capsys,
+        "learn",
+        folder / "heart.csv",
+        "--target",
+        "class",
+        *options,
+        "-o",
+        out_file,
+        "--report",
+        report,
+        "--seed",
+        5,
+    )
+    assert (code, err) == (0, "")
+    assert "EG2 was trained on 213 cases" in out
+    assert "Cost per case on 90 held-out cases" in out
+    for words in ("the model", "no test, always", "all tests, best", "C4.5", "The model saves", f"Report: {report}"):
+        assert words in out
+    assert ww.load(out_file).prune == "cost"
+    assert report.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "words"),
+    [
+        ("icet", ["--set", "trials=60", "--set", "population=10"], "ICET was trained"),
+        ("act", ["--time-limit", "0.5", "--set", "variant=paper", "--set", "r=2"], "ACT was trained"),
+        ("budget-forest", ["--budget", "20", "--set", "max_trees=5", "--set", "alpha=0,8"], "BudgetForest was trained"),
+        ("budget-forest", ["--budget", "0", "--set", "max_trees=5"], "no tree fits the budget"),
+        ("c45cs", [], "C45CS was trained"),
+    ],
+)
+def test_learners_and_their_parameters(capsys, folder, tmp_path, learner, options, words):
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "--jobs", "1"]
+    code, out, err = run(capsys, "learn", folder / "train.csv", *known, *options, "-o", tmp_path / "m.json")
+    assert (code, err) == (0, "")
+    assert words in out
+    clf = ww.load(tmp_path / "m.json")
+    assert clf.n_jobs == 1
+    if learner == "budget-forest" and "20" in options:
+        assert (clf.budget, clf.max_trees, clf.alpha) == (20.0, 5, [0, 8])
+    for command in (["show", tmp_path / "m.json"], ["evaluate", tmp_path / "m.json", folder / "new.csv.gz"]):
+        assert run(capsys, *command)[0] == 0
+
+
+def test_quiet_learning_and_the_same_seed_give_the_same_file(capsys, folder, tmp_path):
+    texts = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        options = ["--learner", "budget-forest", "--set", "max_trees=3", "--seed", seed, "-q", "-o", tmp_path / name]
+        found = run(capsys, "learn", folder / "train.csv", "--target", "class", *options)
+        assert found == (0, "", "")
+        texts.append((tmp_path / name).read_text())
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_classes_that_are_numbers(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 80)
+    write_table(tmp_path / "d.csv", ["x", "y"], zip(x, (x > 50).astype(int), strict=True))
+    (tmp_path / "c.toml").write_text("[tests]\nx = 1.0\n[errors.0]\n1 = 10\n[errors.1]\n0 = 20\n")
+    options = ["--target", "y", "--costs", tmp_path / "c.toml", "--learner", "dtmc", "-o", tmp_path / "m.json"]
+    assert run(capsys, "learn", tmp_path / "d.csv", *options)[0] == 0
+    clf = ww.load(tmp_path / "m.json")
+    assert clf.classes_.tolist() == [0, 1]
+    assert clf.total_costs([[10.0], [90.0]], [0, 0]).tolist() == [1.0, 11.0]
+    write_table(tmp_path / "e.csv", ["y", "x"], [["1.0", 90], ["0.0", 10]])  # the same classes, written differently
+    code, out, _ = run(capsys, "evaluate", tmp_path / "m.json", tmp_path / "e.csv")
+    assert code == 0
+    assert "the model 1.00" in out
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "words"),
+    [
+        ("icet", ["--set", "trials=60", "--set", "population=10"], "of at most 60 trials, best"),
+        ("act", ["--time-limit", "1"], "look-ahead of"),
+        ("budget-forest", ["--set", "max_trees=100"], "of at most 100 trees, best"),
+    ],
+)
+def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path, monkeypatch, learner, options, words):
+    for name, value in BAR.items():
+        monkeypatch.setenv(name, value)
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "-o", tmp_path / "m.json"]
+    code, _, err = run(capsys, "learn", folder / "train.csv", *known, *options)
+    assert code == 0
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    ("learner", "slow"),
+    [
+        ("act", ["--time-limit", "300"]),
+        ("icet", ["--set", "trials=10000000", "--set", "variant=paper"]),
+        ("budget-forest", ["--set", "max_trees=20000"]),
+    ],
+)
+def test_ctrl_c_saves_the_best_model_so_far(folder, tmp_path, learner, slow):
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "-o", tmp_path / "m.json"]
+    with start("learn", folder / "train.csv", *known, *slow, **BAR) as process:
+        seen, patience = "", time.monotonic() + 100
+        while "best" not in seen and time.monotonic() < patience:
+            seen += process.stderr.read(20)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip().splitlines()[-1].endswith(f"stopped; the best model so far is saved: {tmp_path / 'm.json'}")
+    assert "Traceback" not in err
+    assert ww.load(tmp_path / "m.json").next_test({}).spent == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_ctrl_c_before_there_is_a_model(capsys, folder, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ww.C45Classifier, "fit", interrupted)
+    options = ["--target", "class", "--learner", "c45", "-o", tmp_path / "m.json", "-q"]
+    code, out, err = run(capsys, "learn", folder / "train.csv", *options)
+    assert (code, out) == (130, "")
+    assert err == "worthwhile: stopped before a model was found; nothing is saved\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_classes_that_look_like_markup(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 80)
+    write_table(tmp_path / "d.csv", ["x", "y"], zip(x, np.where(x > 40, "[/x]", "[low]"), strict=True))
+    options = ["--target", "y", "--learner", "dtmc", "--test-share", 0.3, "-o", tmp_path / "m.json"]
+    code, out, err = run(capsys, "learn", tmp_path / "d.csv", *options)
+    assert (code, err) == (0, "")
+    assert "“[/x]”" in out
+
+
+def learn(capsys, data, *options, target="class", costs="costs.toml"):
+    known = ["--costs", costs] if costs else []
+    return fails(
+        capsys, "learn", data, "--target", target, *known, "--learner", "dtmc", "-q", "-o", "new.json", *options
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--learner", "atc"], "there is no learner 'atc'; did you mean 'act'? (all: act, icet, budget-forest, "),
+        (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
+        (["--set", "r"], "--set r: write a setting as name=value, e.g. --set r=10"),
+        (["--set", "r={[]:1}"], "--set r: invalid value; write it as in Python, e.g. --set r=10"),
+        (["--set", "prune=" + "-" * 100_000 + "1"], "--set prune: invalid value"),
+        (["--set", "prune=(1"], "DTMCClassifier: invalid prune='(1'"),
+        (["--set", "costs=3"], "--set costs: this parameter is set by --costs"),
+        (["--set", "prune=hard"], "DTMCClassifier: invalid prune='hard'; choose 'pessimistic', "),
+        (["--budget", "3"], "--budget: not available for dtmc, only for budget-forest"),
+        (["--time-limit", "3"], "--time-limit: not available for dtmc, only for act, icet, budget-forest, lsid3"),
+        (
+            ["--learner", "act", "--time-limit", "0"],
+            "ACTClassifier: invalid time_limit=0.0; it must be a number above",
+        ),
+        (["--test-share", "1"], "--test-share 1: must be at least 0 and below 1"),
+        (["--test-share", "0.001"], "--test-share 0.001: no case is held out with 40 cases"),
+        (["--jobs", "0"], "DTMCClassifier: invalid n_jobs=0"),
+        (["--nominal", "ag"], "good.csv: no column 'ag', given by --nominal; did you mean 'age'?"),
+        (["--drop", "id"], "good.csv: no column 'id', given by --drop; valid: "),
+        (["--drop", "class"], "--drop: 'class' is the target column"),
+        (
+            ["--cluster", "tcp://nowhere:1"],
+            "--cluster: not available for dtmc, only for icet and budget-forest",
+        ),
+        (["--learner", "icet", "--cluster", "nowhere"], "'nowhere' is not a cluster address"),
+    ],
+)
+def test_wrong_options_of_learn(capsys, options, words):
+    assert learn(capsys, "good.csv", *options).startswith(words)
+
+
+@pytest.mark.usefixtures("good_files")
+def test_outputs_that_cannot_be_written(capsys):
+    os.mkdir("taken")
+    for option in ("-o", "--report"):
+        assert learn(capsys, "good.csv", option, "taken") == "taken: is a folder, not a file"
+        assert learn(capsys, "good.csv", option, "no/where.json") == (
+            "no/where.json: cannot be written: there is no folder no"
+        )
+        assert learn(capsys, "good.csv", option, "/proc/model.json").startswith("/proc/model.json: cannot be written")
+    assert fails(capsys, "predict", "model.json", "good.csv", "-o", "taken") == "taken: is a folder, not a file"
+    assert fails(capsys, "predict", "model.json", "good.csv", "-o", "a.docx").startswith(
+        "a.docx: unknown suffix '.docx'"
+    )
+    compare = ["compare", "good.csv", "--target", "class", "--learners", "eg2,c45", "-q", "-o", "good.csv"]
+    assert fails(capsys, *compare) == "good.csv: is a file, not a folder"
+    assert fails(capsys, "show", "model.json", "-q", "--plot", "no/a.png").startswith("no/a.png: cannot be written")

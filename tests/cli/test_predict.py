@@ -1,0 +1,69 @@
+"""`worthwhile predict`."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import worthwhile as ww
+from command_line import fails, read_rows, write_table
+from command_line import run_joined as run
+from worthwhile import cli
+
+
+def test_predict_adds_four_columns_and_keeps_the_others(capsys, folder, heart, tmp_path):
+    code, out, err = run(
+        capsys, "predict", folder / "model.json", folder / "new.csv.gz", "-o", tmp_path / "answers.csv"
+    )
+    assert (code, err) == (0, "")
+    clf, X = ww.load(folder / "model.json"), heart.X[200:]
+    assert f"103 answers for {clf.test_costs(X).mean():.2f} per case" in out
+    rows = read_rows(tmp_path / "answers.csv")
+    before = read_rows(folder / "new.csv.gz")
+    added = ["answer", "price_paid", "tests_used", "confidence"]
+    assert list(rows[0]) == [*before[0], *added]
+    assert [{k: v for k, v in row.items() if k not in added} for row in rows] == before
+    assert [row["answer"] for row in rows] == clf.predict(X).tolist()
+    assert [float(row["price_paid"]) for row in rows] == pytest.approx(clf.test_costs(X).tolist())
+    shares = clf.predict_proba(X)[np.arange(103), np.searchsorted(clf.classes_, clf.predict(X))]
+    assert [float(row["confidence"]) for row in rows] == pytest.approx(shares.tolist(), abs=1e-4)
+    for row in rows:
+        tests = row["tests_used"].split(";")
+        assert heart.costs._bill(tests) == pytest.approx(float(row["price_paid"]))
+
+
+def test_predict_writes_what_the_suffix_says_and_to_the_screen(capsys, folder, tmp_path):
+    assert cli.run(["predict", str(folder / "model.json"), str(folder / "new.csv.gz"), "-o", "-"]) == 0
+    text = capsys.readouterr().out
+    assert (
+        run(capsys, "predict", folder / "model.json", folder / "new.csv.gz", "-q", "-o", tmp_path / "a.csv.gz")[0] == 0
+    )
+    assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()).decode() == text
+
+
+def test_predict_with_the_tests_that_were_done_alone(capsys, tmp_path, folder):
+    clf = ww.load(folder / "model.json")
+    used = clf.tree_.tests_used()
+    rows = [{name: row[name] for name in used} for row in read_rows(folder / "new.csv.gz")]
+    write_table(tmp_path / "few.csv", used, [list(row.values()) for row in rows])
+    assert run(capsys, "predict", folder / "model.json", tmp_path / "few.csv", "-o", tmp_path / "few.out.csv")[0] == 0
+    assert run(capsys, "predict", folder / "model.json", folder / "new.csv.gz", "-o", tmp_path / "all.csv")[0] == 0
+    few, everything = read_rows(tmp_path / "few.out.csv"), read_rows(tmp_path / "all.csv")
+    assert [row["answer"] for row in few] == [row["answer"] for row in everything]
+
+
+def test_an_answer_that_is_no_class_has_no_confidence(capsys, tmp_path):
+    write_table(tmp_path / "d.csv", ["x", "y"], [[i % 2, "ab"[i % 4 // 2]] for i in range(40)])
+    (tmp_path / "c.toml").write_text("[errors.a]\nb = 10\nunknown = 1\n[errors.b]\na = 10\nunknown = 1\n")
+    options = ["--target", "y", "--costs", tmp_path / "c.toml", "--learner", "dtmc", "-o", tmp_path / "m.json"]
+    assert run(capsys, "learn", tmp_path / "d.csv", *options)[0] == 0
+    assert run(capsys, "predict", tmp_path / "m.json", tmp_path / "d.csv", "-o", tmp_path / "a.csv")[0] == 0
+    assert {(row["answer"], row["confidence"]) for row in read_rows(tmp_path / "a.csv")} == {("unknown", "")}
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_file_that_has_answers_already(capsys):
+    assert cli.run(["predict", "model.json", "good.csv", "-q", "-o", "a.csv"]) == 0
+    assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
+        "a.csv: already has a column 'answer'; rename or remove it"
+    )

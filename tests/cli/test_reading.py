@@ -1,0 +1,245 @@
+"""Tables and price lists with mistakes: one line that says what and where, exit code 2, and no half-written file."""
+
+import gzip
+import math
+import random
+import sys
+
+import pytest
+
+import worthwhile as ww
+from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, write
+from worthwhile import cli
+
+
+def learn(capsys, data, *options, target="class", costs="costs.toml"):
+    known = ["--costs", costs] if costs else []
+    return fails(
+        capsys, "learn", data, "--target", target, *known, "--learner", "dtmc", "-q", "-o", "new.json", *options
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_target(capsys):
+    assert learn(capsys, "good.csv", target="Class") == ("good.csv: no target column 'Class'; did you mean 'class'?")
+    assert "valid: 'age', 'pain', 'chol', 'class'" in learn(capsys, "good.csv", target="diagnosis")
+    assert fails(capsys, "compare", "good.csv", "--target", "Class", "-q").startswith("good.csv: no target column")
+    assert fails(capsys, "costs", "init", "good.csv", "--target", "x", "-o", "c.toml").startswith(
+        "good.csv: no target column"
+    )
+    assert "no target column 'Class'" in fails(capsys, "evaluate", "model.json", "good.csv", "--target", "Class")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_price_for_a_column_that_is_not_there(capsys):
+    write("c.toml", COSTS.replace("chol", "chols"))
+    assert learn(capsys, "good.csv", costs="c.toml") == (
+        "c.toml: the costs contain tests that are not columns: 'chols' (priced; did you mean 'chol'?)"
+    )
+    assert "c.toml: the costs contain tests" in fails(
+        capsys, "costs", "check", "c.toml", "good.csv", "--target", "class"
+    )
+    write("c.toml", COSTS.replace("chol", "class"))
+    assert learn(capsys, "good.csv", costs="c.toml") == "c.toml: has a price for 'class', which is the target column"
+
+
+@pytest.mark.usefixtures("good_files")
+def test_text_in_a_column_of_numbers(capsys):
+    rows = [*ROWS]
+    rows[16] = "forty,none,200,well\n"
+    write("bad.csv", HEAD + "".join(rows))
+    message = learn(capsys, "bad.csv")
+    assert message.startswith("bad.csv, line 18: column 'age' is numeric, but contains 'forty';")
+    assert "--nominal age" in message
+    assert "--missing 'forty'" in message
+    for option in (["--nominal", "age"], ["--missing", "forty"], ["--missing", "x, forty"]):
+        known = ["learn", "bad.csv", "--target", "class", "--learner", "dtmc", "-q", "-o", "fine.json"]
+        assert cli.run([*known, *option]) == 0
+    assert fails(capsys, "predict", "model.json", "bad.csv", "-o", "a.csv") == (
+        "bad.csv, line 18: column 'age' is numeric, but contains 'forty'"
+    )
+    write("inf.csv", HEAD + "".join(ROWS) + "1e999,none,200,well\n")
+    assert "line 42: column 'age' is numeric, but contains '1e999'" in learn(capsys, "inf.csv")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_files_without_cases(capsys):
+    assert (
+        learn(capsys, write("empty.csv", ""))
+        == "empty.csv: the file is empty; its first line must contain the column names"
+    )
+    assert learn(capsys, write("blank.csv", "\n \n")).startswith("blank.csv: the file is empty")
+    assert learn(capsys, write("head.csv", HEAD)) == "head.csv: has 4 columns, but no cases"
+    assert learn(capsys, "nowhere.csv") == "nowhere.csv: no such file"
+    assert learn(capsys, ".").startswith(".: ")
+    assert learn(capsys, write("good.xlsx", "PK")).startswith(
+        "good.xlsx: unknown suffix '.xlsx' of a table; valid: .csv"
+    )
+    with gzip.open("empty.csv.gz", "wb"):
+        pass
+    assert learn(capsys, "empty.csv.gz").startswith("empty.csv.gz: the file is empty")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_first_line_that_names_no_columns(capsys):
+    assert learn(capsys, write("a.csv", "63,1,200,sick\n" * 3)).startswith("a.csv: no target column 'class'")
+    assert learn(capsys, write("a.csv", "63,1\n64,2\n"), target="1").startswith(
+        "a.csv, line 1: contains numbers ('63', '1')"
+    )
+    assert learn(capsys, write("a.csv", "age,age,class\n1,2,x\n")) == (
+        "a.csv, line 1: two columns are named 'age'; every column needs a unique name"
+    )
+    assert learn(capsys, write("a.csv", "age,,class\n1,2,x\n")) == "a.csv, line 1: column 2 of 3 has no name"
+    assert learn(capsys, write("a.csv", "class\nx\ny\n"), costs=None) == (
+        "a.csv: has no column besides the target 'class'"
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_one_class_only_and_classes_that_are_none(capsys):
+    write("one.csv", HEAD + "".join(row for row in ROWS if "sick" in row))
+    assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; a target needs at least two"
+    assert learn(capsys, "good.csv", target="age", costs=None).startswith(
+        "good.csv: column 'age' has a different class for every case ('40', '41', '42' and 37 more)"
+    )
+    write("real.csv", "x,y\n" + "".join(f"{i},{i % 20 + 0.5}\n" for i in range(40)))
+    assert learn(capsys, "real.csv", target="y", costs=None).endswith("must be a class, not a measured value")
+    write("gap.csv", HEAD + "".join(ROWS) + "1,none,2,\n3,none,4,?\n")
+    assert learn(capsys, "gap.csv") == (
+        "gap.csv, line 42: has no class in column 'class' (2 cases have none); remove such cases"
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_file_that_is_not_utf_8(capsys):
+    write("latin.csv", HEAD + "".join(ROWS[:9]) + "50,müde,200,sick\n" + "".join(ROWS), encoding="latin-1")
+    assert learn(capsys, "latin.csv") == "latin.csv, line 11: is not UTF-8 text (byte 0xfc); save the file as UTF-8"
+    write("head.csv", HEAD.replace("pain", "müde") + "".join(ROWS), encoding="latin-1")
+    assert learn(capsys, "head.csv") == "head.csv, line 1: is not UTF-8 text (byte 0xfc); save the file as UTF-8"
+    write("wide.csv", HEAD + "".join(ROWS), encoding="utf-16")
+    assert learn(capsys, "wide.csv").startswith("wide.csv, line 1: is not UTF-8 text")
+    with gzip.open("latin.csv.gz", "wb") as file:
+        file.write((HEAD + "50,müde,200,sick\n").encode("latin-1"))
+    assert learn(capsys, "latin.csv.gz").startswith("latin.csv.gz, line 2: is not UTF-8 text")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_broken_files(capsys):
+    write("short.csv", HEAD + "".join(ROWS) + "50,none\n")
+    assert learn(capsys, "short.csv") == "short.csv, line 42: has 2 cells, but the first line has 4 columns"
+    write("long.csv", HEAD + ROWS[0] + "\n" + "50,none,200,well,extra\n")
+    assert learn(capsys, "long.csv") == "long.csv, line 4: has 5 cells, but the first line has 4 columns"
+    write("quote.csv", HEAD + ROWS[0] + '50,"none,200,well\n' + "".join(ROWS))
+    assert learn(capsys, "quote.csv") == "quote.csv, line 3: invalid CSV: unexpected end of data"
+    write("quoted.csv", HEAD + '50,"two\nlines",200,well\n' + "50,none\n")
+    assert learn(capsys, "quoted.csv").startswith("quoted.csv, line 4: has 2 cells")
+    content = gzip.compress((HEAD + "".join(random.Random(0).sample(ROWS * 99, 3000))).encode())
+    for name, broken in (("cut.csv.gz", content[: len(content) // 2]), ("not.csv.gz", b"hello")):
+        with open(name, "wb") as file:
+            file.write(broken)
+        assert learn(capsys, name).startswith(f"{name}: ")
+    with open("not.parquet", "wb") as file:
+        file.write(b"PAR2")
+    assert learn(capsys, "not.parquet").startswith("not.parquet: is not a readable Parquet file")
+    write("comma.csv", "x;class\n" + "".join(f"{i},5;{'ab'[i % 2]}\n" for i in range(9)))
+    assert learn(capsys, "comma.csv", costs=None).startswith(
+        "comma.csv: column 'x' contains '0,5': numbers need a decimal point; write '0.5'"
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_first_lines_that_cannot_be_cut_into_names(capsys):
+    write("quote.csv", '\n"age,class\n' + "1,a\n2,b\n")
+    assert learn(capsys, "quote.csv", costs=None) == "quote.csv, line 2: invalid CSV: unexpected end of data"
+    write("long.csv", "x" * 200_000 + "\n1\n")
+    assert learn(capsys, "long.csv", costs=None).startswith(
+        "long.csv, line 1: invalid CSV: field larger than field limit"
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_parquet_without_pyarrow(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert learn(capsys, write("a.parquet", "")) == (
+        "a.parquet: Parquet files need pyarrow, which is not installed: pip install 'worthwhile[parquet]', "
+        "or save the table as CSV"
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("1,2\n", "line 40002: has 2 cells, but the first line has 3 columns"),
+        ("1,x,a\n", "line 40002: column 'v' is numeric, but contains 'x'"),
+        ('1,2,"a\n', "line 40002: invalid CSV: unexpected end of data"),
+    ],
+)
+@pytest.mark.usefixtures("good_files")
+def test_a_large_file_with_a_bad_last_line(capsys, last, words):
+    with open("large.csv", "wb") as file:
+        file.write(b"u,v,class\n" + b"1,2,a\n3,4,b\n" * 20_000 + last.encode())
+    assert learn(capsys, "large.csv", costs=None).startswith(f"large.csv, {words}")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_costs_that_lack_a_class(capsys):
+    write("c.toml", COSTS.replace("[errors.well]\nsick = 50\n", ""))
+    message = learn(capsys, "good.csv", costs="c.toml")
+    assert message.startswith("c.toml: ")
+    assert "'well'" in message
+    write("c.toml", COSTS.replace("errors.well", "errors.healthy").replace("well =", "healthy ="))
+    message = learn(capsys, "good.csv", costs="c.toml")
+    assert message.startswith("c.toml: ")
+    assert "'well'" in message
+
+
+@pytest.mark.usefixtures("good_files")
+def test_price_lists_that_are_none(capsys):
+    assert learn(capsys, "good.csv", costs="nowhere.toml") == "nowhere.toml: no such file"
+    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests\n")).startswith("c.toml: invalid TOML")
+    assert learn(capsys, "good.csv", costs=write("c.toml", "[tests]\nage = 'x'\n")).startswith(
+        "c.toml: price of test 'age'"
+    )
+    assert learn(capsys, "good.csv", costs=write("c.xml", "")).startswith("c.xml: unknown suffix '.xml'")
+    assert fails(capsys, "costs", "init", "good.csv", "--target", "class", "-o", "c.csv").startswith("c.csv: a starter")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_cases_that_do_not_fit_the_model(capsys):
+    assert ww.load("model.json").tree_.tests_used() == ["age"]
+    write("other.csv", "pain,chol,class\nnone,200,sick\n")
+    assert fails(capsys, "predict", "model.json", "other.csv", "-o", "a.csv") == (
+        "other.csv: has no column 'age', which the model needs; its columns are 'pain', 'chol', 'class'"
+    )
+    write("new.csv", HEAD + "".join(ROWS) + "50,none,200,dead\n")
+    assert fails(capsys, "evaluate", "model.json", "new.csv", "--target", "class") == (
+        "new.csv, line 42: column 'class' has the class 'dead', which the model does not know;"
+        " its classes are 'sick', 'well'"
+    )
+    assert fails(capsys, "evaluate", "model.json", "new.csv") == (
+        "new.csv: no column has only the classes 'sick', 'well'; name the target with --target"
+    )
+    write("two.csv", "class,truth,age\nsick,well,3\nwell,sick,4\n")
+    assert fails(capsys, "evaluate", "model.json", "two.csv") == (
+        "two.csv: columns 'class', 'truth' all have the classes 'sick', 'well'; name the target with --target"
+    )
+
+
+def test_the_whole_way_on_parquet(capsys, folder, tmp_path):
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = polars.read_csv(folder / "heart.csv", infer_schema_length=None)
+    frame.write_parquet(tmp_path / "heart.parquet")
+    options = ["--target", "class", "--costs", folder / "heart.toml", "--learner", "dtmc", "-q"]
+    assert run(capsys, "learn", tmp_path / "heart.parquet", *options, "-o", tmp_path / "p.json") == (0, "", "")
+    assert run(capsys, "learn", folder / "heart.csv", *options, "-o", tmp_path / "c.json") == (0, "", "")
+    assert (tmp_path / "p.json").read_text() == (tmp_path / "c.json").read_text()
+    for source in (tmp_path / "heart.parquet", folder / "heart.csv"):
+        assert run(capsys, "predict", tmp_path / "p.json", source, "-o", tmp_path / "a.parquet")[0] == 0
+        found = polars.read_parquet(tmp_path / "a.parquet")
+        assert run(capsys, "predict", tmp_path / "p.json", source, "-o", tmp_path / "a.csv")[0] == 0
+        rows = read_rows(tmp_path / "a.csv")
+        assert found["answer"].to_list() == [row["answer"] for row in rows]
+        assert found["confidence"].to_list() == [float(row["confidence"]) for row in rows]
+        assert math.isclose(found["price_paid"].sum(), sum(float(row["price_paid"]) for row in rows))
+    assert run(capsys, "evaluate", tmp_path / "p.json", tmp_path / "heart.parquet")[0] == 0

@@ -1,0 +1,57 @@
+"""`worthwhile show`."""
+
+import json
+
+import pytest
+
+import worthwhile as ww
+from command_line import fails
+from command_line import run_joined as run
+from worthwhile import cli
+
+
+def test_show_as_text_rules_graph_and_json(capsys, folder):
+    tree = ww.load(folder / "model.json").tree_
+    shown = {}
+    for form in ("text", "rules", "dot", "json"):
+        assert cli.run(["show", str(folder / "model.json"), "--format", form]) == 0
+        shown[form] = capsys.readouterr().out.rstrip("\n")
+    assert shown["text"] == tree.to_text()
+    assert shown["dot"] == tree.to_dot().rstrip("\n")
+    assert ww.Tree.from_json(shown["json"]).to_json() == tree.to_json()
+    assert shown["rules"] == "\n".join(tree.rules())
+
+
+@pytest.mark.parametrize(("suffix", "begin"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_show_draws(capsys, folder, tmp_path, suffix, begin):
+    picture = tmp_path / f"tree.{suffix}"
+    assert run(capsys, "show", folder / "model.json", "-q", "--plot", picture) == (0, "", "")
+    assert picture.read_bytes().startswith(begin)
+
+
+def test_show_one_tree_of_a_forest(capsys, folder, tmp_path):
+    model = tmp_path / "forest.json"
+    options = ["--learner", "budget-forest", "--set", "max_trees=3", "-q", "-o", model]
+    run(capsys, "learn", folder / "train.csv", "--target", "class", *options)
+    _, out, _ = run(capsys, "show", model)
+    assert "tree 1" in out
+    assert "tree 3" in out
+    assert cli.run(["show", str(model), "--format", "json"]) == 0
+    trees = json.loads(capsys.readouterr().out)
+    assert [ww.Tree.from_json(json.dumps(tree)).to_text() for tree in trees] == [
+        tree.to_text() for tree in ww.load(model).trees_
+    ]
+    assert cli.run(["show", str(model), "--tree", "2"]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == ww.load(model).trees_[1].to_text()
+    code, _, err = run(capsys, "show", model, "--tree", 4)
+    assert (code, err) == (2, f"worthwhile: {model}: there is no tree 4; the model has 3\n")
+    code, out, err = run(capsys, "show", model, "--plot", tmp_path / "all.png")
+    assert (code, out) == (2, "")  # refused before anything is shown
+    assert "choose it with --tree" in err
+
+
+@pytest.mark.usefixtures("good_files")
+def test_an_unknown_picture_format(capsys):
+    assert fails(capsys, "show", "model.json", "--plot", "a.bmp") == (
+        "a.bmp: unknown picture format; use .png, .svg, .pdf"
+    )

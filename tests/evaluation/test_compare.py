@@ -1,0 +1,82 @@
+"""Several learners on the same folds."""
+
+import numpy as np
+import pytest
+
+import worthwhile as ww
+from two_classes import COSTS, problem
+from worthwhile.evaluation.compare import cross_compare
+
+
+def known(**more):
+    return {"costs": COSTS, **more}
+
+
+def test_learners_meet_on_the_same_folds():
+    X, y = problem()
+    told = []
+    twins = {
+        "one": ww.DTMCClassifier(**known()),
+        "two": ww.DTMCClassifier(**known()),
+        "c45": ww.C45Classifier(**known()),
+    }
+    found = cross_compare(twins, X, y, folds=4, repeats=2, tell=told.append)
+    by_name = {standing.name: standing for standing in found.standings}
+    assert by_name["one"].folds == by_name["two"].folds
+    assert len(by_name["one"].folds) == 8
+    assert found.standings[-1].name == "c45"
+    assert found.standings[0].against_best is None
+    twin = found.standings[1].against_best
+    assert (twin.difference, twin.t_test, twin.wilcoxon) == (0.0, 1.0, 1.0)
+    assert "not significantly worse: two" in found.note or "not significantly worse: one" in found.note
+    assert [(now.done, now.total) for now in told] == [(done, 24) for done in range(25)]
+    assert told[-1].seconds > told[0].seconds == 0
+
+
+def test_folds_are_held_out():
+    X, y = problem(60)
+    found = cross_compare({"a": ww.C45Classifier(**known()), "b": ww.EG2Classifier(**known())}, X, y, folds=60)
+    one = []
+    for i in range(60):
+        rest = np.arange(60) != i
+        clf = ww.C45Classifier(**known()).fit(X[rest], y[rest])
+        one.append(clf.total_costs(X[[i]], y[[i]])[0])
+    standing = next(s for s in found.standings if s.name == "a")
+    assert standing.total_cost.mean == pytest.approx(np.mean(one))
+    assert sorted(standing.folds) == pytest.approx(sorted(one))
+
+
+def test_the_comparison_does_not_depend_on_the_number_of_processes():
+    X, y = problem()
+    learners = {"a": ww.C45Classifier(**known()), "b": ww.EG2Classifier(**known())}
+    one, two = (cross_compare(learners, X, y, folds=3, n_jobs=n).rows() for n in (1, 2))
+    for row in (*one, *two):
+        row.pop("seconds")
+    assert one == two
+
+
+def test_frames_are_compared_too():
+    pandas = pytest.importorskip("pandas")
+    X, y = problem()
+    frame = pandas.DataFrame(X, columns=["x0", "x1", "x2"])
+    learners = {"a": ww.C45Classifier(**known()), "b": ww.EG2Classifier(**known())}
+    rows = [[row["total_cost"] for row in cross_compare(learners, cases, y, folds=3).rows()] for cases in (X, frame)]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"folds": 1}, "invalid folds=1; it must be between 2 and the number of cases, 200"),
+        ({"folds": 201}, "invalid folds=201"),
+        ({"repeats": 0}, "invalid repeats=0"),
+        ({"learners": {"a": ww.C45Classifier()}}, "at least two learners, got 'a'"),
+        ({"learners": {"a": ww.C45Classifier(**known()), "b": ww.EG2Classifier()}}, "'b' has different ones"),
+        ({"y": ["a"] * 200}, "y has only one class"),
+    ],
+)
+def test_what_cannot_be_compared(change, words):
+    X, y = problem()
+    arguments = {"learners": {"a": ww.C45Classifier(), "b": ww.EG2Classifier()}, "X": X, "y": y} | change
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        cross_compare(arguments.pop("learners"), arguments.pop("X"), arguments.pop("y"), **arguments)

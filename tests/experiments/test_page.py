@@ -1,0 +1,84 @@
+"""The files that a reproduction writes."""
+
+import csv
+import io
+import math
+
+import pytest
+
+import worthwhile
+from worthwhile.experiments.page import (
+    Breakdown,
+    MeanInterval,
+    ResultTable,
+    RunInfo,
+    TableEntry,
+    layout,
+    mean_interval,
+    write_pages,
+)
+
+FULL = RunInfo("worthwhile reproduce x", quick=False, cells=3, seconds=90)
+
+
+def test_the_interval_by_hand():
+    # sd = sqrt(5/3), t(3) = 3.18245
+    assert mean_interval([1.0, 2.0, 3.0, 4.0]) == MeanInterval(
+        2.5, pytest.approx(3.18245 * math.sqrt(5 / 3) / 2, rel=1e-5)
+    )
+    alone = mean_interval([3.0])
+    assert alone.mean == 3
+    assert math.isnan(alone.interval)
+    assert str(alone) == "3.0"
+
+
+def test_inside_is_judged_as_rounded():
+    def inside(ours, **rest):
+        return TableEntry(MeanInterval(ours, 1.0), (58, 5), **rest).inside
+
+    assert [inside(x) for x in (52.4, 52.6, 58.0, 63.4, 63.6)] == [False, True, True, True, False]
+    assert inside(58.0, rough=True) is None
+    assert TableEntry(MeanInterval(58.0, 1.0)).inside is None
+
+
+def small_table(columns, block=4):
+    entries = {
+        (row, column): TableEntry(MeanInterval(50.0 + i, 2.0), (49 + j, 1.5) if row == "A" else None)
+        for i, row in enumerate("AB")
+        for j, column in enumerate(columns)
+    }
+    parts = [Breakdown("By half", ["left"], {"A": [1.25]})]
+    return ResultTable("t", "T", ["A", "B"], columns, entries, breakdowns=parts, block=block)
+
+
+def test_a_narrow_table_has_the_published_beside_ours(tmp_path):
+    table = small_table(["low", "high"])
+    table.entries["A", "high"] = TableEntry(MeanInterval(60.0, 2.0), (50, 1.5))
+    [(headings, lines)] = layout(table)
+    assert headings == ["", "low: ours", "published", "high: ours", "published"]
+    assert lines == [
+        ["A", "50.0 ± 2.0", "49 ± 1.5", "60.0 ± 2.0 †", "50 ± 1.5"],
+        ["B", "51.0 ± 2.0", "", "51.0 ± 2.0", ""],
+    ]
+    write_pages("t", [table], tmp_path, FULL)
+    page = (tmp_path / "t.md").read_text()
+    assert "1 of 2 of our means are in the published interval" in page
+    assert "`worthwhile reproduce x`" in page
+    assert f"worthwhile {worthwhile.__version__}" in page
+    assert "3 cells, 1.5 minutes" in page
+    # The published numbers of the page are those of the CSV file.
+    shown = [line.split(" | ") for line in page.splitlines() if line.startswith("| A | 5")]
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text())))
+    kept = [f"{row['published']} ± {row['published_interval']}" for row in rows if row["row"] == "A"]
+    assert [shown[0][2], shown[0][4].removesuffix(" |")] == kept
+    assert [row["inside"] for row in rows] == ["yes", "no", "", ""]
+    assert rows[1]["mean"] == "60.000"
+
+
+def test_a_wide_table_comes_in_blocks(tmp_path):
+    table = small_table([f"c{n}" for n in range(7)], block=3)
+    blocks = layout(table)
+    assert [headings for headings, _ in blocks] == [["", "c0", "c1", "c2"], ["", "c3", "c4", "c5"], ["", "c6"]]
+    assert blocks[0][1][0] == ["A", "50.0 ± 2.0\n(49 ± 1.5)", "50.0 ± 2.0\n(50 ± 1.5)", "50.0 ± 2.0\n(51 ± 1.5)"]
+    write_pages("t", [table], tmp_path, FULL)
+    assert "| A | 50.0 ± 2.0<br>(49 ± 1.5) |" in (tmp_path / "t.md").read_text()

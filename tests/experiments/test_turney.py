@@ -1,0 +1,137 @@
+"""The tables of Turney (1995)."""
+
+import math
+
+import numpy as np
+import pytest
+
+from worthwhile import experiments
+from worthwhile.experiments import peers, turney
+from worthwhile.experiments.engine import parameters_of
+from worthwhile.experiments.page import RunInfo, write_pages
+
+
+def grid(number):
+    return experiments.EXPERIMENTS[f"turney-table{number}"]
+
+
+def icet_cells(number, quick=False):
+    return {cell for cell in grid(number).cells(quick, 0) if cell.learner == "icet"}
+
+
+@pytest.fixture
+def with_peers(monkeypatch):
+    monkeypatch.setattr(peers, "pystreed_available", lambda: True)
+
+
+@pytest.mark.usefixtures("with_peers")
+def test_tables_share_cells():
+    baseline = set(grid(5).cells(False, 0))
+    assert len(baseline) == 9 * 5 * 7 * 10
+    assert set(grid(11).cells(False, 0)) <= baseline
+    assert len(icet_cells(12) & baseline) == 350
+    assert len(icet_cells(12)) == 4 * 350
+    assert len(icet_cells(13) - baseline) == len(icet_cells(14) - icet_cells(13) - baseline) == 350
+    assert not set(grid(7).cells(False, 0)) & baseline
+    even = {cell for cell in grid(10).cells(False, 0) if ":" not in cell.errors}
+    assert even <= baseline
+    assert {cell.errors for cell in even} == {"50"}
+    everything = {
+        cell for name in experiments.PAPERS["turney"] for cell in experiments.EXPERIMENTS[name].cells(False, 0)
+    }
+    assert len({cell for cell in everything if cell.learner == "icet"}) == 350 * (2 + 1 + 1 + 3 + 1 + 1) + 300
+
+
+def test_quick_searches_are_not_taken_for_full_ones():
+    for name in experiments.PAPERS["turney"]:
+        table = experiments.EXPERIMENTS[name]
+        quick, full = set(table.cells(True, 0)), set(table.cells(False, 0))
+        assert len(quick) <= len(full) / 5
+        assert all(parameters_of(cell.parameters)["trials"] == 200 for cell in quick if cell.learner == "icet")
+        assert all(cell.learner != "icet" for cell in quick & full)
+
+
+def test_seeds_have_splits_of_their_own():
+    splits = [{cell.split for cell in grid(12).cells(False, seed)} for seed in (0, 1)]
+    assert splits == [set(range(10)), set(range(10, 20))]
+    assert {cell.split for cell in grid(12).cells(True, 1)} == {10, 11}
+
+
+def made_up(number, quick=False):
+    """Numbers for a table: the normalized cost is the error cost's first digit, plus the split."""
+    return {
+        cell: {
+            "test_cost": 3.0,
+            "error_cost": 1.0,
+            "total_cost": 4.0,
+            "error_rate": 0.1,
+            "all_tests": 12.0,
+            "standard_cost": 12.0 + 0.4 * float(cell.errors.split(":")[0]),
+            "normalized": float(cell.errors[0]) + cell.split % 10,
+            "nodes": 3.0,
+            "seconds": 1.0,
+        }
+        for cell in grid(number).cells(quick, 0)
+    }
+
+
+@pytest.mark.usefixtures("with_peers")
+def test_a_table_averages_over_data_sets_and_error_costs():
+    table = grid(5).table(made_up(5), False, 0)
+    # First digits 1, 5, 1, 5, 1, 5, 1 and 1, 5, 1; the splits add 0 to 9.
+    whole, low = (table.entries["EG2", column] for column in table.columns)
+    assert whole.ours.mean == pytest.approx(19 / 7 + 4.5)
+    assert low.ours.mean == pytest.approx(7 / 3 + 4.5)
+    assert whole.ours.interval == pytest.approx(2.262157 * np.std(range(10), ddof=1) / math.sqrt(10))
+    assert (whole.published, low.published) == ((58, 5), (43, 3))
+    ours = ["ICET, refined", "ACT, refined", "no test", "pick among peers"]
+    assert table.rows == ["ICET", "EG2", "CS-ID3", "IDX", "C4.5", *ours]
+    assert [p.name for p in table.pictures] == ["turney-figure3", "turney-figure4"]
+    assert [len(p.panels) for p in table.pictures] == [6, 6]
+    spent = table.pictures[1].panels[5]
+    assert next(iter(spent.lines.values())) == pytest.approx([25.0] * 7)
+    assert next(iter(spent.right.values())) == pytest.approx([10.0] * 7)
+    by_error = table.breakdowns[-1]
+    assert by_error.columns == list(turney.ERRORS)
+    assert by_error.rows["IDX"] == pytest.approx([d + 4.5 for d in (1, 5, 1, 5, 1, 5, 1)])
+
+
+def test_table_11_by_hand():
+    table = grid(11).table(made_up(11), False, 0)
+    for trained, tested in ((100, 50), (1000, 5000)):
+        ours = table.entries["ICET", f"trained {trained}, tested {tested}"].ours
+        assert ours.mean == pytest.approx(100 * (3 + 0.1 * tested) / (12 + 0.4 * tested))
+        assert ours.interval == pytest.approx(0, abs=1e-9)
+
+
+def test_the_row_of_the_peers_needs_pystreed(monkeypatch):
+    monkeypatch.setattr(peers, "pystreed_available", lambda: False)
+    table = grid(5).table(made_up(5), False, 0)
+    assert "pick among peers" not in table.rows
+    assert any("pystreed is not installed" in note for note in table.notes)
+
+
+def test_every_published_number_has_its_place():
+    found = set()
+    for name in experiments.PAPERS["turney"]:
+        number = int(name.removeprefix("turney-table"))
+        table = experiments.EXPERIMENTS[name].table(made_up(number), False, 0)
+        assert table.title == experiments.EXPERIMENTS[name].title
+        found |= {(number, *place) for place, entry in table.entries.items() if entry.published}
+    assert found == set(turney.published())
+    assert len(found) == 93
+
+
+@pytest.mark.parametrize("name", experiments.PAPERS["turney"])
+def test_pages_of_all_tables_quick(name, tmp_path):
+    number = int(name.removeprefix("turney-table"))
+    table = grid(number).table(made_up(number, quick=True), True, 0)
+    about = RunInfo("worthwhile reproduce", quick=True, cells=1, seconds=1)
+    files = write_pages(name, [table], tmp_path, about)
+    page = (tmp_path / f"{name}.md").read_text()
+    assert "**This is the quick version**" in page
+    assert "200 trials" in page
+    assert all(entry.inside is None for entry in table.entries.values())  # rough numbers are not judged
+    assert [p.suffix for p in files] == [".csv", ".md", *[".png"] * len(table.pictures)]
+    for picture in table.pictures:
+        assert f"]({picture.name}.png)" in page
