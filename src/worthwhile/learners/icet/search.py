@@ -1,4 +1,4 @@
-"""ICET's two searches: the paper's, and a refined one that is not misled by a lucky trial.
+"""ICET's two searches: the paper's, and a refined one that is not misled by a single good trial.
 
 Both are iterators: they yield the best individual so far after each generation, so that the caller can report progress
 and stop at any time.
