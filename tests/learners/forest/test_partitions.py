@@ -234,7 +234,9 @@ def test_validation_by_other_cases_or_by_all(folder):
 
 
 def test_wrong_parameters_are_refused(folder):
-    with pytest.raises(ValueError, match=r"columns=\['a'\] does not match .*part-000.parquet, which has the columns age"):
+    with pytest.raises(
+        ValueError, match=r"columns=\['a'\] does not match .*part-000.parquet, which has the columns age"
+    ):
         forest(columns=["a"]).fit_parts(folder, "ill")
     with pytest.raises(ValueError, match="nominal contains 'lost'"):
         forest(nominal=["lost"]).fit_parts(folder, "ill")
