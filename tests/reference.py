@@ -835,7 +835,7 @@ def choose_option(problem, policy, cases, depth, path):
 
 def sample_cost(problem, policy):
     """What the greedy sample of all cases costs per case, or its leaves where size counts."""
-    worth = greedy_sample(problem, policy, all_cases(problem), 0, (), 0, None)
+    worth = greedy_sample(problem, policy, all_cases(problem), 0, (), 0)
     return float(worth.leaves) if policy.ahead.by_size else worth.total / float(problem.weights.sum())
 
 
