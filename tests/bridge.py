@@ -79,7 +79,7 @@ def core_ahead_policy(policy, n_threads=1, **settings):
     ahead, core = policy.ahead, core_policy(policy, n_threads)
     own = {"r": ahead.r, "by_size": ahead.by_size, "samples": ahead.samples, "confidence": ahead.confidence}
     own |= {"greedy_first": True, "margin": ahead.margin, "seed": 0}
-    core.look_ahead(**(own | settings))
+    core.set_sampling(**(own | settings))
     return core
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import worthwhile as ww
+from all_learners import LEARNERS
+from golden_cases import LEARNERS as GOLDEN
 
 PACKAGE = Path(ww.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -164,3 +166,14 @@ def test_only_the_command_line_prints():
     for path in PACKAGE.rglob("*.py"):
         text = re.sub(r">>>.*|\.\.\. .*", "", path.read_text())
         assert not re.search(r"(?<!\.)\bprint\(", text) or "cli" in path.parts, path.name
+
+
+def test_every_parameter_has_a_rule():
+    from worthwhile.learners.parameters import RULES
+
+    fields = {name for learner in LEARNERS for name in learner._parameter_names()}
+    assert fields - {"random_state"} == set(RULES) & fields  # scikit-learn checks random_state
+
+
+def test_the_regression_digests_cover_every_learner():
+    assert {learner for learner, _, _ in GOLDEN.values()} == set(LEARNERS)

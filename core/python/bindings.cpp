@@ -246,7 +246,7 @@ struct Policy : LearnPolicy {
     Policy(const Policy& other) : LearnPolicy(other), biases(other.biases) { grow.biases = biases; }
     Policy& operator=(const Policy&) = delete;
 
-    void look_ahead(int r, bool greedy_first, bool by_size, const std::string& samples, double confidence, double margin, uint64_t seed) {
+    void set_sampling(int r, bool greedy_first, bool by_size, const std::string& samples, double confidence, double margin, uint64_t seed) {
         check_confidence(confidence);
         check(samples == "grown" || samples == "pruned", "unknown samples: " + samples);
         grow.sampling.r = r;
@@ -559,7 +559,7 @@ void define_classes(nb::module_& m) {
         .def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
     nb::class_<Policy>(m, "Policy")
         .def(nb::init<nb::kwargs>())
-        .def("look_ahead", &Policy::look_ahead, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
+        .def("set_sampling", &Policy::set_sampling, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
              "margin"_a, "seed"_a);
     nb::class_<Tree>(m, "Tree")
         .def(

@@ -47,7 +47,7 @@ class Policy:
         n_threads: int,
         biases: _Floats | None = None,
     ) -> None: ...
-    def look_ahead(
+    def set_sampling(
         self,
         *,
         r: int,

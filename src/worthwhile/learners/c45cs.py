@@ -3,6 +3,8 @@
 docs/design/error-costs.md and docs/design/soft-labels.md give the details.
 """
 
+# The sections Parameters and Attributes of the docstrings are written by docs/write_parameters.py.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -4,6 +4,8 @@ They share C4.5's algorithm and differ in how they score a candidate split. The 
 section 3, and Esmeir & Markovitch (2008); docs/design/growing.md and docs/design/pruning.md give the details.
 """
 
+# The sections Parameters and Attributes of the docstrings are written by docs/write_parameters.py.
+
 from __future__ import annotations
 
 from collections.abc import Mapping

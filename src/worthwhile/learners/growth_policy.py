@@ -53,5 +53,5 @@ class GrowthPolicy:
         settings = {name: value for name, value in vars(self).items() if name != "sampling"}
         policy = _core.Policy(**settings)
         if self.sampling is not None:
-            policy.look_ahead(**vars(self.sampling))
+            policy.set_sampling(**vars(self.sampling))
         return policy

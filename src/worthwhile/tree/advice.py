@@ -123,7 +123,7 @@ def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
         answer = walk.answer()
         return now.advice(None, 0.0, (), answer, reason=_why_answer(tree, now, answer))
     also = tuple(tree.columns[t] for t in order.commits if t not in walk.charged)
-    price, reason = walk.prices.price(order.charged, walk.charged), _why_go_on(now, unknown)
+    price, reason = walk.pricing.price(order.charged, walk.charged), _why_go_on(now, unknown)
     return now.advice(tree.columns[order.test], price, also, None, order.delayed, reason)
 
 
@@ -160,7 +160,7 @@ class _Situation:
             price,
             commits,
             answer,
-            walk.prices.price(walk.charged),
+            walk.pricing.price(walk.charged),
             {label: float(share) for label, share in zip(tree.classes, self.shares, strict=True)},
             self.stop_answer,
             self.stop_cost,

@@ -112,7 +112,7 @@ class _ExpectedCost:
                 costs[node] = self._error_cost(self.node_shares[node], node)
             else:
                 rest = (share * costs[self.tree.nodes.children(node)[b]] for b, share in here.branches)
-                costs[node] = self.walk.prices.price(here.new, here.charged) + math.fsum(rest)
+                costs[node] = self.walk.pricing.price(here.new, here.charged) + math.fsum(rest)
         return costs[positions[0].node]
 
     def _bottom_up(self, top: int) -> list[int]:
@@ -125,7 +125,7 @@ class _ExpectedCost:
         return found[::-1]
 
     def _cost_of(self, path: _Path, charged: frozenset[int]) -> float:
-        return self.walk.prices.price(path.charged, charged) + self._error_cost(path.shares, path.leaf)
+        return self.walk.pricing.price(path.charged, charged) + self._error_cost(path.shares, path.leaf)
 
     def _error_cost(self, shares: npt.NDArray[np.float64], leaf: int) -> float:
         errors, least = self.tree.error_costs, self.tree.answer == "least-cost"

@@ -55,7 +55,7 @@ class Walk:
     """The path of a case: its steps, what is charged, and where it stands with which share."""
 
     def __init__(self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset()) -> None:
-        self.tree, self.prices = tree, tree.pricing
+        self.tree, self.pricing = tree, tree.pricing
         self.case = tree.schema.read_case(known)
         self.steps: list[WalkStep] = []
         self.charged = paid
@@ -83,7 +83,7 @@ class Walk:
             if step.branch < 0:
                 break
             new, step.commits = self.order(node, paid)
-            step.price, step.paid_before = self.prices.price(new, self.charged), step.test in self.charged
+            step.price, step.paid_before = self.pricing.price(new, self.charged), step.test in self.charged
             paid |= new
             self.charged |= new
             node = self.tree.nodes.children(node)[step.branch]
@@ -102,10 +102,10 @@ class Walk:
         if test in paid:
             return frozenset(), ()
         commits: set[int] = set()
-        if self.prices.orders_delayed(test, paid):
+        if self.pricing.orders_delayed(test, paid):
             below = [n for n in subtree(self.tree, node) if not self.is_known(n) or self.branch(n) >= 0]
             commits = {int(self.tree.nodes.test[n]) for n in below} - {-1}
-        return self.prices.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
+        return self.pricing.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
 
     def next_order(self) -> TestOrder | None:
         """Return the test to do next and everything ordered with it; None if there is none.
@@ -124,7 +124,7 @@ class Walk:
                 new, also = self.order(position.node, position.paid)
                 charged |= new
                 commits.update(also)
-                delayed |= self.prices.orders_delayed(test, position.paid)
+                delayed |= self.pricing.orders_delayed(test, position.paid)
         return TestOrder(test, charged, tuple(sorted(commits)), delayed)
 
     def available(self) -> list[int]:
@@ -137,7 +137,7 @@ class Walk:
 
     def count_known_as_paid(self) -> None:
         """Charge for every known value and what it requires, even if the tree did not ask for it."""
-        self.charged |= self.prices.closure(self.available())
+        self.charged |= self.pricing.closure(self.available())
 
     def waiting(self) -> Position | None:
         """Return the first position that waits for a test; None if there is none."""

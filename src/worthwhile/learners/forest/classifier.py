@@ -3,6 +3,8 @@
 docs/design/forests.md gives the details.
 """
 
+# The sections Parameters and Attributes of the docstrings are written by docs/write_parameters.py.
+
 from __future__ import annotations
 
 import copy

@@ -4,6 +4,8 @@
 docs/design/icet.md gives the details of both.
 """
 
+# The sections Parameters and Attributes of the docstrings are written by docs/write_parameters.py.
+
 from __future__ import annotations
 
 import math
