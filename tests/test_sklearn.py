@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import worthwhile as ww
 from all_learners import FORESTS, GREEDY, LEARNERS, SEARCHES, make
+from worthwhile.learners.soft_labels import remember_ensembles
 
 
 @parametrize_with_checks([learner() for learner in LEARNERS])
@@ -23,6 +24,7 @@ def test_the_list_of_learners_is_complete():
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
+@remember_ensembles()  # all of it is about the same folds
 def test_works_in_searches_and_pipelines(learner):
     bupa = ww.datasets.load("bupa", as_frame=False)
     names = bupa.feature_names

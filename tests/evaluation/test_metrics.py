@@ -212,7 +212,7 @@ def test_average_precision_as_the_paper_defines_it():
     ("arguments", "words"),
     [
         (([1], [1, 2], [0, 0]), "one entry per case"),
-        (([], [], []), "no case to rank"),
+        (([], [], []), "no cases to rank"),
         (([1, 0], [1, np.nan], [0, 0]), "the score of row 1 is missing"),
         (([1, 0], [1, 2], [0, 0], 0), "k must be a whole number of at least 1"),
     ],

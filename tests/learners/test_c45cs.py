@@ -63,7 +63,7 @@ def test_a_vector_comes_back_from_a_file(labels, tmp_path):
 def test_equal_costs_give_exactly_the_tree_of_c45(errors, prune):
     costs = ww.Costs(errors=errors)
     weights = RNG.integers(1, 9, 240) / 7
-    many = np.arange(240) % 30  # sums of so many costs are rounded in different ways
+    many = np.arange(240) % 30  # sums of 30 costs are rounded in different ways
     for y, sample_weight in ((Y, None), (Y, weights), (many, None), (many, weights)):
         plain, weighted = (
             learner(costs=costs, prune=prune).fit(X, y, sample_weight)

@@ -68,7 +68,7 @@ def test_scaling_all_costs_scales_the_total(clf, factor):
 
 @pytest.mark.parametrize("learner", GREEDY)
 def test_the_order_of_rows_and_columns_and_the_names_of_classes_do_not_matter(learner):
-    # The data are continuous, and two columns do not divide so many cases alike: no ties.
+    # The data are continuous, and no two columns divide 15 cases alike: no ties.
     for settings in ({"prune": "cost", "min_cases": 15}, {"prune": "none", "min_cases": 15}):
         clf = learner(costs=COSTS, **settings).fit(X, Y)
         expected = clf.total_costs(X, Y)

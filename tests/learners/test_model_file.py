@@ -90,7 +90,7 @@ def model(tmp_path_factory):
         ({"params": {"lookahead": 3}}, "EG2Classifier has no parameter 'lookahead'"),
         ({"params": {"omega": -3}}, "EG2Classifier: invalid omega=-3; it must be a number of at least 0"),
         ({"params": {"costs": []}}, "costs must be an object, got []"),
-        ({"params": {"costs": {"tests": {"x0": "dear"}}}}, "price of test 'x0' must be a number"),
+        ({"params": {"costs": {"tests": {"x0": "high"}}}}, "price of test 'x0' must be a number"),
         ({"params": []}, "'params' of the model must be an object"),
         ({"tree": {}}, "the tree lacks 'format'"),
         ({"tree": []}, "'tree' of the model must be an object"),

@@ -89,7 +89,7 @@ def test_too_many_repetitions_stay_weights(monkeypatch):
     weights[0] = 3
     found = training_of(X, Y, weights).repeated()
     assert (found.n_cases, found.weights.sum()) == (90, 181.0)
-    monkeypatch.setattr(training_module, "MAX_REPEATS", 3)  # or so many times the rows
+    monkeypatch.setattr(training_module, "MAX_REPEATS", 3)  # or three times the rows
     assert training_of(X, Y, weights).repeated().n_cases == 181
 
 

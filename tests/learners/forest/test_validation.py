@@ -84,9 +84,9 @@ def validator(clf, adaptive=False, limit=None):
 @modes
 def test_the_curve_is_what_was_found_in_growing(adaptive):
     clf = make(alpha=0, max_trees=6).fit(X, Y)
-    judge = validator(clf, adaptive)
-    forest = judge.forest(0.0, clf.trees_, None, GrowthMonitor(6, Deadline(None)))
-    assert judge.curve(forest) == list(forest.curve)
+    measured = validator(clf, adaptive)
+    forest = measured.forest(0.0, clf.trees_, None, GrowthMonitor(6, Deadline(None)))
+    assert measured.curve(forest) == list(forest.curve)
     assert (forest.stopping is not None) == (adaptive is True)
 
 

@@ -183,7 +183,7 @@ def test_an_expensive_test_removes_nothing():
     assert refined([9_500.0, 500.0], [16, 16]).prices.tolist() == [[19.0, 1.0]]
 
 
-def test_depths_and_trusts():
+def test_depths_and_soft_label_weights():
     depths = [refined([1.0], [16], depth=code).max_depth[0] for code in range(8)]
     assert depths == [1, 2, 3, 4, 5, 6, 8, NO_LIMIT]
     n_weights = [

@@ -195,7 +195,6 @@ def test_a_time_limit(variant, limit):
     clf = icet(variant, trials=10**9, population=50, time_limit=limit, columns=bupa.feature_names, costs=bupa.costs)
     clf.fit(bupa.X, bupa.y)
     assert clf.stopped_ == "time limit"
-    assert len(clf.history_) >= 1
     assert clf.history_[-1].done < 10**9
     assert clf.predict(bupa.X).shape == (345,)
     assert math.isfinite(clf.fitness_) or clf.history_[-1].done == 0  # a final may follow a search without a trial

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from worthwhile.learners.icet.genesis import Genesis, from_gray, to_gray
 
-# The numbers 0 to 15, from the first lesson on Gray code.
+# The numbers 0 to 15, in Gray code.
 GRAY = (
     "0000", "0001", "0011", "0010", "0110", "0111", "0101", "0100",
     "1100", "1101", "1111", "1110", "1010", "1011", "1001", "1000",
@@ -279,7 +279,7 @@ def test_the_best_survives_as_it_is(seed, mutation, data):
 
 
 def test_the_best_takes_the_last_place_only_if_it_is_gone():
-    # Both parents are the first individual; nothing changes them: it is there, and nobody makes room for it.
+    # Both parents are the first individual; nothing changes them: it stays, and nothing replaces it.
     genesis = planned(bits_of("0111", "1100"), Planned(pointer=0.5, uniform=np.ones((2, 4))), crossover=0.0)
     genesis.advance(np.array([1.0, 3.0]))
     assert genesis.bits.tolist() == bits_of("0111", "0111").tolist()

@@ -15,7 +15,7 @@ from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS
 
 
 class Priced:
-    """Trials by a formula: 100 less what the available tests are worth; the time lasts for so many individuals."""
+    """Trials by a formula: 100 less what the available tests are worth; the time lasts for `lasts` individuals."""
 
     def __init__(self, worth, lasts=10**9):
         self.worth, self.left = np.array(worth), lasts
