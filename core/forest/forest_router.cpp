@@ -156,7 +156,7 @@ public:
                 const auto& [values, stride] = columns_[node.test];
                 const double v = values[static_cast<std::ptrdiff_t>(first + i) * stride];
                 group[i].asked |= static_cast<uint64_t>(node.inner) << node.test;
-                group[i].leaf = node.child + (node.inner & !(v <= node.threshold));
+                group[i].leaf = node.child + (node.inner & (v > node.threshold));
                 on |= node.inner;
             }
         }

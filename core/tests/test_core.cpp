@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <set>
@@ -289,6 +290,7 @@ TEST_CASE("node tables that lead out of bounds are refused") {
     refused([](Tree& t) { t.n_classes = 0; });
     refused([](Tree& t) { t.weights.pop_back(); });
     refused([](Tree& t) { t.threshold.pop_back(); });
+    refused([](Tree& t) { t.threshold[0] = std::numeric_limits<double>::quiet_NaN(); });
     refused([](Tree& t) { t.first_child[0] = 0; });
     refused([](Tree& t) { t.first_child[0] = 2; });
     refused([](Tree& t) { t.first_child[0] = -1; });
