@@ -1,4 +1,4 @@
-// The border to Python, and the only folder that knows nanobind. Python checks what users hand in and says what is wrong with it; here it is
+// The bindings to Python, in the only folder that knows nanobind. Python checks what users hand in and says what is wrong with it; here it is
 // only made sure that nothing leads out of bounds.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -227,7 +227,7 @@ Pruning pruning_named(const std::string& name) {
     return Pruning::none;
 }
 
-Answer answer_policy(bool least_cost) { return least_cost ? Answer::least_cost : Answer::majority; }
+AnswerPolicy answer_policy(bool least_cost) { return least_cost ? AnswerPolicy::least_cost : AnswerPolicy::majority; }
 
 struct Policy : LearnPolicy {
     std::vector<double> biases;
@@ -492,8 +492,8 @@ RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n,
             array_or_none(request.charged, std::move(routes.charged), {n, TestSet(n_tests).n_words()})};
 }
 
-RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Answer policy,
-                        const RouteRequest& request, const Optional2<double>& case_prices) {
+RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors,
+                        AnswerPolicy policy, const RouteRequest& request, const Optional2<double>& case_prices) {
     const Pricing priced = with_case_prices(pricing, table, case_prices);
     check_tree(tree, table.table, priced, errors);
     Routes routes =
@@ -662,12 +662,7 @@ void define_functions(nb::module_& m) {
         "route",
         [](const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost, bool answers,
            bool prices, bool shares, bool charged, int n_threads, Optional2<double> case_prices) {
-            RouteRequest request;
-            request.answers = answers;
-            request.prices = prices;
-            request.shares = shares;
-            request.charged = charged;
-            request.n_threads = n_threads;
+            const RouteRequest request{.answers = answers, .prices = prices, .shares = shares, .charged = charged, .n_threads = n_threads};
             return route_cases(tree, table, pricing, errors, answer_policy(least_cost), request, case_prices);
         },
         "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "answers"_a = false, "prices"_a = false,
