@@ -31,7 +31,7 @@ public:
 
     const Numbers& numbers(int column) const { return numbers_[static_cast<std::size_t>(column)]; }
     const std::vector<Binary>& binaries() const { return binaries_; }
-    int binary_of(int column) const { return binary_of_[static_cast<std::size_t>(column)]; }  // -1: it is none
+    int binary_of(int column) const { return binary_of_[static_cast<std::size_t>(column)]; }  // -1: the column is not binary
     // Calls visit(number of a binary column) for those in which the case has the rarer value: columns that stand for the values of one
     // nominal test cost as little as that test.
     template <class Visit>

@@ -20,13 +20,13 @@ class Random {
 public:
     explicit Random(uint64_t seed) : state_(seed) {}
     // Uniform in [0, 1).
-    double share() { return uniform(state_ += kStep); }
-    // The number that share() gives after `index` others.
-    static double share(uint64_t seed, uint64_t index) { return uniform(seed + (index + 1) * kStep); }
+    double uniform() { return to_unit(state_ += kStep); }
+    // The number that uniform() gives after `index` others.
+    static double uniform(uint64_t seed, uint64_t index) { return to_unit(seed + (index + 1) * kStep); }
 
 private:
     static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
-    static double uniform(uint64_t state) { return static_cast<double>(scramble(state) >> 11) * 0x1.0p-53; }
+    static double to_unit(uint64_t state) { return static_cast<double>(scramble(state) >> 11) * 0x1.0p-53; }
 
     uint64_t state_;
 };

@@ -11,7 +11,7 @@ namespace worthwhile {
 struct Tree {
     int n_classes = 0;
     std::vector<int32_t> test;         // column, or -1: a leaf
-    std::vector<double> threshold;     // numeric: left branch takes value <= threshold
+    std::vector<double> threshold;     // numeric: branch 1 takes value > threshold, branch 0 the others; never NaN
     std::vector<int32_t> first_child;  // -1: a leaf
     std::vector<int32_t> n_children;
     std::vector<int32_t> map_start;  // nominal: where in `maps` the map "code -> branch" of this node starts; -1: numeric
@@ -68,7 +68,7 @@ struct Tree {
     int branch(int node, const Column& column, std::size_t row) const {
         if (map_start[node] < 0) {
             const double v = column.value(row);
-            return std::isnan(v) ? -1 : !(v <= threshold[node]);
+            return std::isnan(v) ? -1 : v > threshold[node];
         }
         const int32_t code = column.code(row);
         return code < 0 || code >= map_size[node] ? -1 : maps[map_start[node] + code];

@@ -1,6 +1,7 @@
 #include "data/tree_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -67,6 +68,7 @@ void check_nodes(const Tree& tree) {
         if (tree.n_children[node] < 1 || first <= node || last > n) refuse(node, "has children outside of the nodes behind it");
         if (tree.map_start[node] < 0 ? tree.n_children[node] != 2 : largest.of(node) >= tree.n_children[node])
             refuse(node, "has another number of children than of branches");
+        if (tree.map_start[node] < 0 && std::isnan(tree.threshold[node])) refuse(node, "has the threshold NaN");
         for (int64_t child = first; child < last; ++child) {
             if (depth[child] >= 0) refuse(static_cast<int>(child), "is a child of two nodes");
             depth[child] = depth[node] + 1;
@@ -82,6 +84,9 @@ void check_tests(const Tree& tree, const Table& table, const Pricing& pricing) {
         if (test >= n) refuse(node, "asks for test " + std::to_string(test) + ", but there are " + std::to_string(n));
         if (table.columns[test].numeric() != (tree.map_start[node] < 0))
             refuse(node, "takes test " + std::to_string(test) + " for one of the other kind (numeric or nominal)");
+        if (const int n_values = table.columns[test].n_values; tree.map_start[node] >= 0 && tree.map_size[node] != n_values)
+            refuse(node, "has a map of " + std::to_string(tree.map_size[node]) + " values, but test " + std::to_string(test) + " has " +
+                             std::to_string(n_values));
     }
 }
 

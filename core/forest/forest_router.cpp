@@ -51,7 +51,7 @@ private:
     // Most leaves of a full tree have cases of one class: a seventh of the memory of all class weights, on covertype.
     struct PureLeaf {
         double weight;
-        int32_t of_class;  // -1: it is none
+        int32_t of_class;  // -1: not pure, or not a leaf
     };
 
     // Class weights of a leaf. An empty one stands for a single case with the class shares of the nearest node above that has any.
@@ -95,7 +95,7 @@ private:
         const int only = walker_.each_leaf(0, row, 1.0, add);
         TestSet charged = paid;
         walker_.charge(0, row, paid, charged);
-        return {only >= 0 ? tree_.answer[only] : static_cast<int32_t>(errors_.best_answer(mix.data(), Answer::majority)),
+        return {only >= 0 ? tree_.answer[only] : static_cast<int32_t>(errors_.best_answer(mix.data(), AnswerPolicy::majority)),
                 pay(row, charged, paid)};
     }
 
@@ -156,7 +156,7 @@ public:
                 const auto& [values, stride] = columns_[node.test];
                 const double v = values[static_cast<std::ptrdiff_t>(first + i) * stride];
                 group[i].asked |= static_cast<uint64_t>(node.inner) << node.test;
-                group[i].leaf = node.child + (node.inner & !(v <= node.threshold));
+                group[i].leaf = node.child + (node.inner & (v > node.threshold));
                 on |= node.inner;
             }
         }

@@ -26,14 +26,14 @@ constexpr std::size_t kMostCuts = 80;
 int cuts_to_try(std::size_t n) { return n > 2000 ? static_cast<int>(kMostCuts) : n > 500 ? 40 : 20; }
 
 // Of a numeric test: values v with (v - origin) * scale <= place go left. Steps along the range of a node are its places.
-struct Cut {
+struct LinearCut {
     double origin = 0, scale = 1, place = 0;
     bool left(double v) const { return (v - origin) * scale <= place; }
 };
 
 struct Choice {
     int column = -1;  // -1: none
-    Cut cut;
+    LinearCut cut;
     double price = 0, drop = 0;  // its risk is price / drop
 
     bool valid() const { return column >= 0; }
@@ -172,7 +172,7 @@ private:
     double sum(const double* counts) const { return std::accumulate(counts, counts + width_, 0.0); }
 
     // A split that does not lower the impurity of every outcome is none.
-    Choice checked(int column, const Cut& cut, double price, double drop) const {
+    Choice checked(int column, const LinearCut& cut, double price, double drop) const {
         return drop > 1e-9 * here_ ? Choice{column, cut, price, drop} : Choice{};
     }
 
@@ -306,7 +306,7 @@ private:
     }
 
     // Class weights of the cases before and after the cut of each step; which of these bins have any.
-    Bins count_many(uint64_t seed, int steps, const Cut& cut) {
+    Bins count_many(uint64_t seed, int steps, const LinearCut& cut) {
         for (int step = 0; step < steps; ++step) drawn_[static_cast<std::size_t>(step)] = place_in_step(seed, step);
         const auto width = static_cast<int>(width_);
         const double origin = cut.origin, scale = cut.scale;
@@ -329,7 +329,7 @@ private:
     }
 
     // The same, looking only at the steps and bins that have cases, of which there are at most 21 here.
-    Bins count_few(uint64_t seed, int steps, const Cut& cut) {
+    Bins count_few(uint64_t seed, int steps, const LinearCut& cut) {
         const auto width = static_cast<int>(width_);
         Bins filled{};
         for (std::size_t i = 0; i < n_; ++i) {
@@ -349,8 +349,8 @@ private:
     // anywhere: trees that try the same cuts are too similar (with a cut in every step, ten of them misclassify 16.3 % of covertype, not 15.7).
     static double place_in_step(uint64_t seed, int step) {
         constexpr double missed = 0.36787944117144233;
-        const double share = Random::share(seed, static_cast<uint64_t>(step));
-        return share < missed ? kNoCut : (share - missed) / (1 - missed);
+        const double drawn = Random::uniform(seed, static_cast<uint64_t>(step));
+        return drawn < missed ? kNoCut : (drawn - missed) / (1 - missed);
     }
     static constexpr double kNoCut = 2;
 

@@ -12,7 +12,6 @@ namespace worthwhile {
 struct Impurity {
     const char* name;
     double (*value)(const double* counts, int k, double parameter);
-    double least;  // value of the parameter
 };
 
 namespace impurities {
@@ -52,8 +51,8 @@ inline double powers(const double* n, int k, double l) {
 }  // namespace impurities
 
 inline constexpr std::array<Impurity, 2> kImpurities{{
-    {"pairs", impurities::pairs, 0.0},
-    {"powers", impurities::powers, 2.0},
+    {"pairs", impurities::pairs},
+    {"powers", impurities::powers},
 }};
 
 inline const Impurity* find_impurity(std::string_view name) {

@@ -18,30 +18,32 @@ struct SplitStats {
 // A free test outranks every priced one; among free tests the numerator decides.
 inline double per_price(double numerator, double price) { return price > 0 ? numerator / price : numerator * 1e100; }
 
-inline double gain_ratio(const SplitStats& e, double) { return e.split_info > 1e-10 ? e.gain / e.split_info : 0.0; }  // Quinlan 1993, ch. 2
-inline double gain(const SplitStats& e, double) { return e.gain; }                                                    // Quinlan 1986, ID3
-inline double icf(const SplitStats& e, double omega) {
-    return (std::exp2(e.gain) - 1) / std::pow(e.price + 1, omega);
-}  // Turney 1995, eq. 2
-inline double gain_per_price(const SplitStats& e, double) { return per_price(e.gain, e.price); }                   // eq. 5
-inline double gain_squared_per_price(const SplitStats& e, double) { return per_price(e.gain * e.gain, e.price); }  // eq. 4
-inline double cost_drop(const SplitStats& e, double) { return e.drop; }  // Ling et al. 2004, as described by Esmeir & Markovitch 2008
+// Quinlan 1993, ch. 2
+inline double gain_ratio(const SplitStats& s, double) { return s.split_info > 1e-10 ? s.gain / s.split_info : 0.0; }
+// Quinlan 1986, ID3
+inline double gain(const SplitStats& s, double) { return s.gain; }
+// Turney 1995, eq. 2, 5 and 4
+inline double icf(const SplitStats& s, double omega) { return (std::exp2(s.gain) - 1) / std::pow(s.price + 1, omega); }
+inline double gain_per_price(const SplitStats& s, double) { return per_price(s.gain, s.price); }
+inline double gain_squared_per_price(const SplitStats& s, double) { return per_price(s.gain * s.gain, s.price); }
+// Ling et al. 2004, as described by Esmeir & Markovitch 2008
+inline double cost_drop(const SplitStats& s, double) { return s.drop; }
 
 struct Criterion {
     const char* name;
     double (*score)(const SplitStats&, double omega);
-    bool average_rule;  // only tests of at least average gain compete
-    bool by_drop;       // cuts and candidates are judged by the drop of the cost, not by the gain
-    bool by_ratio;      // it asks for the split information
+    bool average_rule = false;  // only tests of at least average gain compete
+    bool by_drop = false;       // cuts and candidates are judged by the drop of the cost, not by the gain
+    bool by_ratio = false;      // it asks for the split information
 };
 
 inline constexpr Criterion kCriteria[] = {
-    {"gain-ratio", gain_ratio, true, false, true},
-    {"gain", gain, false, false, false},
-    {"icf", icf, false, false, false},
-    {"gain-per-price", gain_per_price, false, false, false},
-    {"gain-squared-per-price", gain_squared_per_price, false, false, false},
-    {"cost-drop", cost_drop, false, true, false},
+    {.name = "gain-ratio", .score = gain_ratio, .average_rule = true, .by_ratio = true},
+    {.name = "gain", .score = gain},
+    {.name = "icf", .score = icf},
+    {.name = "gain-per-price", .score = gain_per_price},
+    {.name = "gain-squared-per-price", .score = gain_squared_per_price},
+    {.name = "cost-drop", .score = cost_drop, .by_drop = true},
 };
 
 inline const Criterion& criterion_named(const std::string& name) {

@@ -144,7 +144,7 @@ class ErrorCost {
 public:
     using Count = double;
 
-    ErrorCost(const ErrorCosts& errors, Answer policy, const double* totals, int k, std::vector<double>& scratch)
+    ErrorCost(const ErrorCosts& errors, AnswerPolicy policy, const double* totals, int k, std::vector<double>& scratch)
         : errors_(errors), policy_(policy) {
         const int answers = errors.n_answers;
         scratch.assign(2 * static_cast<std::size_t>(k + answers), 0);
@@ -168,12 +168,12 @@ public:
 
 private:
     double least(const double* weights, const double* costs) const {
-        if (policy_ == Answer::least_cost) return *std::min_element(costs, costs + errors_.n_answers);
+        if (policy_ == AnswerPolicy::least_cost) return *std::min_element(costs, costs + errors_.n_answers);
         return costs[errors_.best_answer(weights, policy_)];
     }
 
     const ErrorCosts& errors_;
-    Answer policy_;
+    AnswerPolicy policy_;
     double *left_, *right_, *left_cost_, *right_cost_;
 };
 

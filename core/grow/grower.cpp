@@ -208,7 +208,7 @@ private:
         tree_.first_child[node] = first;
         tree_.n_children[node] = n_branches;
         if (data_.table.columns[split.column].numeric()) {
-            // A guided case may lie between the middle and the final threshold, and must be led the way that it will walk.
+            // The case that a lazy tree is grown for may lie between the middle and the final threshold, and must go the way that it will walk.
             tree_.threshold[node] = reusable_ ? partition_.largest_up_to(root_, split.column, split.middle()) : split.middle();
         } else {
             tree_.map_start[node] = map_start_[split.column][split.level];
@@ -282,10 +282,6 @@ private:
     std::vector<uint8_t> wanted_;  // by branch: it will be split further
 };
 
-}  // namespace
-
-namespace {
-
 // Calls work(a word that the lists of these cases fit into).
 template <class Work>
 auto with_word(const TrainingSet& data, Work work) {
@@ -318,7 +314,7 @@ std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing
     });
 }
 
-void assign_answers(Tree& tree, const ErrorCosts& errors, Answer policy) {
+void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy) {
     for (int node = 0; node < tree.size(); ++node) {
         if (node == 0 || tree.weight(node) > 0) tree.answer[node] = errors.best_answer(tree.class_weights(node), policy);
         for (int b = 0; b < tree.n_children[node]; ++b) tree.answer[tree.first_child[node] + b] = tree.answer[node];

@@ -38,7 +38,7 @@ struct GrowPolicy {
     bool mdl_correction = false;  // of C4.5 release 8: a numeric test pays for choosing among its cuts
     bool context = false;         // a test that is paid for on the path costs nothing more
     int idx_depth = 1;            // of IDX: how many tests in a row a candidate is judged by
-    Answer answer = Answer::majority;
+    AnswerPolicy answer = AnswerPolicy::majority;
     int n_threads = 1;
     std::span<const double> biases;  // by test: what the criterion takes for the list price; infinite: never asked; empty: the price itself
     SamplingPolicy sampling;
@@ -67,6 +67,6 @@ std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing
                                  Cancellation& cancellation);
 
 // Gives every node its answer; an empty one takes its parent's.
-void assign_answers(Tree& tree, const ErrorCosts& errors, Answer policy);
+void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy);
 
 }  // namespace worthwhile

@@ -152,7 +152,7 @@ public:
         : data_(data), pricing_(pricing), errors_(errors), policy_(policy),
           samplers_(static_cast<std::size_t>(std::max(policy.n_threads, 1))) {}
 
-    Sampler<Word>& sampler(int thread = 0) {
+    Sampler<Word>& sampler(int thread) {
         auto& sampler = samplers_[static_cast<std::size_t>(thread)];
         if (!sampler) sampler = std::make_unique<Sampler<Word>>(data_, pricing_, errors_, policy_);
         return *sampler;

@@ -43,7 +43,7 @@ void sort_by_upper_half(std::vector<SortEntry>& entries, std::vector<SortEntry>&
     }
 }
 
-// Values seldom agree in sign, exponent and the first 20 bits of the mantissa: runs that do are short, or all of one value.
+// Values rarely agree in sign, exponent and the first 20 bits of the mantissa: runs that do are short, or all of one value.
 inline void sort_entries(std::vector<SortEntry>& entries, std::vector<SortEntry>& buffer) {
     if (entries.size() < 20'000)
         sort_by_upper_half<8>(entries, buffer);

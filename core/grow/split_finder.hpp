@@ -65,7 +65,7 @@ public:
         for (Candidate& c : found) sum += c.score = c.stats.gain > 1e-10 ? policy_.criterion->score(c.stats, policy_.omega) : 0.0;
         if (sum <= 0)
             for (Candidate& c : found) sum += c.score = 1.0;
-        double at = random.share() * sum;
+        double at = random.uniform() * sum;
         for (const Candidate& c : found)
             if ((at -= c.score) < 0) return c;
         return found.back();

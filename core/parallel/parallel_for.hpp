@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <mutex>
 
 #include "parallel/cancellation.hpp"
@@ -10,8 +11,8 @@
 
 namespace worthwhile {
 
-// The exception that parallel work ends with: the first one. Only an interruption replaces it, because Python already knows of the signal,
-// and anything replaces a mere cancellation.
+// The exception that parallel work ends with: the first of the highest rank. An interruption comes before all others, because Python already
+// knows of the signal; an error comes before a deadline, which callers may handle, and anything before a mere cancellation.
 class FirstException {
 public:
     // To be called while an exception is handled.
@@ -32,10 +33,12 @@ private:
             throw;
         } catch (const Cancelled&) {
             return 1;
-        } catch (const Interrupted&) {
-            return 3;
-        } catch (...) {
+        } catch (const DeadlinePassed&) {
             return 2;
+        } catch (const Interrupted&) {
+            return 4;
+        } catch (...) {
+            return 3;
         }
     }
 
@@ -45,24 +48,31 @@ private:
 };
 
 // Calls work(unit, thread) for every unit; which thread takes which unit must not matter to the result. Thread 0 is the calling one.
+// `first` keeps what the units throw, and `idle` what it likes: see ThreadPool::run.
 template <class Work>
-void parallel_for(int n_units, int n_threads, Work work) {
+void parallel_for(int n_units, int n_threads, Work work, FirstException& first, const std::function<void()>& idle) {
     if (n_threads > n_units) n_threads = n_units;
     if (n_threads <= 1) {
         for (int i = 0; i < n_units; ++i) work(i, 0);
         return;
     }
     std::atomic<int> next{0};
-    FirstException first;
-    ThreadPool::instance().run(n_threads - 1, [&](int thread) noexcept {
+    const auto run_units = [&](int thread) noexcept {
         try {
             for (int i; (i = next.fetch_add(1)) < n_units;) work(i, thread);
         } catch (...) {
             next = n_units;  // the others finish their unit and stop
             first.keep();
         }
-    });
+    };
+    ThreadPool::instance().run(n_threads - 1, run_units, idle);
     first.rethrow();
+}
+
+template <class Work>
+void parallel_for(int n_units, int n_threads, Work work) {
+    FirstException first;
+    parallel_for(n_units, n_threads, work, first, {});
 }
 
 // The same for long units that can be ended in the middle: work(unit, thread, cancellation) polls a cancellation of its own, which throws when
@@ -70,9 +80,13 @@ void parallel_for(int n_units, int n_threads, Work work) {
 template <class Work>
 void cancellable_for(int n_units, int n_threads, Cancellation& caller, Clock::time_point deadline, Work work) {
     std::atomic<bool> failed{false};
-    parallel_for(n_units, n_threads, [&](int unit, int thread) {
+    FirstException first;
+    const auto work_on = [&](int unit, int thread) {
         Cancellation own([&, thread] {
-            if (thread == 0) caller.poll();
+            if (thread == 0)
+                caller.poll();
+            else
+                ThreadPool::call_idle();
             if (failed) throw Cancelled();
             if (deadline != Clock::time_point::max() && Clock::now() >= deadline) throw DeadlinePassed();
         });
@@ -83,7 +97,18 @@ void cancellable_for(int n_units, int n_threads, Cancellation& caller, Clock::ti
             failed = true;
             throw;
         }
-    });
+    };
+    // The caller may want an end when the calling thread has no unit left.
+    const auto idle = [&]() noexcept {
+        if (failed) return;  // the others end soon; a signal must not be asked for again once it has raised an exception
+        try {
+            caller.poll();
+        } catch (...) {
+            failed = true;
+            first.keep();
+        }
+    };
+    parallel_for(n_units, n_threads, work_on, first, idle);
 }
 
 template <class Work>

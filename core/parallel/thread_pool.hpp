@@ -18,8 +18,12 @@ public:
     static ThreadPool& instance();
 
     // Calls work(0) on the calling thread and, if helpers are free before that has ended, work(1), ..., work(n_helpers) on these.
-    // Returns when all of them have returned. Work must not throw; it may call this again.
-    void run(int n_helpers, const std::function<void(int)>& work);
+    // Returns when all of them have returned. Work must not throw; it may call this again. While the calling thread waits for its helpers,
+    // it calls `idle` about every 50 ms and after each part of their work that it helps with; idle must not throw.
+    void run(int n_helpers, const std::function<void(int)>& work, const std::function<void()>& idle = {});
+
+    // For work that a waiting thread may be helping with: calls the `idle` of the run that this thread waits in, if there is one.
+    static void call_idle();
 
 private:
     struct Shared;

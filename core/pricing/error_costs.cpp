@@ -5,11 +5,11 @@
 
 namespace worthwhile {
 
-int ErrorCosts::best_answer(const double* weights, Answer policy) const {
+int ErrorCosts::best_answer(const double* weights, AnswerPolicy policy) const {
     double total = 0;
     for (int c = 0; c < n_classes; ++c) total += weights[c];
     int best = 0;
-    if (policy == Answer::majority) {
+    if (policy == AnswerPolicy::majority) {
         for (int c = 1; c < n_classes; ++c)
             if (weights[c] > weights[best] + 1e-9 * total) best = c;
         return best;

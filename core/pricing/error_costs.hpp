@@ -5,7 +5,7 @@
 
 namespace worthwhile {
 
-enum class Answer { majority, least_cost };
+enum class AnswerPolicy { majority, least_cost };
 
 struct ErrorCosts {
     int n_classes = 0, n_answers = 0;
@@ -29,9 +29,9 @@ struct ErrorCosts {
             for (int a = 0; a < n_answers; ++a) costs[a] += weights[c] * row[a];
         }
     }
-    int best_answer(const double* weights, Answer policy) const;
+    int best_answer(const double* weights, AnswerPolicy policy) const;
     // Error cost of the best answer.
-    double of_best(const double* weights, Answer policy) const { return of(weights, best_answer(weights, policy)); }
+    double of_best(const double* weights, AnswerPolicy policy) const { return of(weights, best_answer(weights, policy)); }
 };
 
 // C4.5's pessimistic number of errors among `cases` of which `errors` are wrong, confidence cf in (0, 1].

@@ -229,7 +229,7 @@ public:
 
     struct Value {
         double errors = 0;  // estimated error cost of the leaves
-        double prices = 0;  // what the subtree charges the cases that come to it without an account of their own
+        double prices = 0;  // what the subtree charges the cases for which `paid` is not kept case by case
     };
 
     // Without `cut` the tree is only valued, not pruned.

@@ -12,7 +12,7 @@ namespace worthwhile {
 struct PrunePolicy {
     double confidence = 0.25;
     bool raise_subtrees = true;
-    Answer answer = Answer::majority;
+    AnswerPolicy answer = AnswerPolicy::majority;
 };
 
 // C4.5: by the pessimistic number of errors.

@@ -1,4 +1,4 @@
-// The border to Python, and the only folder that knows nanobind. Python checks what users hand in and says what is wrong with it; here it is
+// The bindings to Python, in the only folder that knows nanobind. Python checks what users hand in and says what is wrong with it; here it is
 // only made sure that nothing leads out of bounds.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -7,6 +7,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -145,8 +147,12 @@ struct OwnedTable {
         std::call_once(stored, [&] { own_store = std::make_unique<const ColumnStore>(table); });
         return *own_store;
     }
+    void check_new(std::size_t length) const {
+        check_length(length, table.n_cases, "a column");
+        check(!own_store, "a table from which a forest was grown takes no further column");
+    }
     void add_numeric(In1<double> a) {
-        check_length(a.shape(0), table.n_cases, "a column");
+        check_new(a.shape(0));
         Column column;
         column.values = a.data();
         column.stride = static_cast<std::ptrdiff_t>(a.stride(0));
@@ -154,13 +160,16 @@ struct OwnedTable {
         numeric.push_back(std::move(a));
     }
     void add_nominal(In1<int32_t> a, int n_values, const std::vector<std::vector<int32_t>>& levels) {
-        check_length(a.shape(0), table.n_cases, "a column");
+        check_new(a.shape(0));
+        check(n_values >= 0, "'n_values' must not be negative, got " + std::to_string(n_values));
+        check(!levels.empty(), "a nominal column needs at least one level");
         std::vector<Level> own;
         for (const std::vector<int32_t>& branch_of : levels) {
-            check_length(branch_of.size(), static_cast<std::size_t>(std::max(n_values, 0)), "a level of a nominal column");
+            check_length(branch_of.size(), static_cast<std::size_t>(n_values), "a level of a nominal column");
             int32_t n_branches = 0;
             for (int32_t b : branch_of) {
-                check(b >= 0, "a branch of a level must not be negative");
+                check(b >= 0 && b < n_values,
+                      "a branch of a level must be from 0 to " + std::to_string(n_values - 1) + ", got " + std::to_string(b));
                 n_branches = std::max(n_branches, b + 1);
             }
             own.push_back({n_branches, branch_of});
@@ -218,7 +227,7 @@ Pruning pruning_named(const std::string& name) {
     return Pruning::none;
 }
 
-Answer answer_policy(bool least_cost) { return least_cost ? Answer::least_cost : Answer::majority; }
+AnswerPolicy answer_policy(bool least_cost) { return least_cost ? AnswerPolicy::least_cost : AnswerPolicy::majority; }
 
 struct Policy : LearnPolicy {
     std::vector<double> biases;
@@ -305,12 +314,36 @@ void check_sizes(const OwnedTable& table, const OwnedPricing& pricing) {
     check_length(table.table.columns.size(), pricing.pricing.marginal.size(), "the columns of a table");
 }
 
+// Growing looks nominal codes up without asking whether they are in range, and relies on `has_missing`; walking cases down a tree does not.
+void check_values(const Table& table) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const Column& column = table.columns[c];
+        bool any_missing = false;
+        if (column.numeric()) {
+            if (table.has_missing) continue;
+            for (std::size_t row = 0; row < table.n_cases; ++row) any_missing |= std::isnan(column.value(row));
+        } else {
+            int32_t least = 0, largest = -1;
+            for (std::size_t row = 0; row < table.n_cases; ++row) {
+                least = std::min(least, column.code(row));
+                largest = std::max(largest, column.code(row));
+            }
+            check(least >= -1 && largest < column.n_values,
+                  "column " + std::to_string(c) + " of the training cases must have codes from -1 (missing) to " +
+                      std::to_string(column.n_values - 1) + ", got " + std::to_string(least < -1 ? least : largest));
+            any_missing = least < 0;
+        }
+        check(table.has_missing || !any_missing, "column " + std::to_string(c) + " has a missing value, but 'has_missing' is False");
+    }
+}
+
 TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, int n_classes, const Optional1<double>& weights) {
     const std::size_t n = table.table.n_cases;
     check_length(classes.shape(0), n, "'classes'");
     check(std::all_of(classes.data(), classes.data() + n, [&](int32_t c) { return c >= 0 && c < n_classes; }),
           "'classes' holds a number that is no class");
     if (weights) check_length(weights->shape(0), n, "'weights'");
+    check_values(table.table);
     return {table.table, to_span(classes), n_classes, to_span(weights)};
 }
 
@@ -459,8 +492,8 @@ RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n,
             array_or_none(request.charged, std::move(routes.charged), {n, TestSet(n_tests).n_words()})};
 }
 
-RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Answer policy,
-                        const RouteRequest& request, const Optional2<double>& case_prices) {
+RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors,
+                        AnswerPolicy policy, const RouteRequest& request, const Optional2<double>& case_prices) {
     const Pricing priced = with_case_prices(pricing, table, case_prices);
     check_tree(tree, table.table, priced, errors);
     Routes routes =
@@ -526,6 +559,7 @@ struct OwnedForestRouter {
     }
 
     VoteArrays consult_all(const std::vector<const Tree*>& trees, int n_threads) {
+        for (const Tree* tree : trees) check(tree != nullptr, "'trees' must hold trees, got None");
         ForestVotes votes = run([&](Cancellation& cancellation) { return router.consult_all(trees, n_threads, cancellation); });
         const std::size_t k = n_cases ? votes.votes.size() / n_cases : 0;
         return {nb::cast(to_numpy(std::move(votes.votes), {n_cases, k})), nb::cast(to_numpy(std::move(votes.counts), {n_cases, k})),
@@ -628,12 +662,7 @@ void define_functions(nb::module_& m) {
         "route",
         [](const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost, bool answers,
            bool prices, bool shares, bool charged, int n_threads, Optional2<double> case_prices) {
-            RouteRequest request;
-            request.answers = answers;
-            request.prices = prices;
-            request.shares = shares;
-            request.charged = charged;
-            request.n_threads = n_threads;
+            const RouteRequest request{.answers = answers, .prices = prices, .shares = shares, .charged = charged, .n_threads = n_threads};
             return route_cases(tree, table, pricing, errors, answer_policy(least_cost), request, case_prices);
         },
         "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "answers"_a = false, "prices"_a = false,

@@ -19,7 +19,7 @@ struct FastNode {
 
 class Router {
 public:
-    Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
+    Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
            const RouteRequest& request)
         : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(tree),
           walker_(tree, table, pricing, subtrees_) {
@@ -175,7 +175,7 @@ private:
     const Table& table_;
     const Pricing& pricing_;
     const ErrorCosts& errors_;
-    const Answer policy_;
+    const AnswerPolicy policy_;
     const RouteRequest request_;
     const NodeShares shares_;
     const TreeWalker walker_;
@@ -191,7 +191,7 @@ private:
 
 }  // namespace
 
-Routes route(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
+Routes route(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
              const RouteRequest& request, Cancellation& cancellation) {
     constexpr std::size_t kChunk = 1 << 15;
     const std::size_t n = table.n_cases;

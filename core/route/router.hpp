@@ -24,7 +24,7 @@ struct RouteRequest {
     int n_threads = 1;
 };
 
-Routes route(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
+Routes route(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
              const RouteRequest& request, Cancellation& cancellation);
 
 }  // namespace worthwhile

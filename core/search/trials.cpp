@@ -130,7 +130,7 @@ private:
     NominalIndicators indicators_;
 };
 
-double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& pricing, const ErrorCosts& errors, Answer policy,
+double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                     Cancellation& cancellation) {
     const Routes routes = route(tree, cases.table, pricing, errors, policy, {.answers = true, .prices = true}, cancellation);
     double cost = 0, weight = 0;
@@ -189,7 +189,7 @@ std::vector<uint8_t> random_half(std::size_t n_cases, uint64_t seed, int split) 
     std::vector<uint8_t> grows(n_cases);
     std::size_t wanted = (n_cases + 1) / 2;
     for (std::size_t row = 0; row < n_cases; ++row) {
-        grows[row] = random.share() * static_cast<double>(n_cases - row) < static_cast<double>(wanted);
+        grows[row] = random.uniform() * static_cast<double>(n_cases - row) < static_cast<double>(wanted);
         wanted -= grows[row];
     }
     return grows;

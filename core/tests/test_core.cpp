@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <set>
@@ -91,7 +92,7 @@ TEST_CASE("the exception that cancels the others counts, not their cancellation"
     CHECK(cancelled);
 }
 
-TEST_CASE("an interruption is never lost") {
+TEST_CASE("an error is not hidden by a deadline, and an interruption by nothing") {
     FirstException first;
     const auto keep = [&](auto error) {
         try {
@@ -102,9 +103,13 @@ TEST_CASE("an interruption is never lost") {
     };
     keep(Cancelled());
     CHECK_THROWS_AS(first.rethrow(), Cancelled);
+    keep(DeadlinePassed());
+    keep(Cancelled());
+    CHECK_THROWS_AS(first.rethrow(), DeadlinePassed);
     keep(std::bad_alloc());
     keep(std::runtime_error("a later one"));
     keep(Cancelled());
+    keep(DeadlinePassed());
     CHECK_THROWS_AS(first.rethrow(), std::bad_alloc);
     keep(Interrupted());
     keep(std::bad_alloc());
@@ -128,6 +133,84 @@ TEST_CASE("only the calling thread asks the caller") {
                                     }),
                     Interrupted);
     CHECK_FALSE(elsewhere);
+}
+
+TEST_CASE("the caller is asked while the calling thread waits for the last unit") {
+    const auto start = Clock::now();
+    Cancellation caller([&] {
+        if (Clock::now() - start > std::chrono::milliseconds(100)) throw Interrupted();
+    });
+    std::atomic<bool> taken{false};
+    const auto interrupted = [&] {
+        cancellable_for(2, 2, caller, [&](int, int thread, Cancellation& own) {
+            if (thread == 0) {  // ends as soon as the helper has the other unit
+                wait_for([&] { return taken.load(); });
+                return;
+            }
+            taken = true;
+            wait_for([&] {
+                own.poll();
+                return false;
+            });
+        });
+    };
+    CHECK_THROWS_AS(interrupted(), Interrupted);
+    CHECK(Clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("the caller is asked while the calling thread helps with work within the last unit") {
+    const auto here = std::this_thread::get_id();
+    const auto start = Clock::now();
+    Cancellation caller([&] {
+        if (Clock::now() - start > std::chrono::milliseconds(100)) throw Interrupted();
+    });
+    std::atomic<bool> taken{false}, helps{false};
+    const auto interrupted = [&] {
+        cancellable_for(2, 2, caller, [&](int, int thread, Cancellation& own) {
+            if (thread == 0) {
+                wait_for([&] { return taken.load(); });
+                return;
+            }
+            taken = true;
+            // Of the 15 helpers that this wants, one is this thread itself: the calling thread has a place among them.
+            cancellable_for(16, 16, own, [&](int, int, Cancellation& inner) {
+                helps = helps || std::this_thread::get_id() == here;
+                wait_for([&] {
+                    inner.poll();
+                    return false;
+                });
+            });
+        });
+    };
+    CHECK_THROWS_AS(interrupted(), Interrupted);
+    CHECK(helps);
+    CHECK(Clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("a caller is not kept by the work of another caller") {
+    // The calling thread waits for its helper while another thread has long work with a place for one more thread: of the 31 helpers that
+    // it wants, one is still at work here.
+    std::atomic<bool> taken{false}, shared{false}, ended{false};
+    const auto start = Clock::now();
+    std::thread other;
+    parallel_for(2, 2, [&](int, int thread) {
+        if (thread == 0) {
+            wait_for([&] { return taken.load(); });
+            other = std::thread([&] {
+                parallel_for(32, 32, [&](int, int) {
+                    shared = true;
+                    wait_for([&] { return ended.load(); });
+                });
+            });
+            return;
+        }
+        taken = true;
+        wait_for([&] { return shared.load(); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    });
+    ended = true;
+    CHECK(Clock::now() - start < std::chrono::seconds(5));
+    other.join();
 }
 
 TEST_CASE("a deadline ends all units") {
@@ -207,6 +290,7 @@ TEST_CASE("node tables that lead out of bounds are refused") {
     refused([](Tree& t) { t.n_classes = 0; });
     refused([](Tree& t) { t.weights.pop_back(); });
     refused([](Tree& t) { t.threshold.pop_back(); });
+    refused([](Tree& t) { t.threshold[0] = std::numeric_limits<double>::quiet_NaN(); });
     refused([](Tree& t) { t.first_child[0] = 0; });
     refused([](Tree& t) { t.first_child[0] = 2; });
     refused([](Tree& t) { t.first_child[0] = -1; });

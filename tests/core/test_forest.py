@@ -396,3 +396,9 @@ def test_votes_are_counted_for_classes_only(answer, n_rejects):
     for consult in (lambda: forest.consult(tree), lambda: forest.consult_all([tree])):
         with pytest.raises(ValueError, match=f"node 2 has the answer {answer}, but there are 2"):
             consult()
+
+
+def test_none_is_no_tree():
+    problem = ref.Problem([np.arange(4.0)], [0], [0, 0, 1, 1], 2)
+    with pytest.raises(ValueError, match="'trees' must hold trees, got None"):
+        router_for(problem, problem.columns).consult_all([None])

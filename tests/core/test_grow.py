@@ -330,6 +330,7 @@ def test_a_sound_node_table_is_taken():
         ({"map_start": [-1, 1, -1, -1, -1]}, "node 1 has a map that ends outside"),
         ({"map_size": [0, 2**31 - 1, 0, 0, 0]}, "node 1 has a map that ends outside"),
         ({"map_size": [0, -1, 0, 0, 0]}, "node 1 has a map that ends outside"),
+        ({"threshold": [np.nan, 0, 0, 0, 0]}, "node 0 has the threshold NaN"),
         ({"maps": [0, 2, -1]}, "node 1 has another number of children than of branches"),
         ({"maps": [0, 1, -7]}, "node 1 has a map with the branch -7"),
         ({"answer": [0, 1, 0, -1, 2]}, "node 3 has the answer -1"),
@@ -363,6 +364,7 @@ def test_trees_that_are_too_deep_for_recursion_are_refused():
         ({"test": [0, 2, -1, -1, -1]}, "node 1 asks for test 2, but there are 2"),
         ({"test": [1, 1, -1, -1, -1]}, "node 0 takes test 1 for one of the other kind"),
         ({"test": [0, 0, -1, -1, -1]}, "node 1 takes test 0 for one of the other kind"),
+        ({"map_size": [0, 2, 0, 0, 0]}, "node 1 has a map of 2 values, but test 1 has 3"),
         ({"answer": [0, 1, 0, 1, 3]}, "node 4 has the answer 3, but there are 3"),
         ({"answer": [9, 1, 0, 1, 2]}, "node 0 has the answer 9, but there are 3"),
     ],
@@ -400,3 +402,81 @@ def test_tables_and_prices_of_other_sizes_are_refused():
         _core.grow(table, np.zeros(6, dtype=np.int32), np.ones(7), *settings)
     with pytest.raises(ValueError, match="'biases' must have the length 2, got 1"):
         core_grow(problem, ref.Policy("icf", biases=[1.0]))
+
+
+@pytest.mark.parametrize(
+    ("n_values", "levels", "message"),
+    [
+        (-1, [[]], "'n_values' must not be negative, got -1"),
+        (3, [], "a nominal column needs at least one level"),
+        (3, [[0, 1]], "a level of a nominal column must have the length 3, got 2"),
+        (3, [[0, 1, 2], [0, -1, 1]], "a branch of a level must be from 0 to 2, got -1"),
+        (3, [[0, 1, 2], [0, 3, 1]], "a branch of a level must be from 0 to 2, got 3"),
+        (3, [[0, 1, 2**31 - 1]], "a branch of a level must be from 0 to 2, got 2147483647"),
+    ],
+)
+def test_levels_that_lead_out_of_bounds_are_refused(n_values, levels, message):
+    with pytest.raises(ValueError, match=message):
+        _core.Table(6, False).add_nominal(np.zeros(6, dtype=np.int32), n_values, levels)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "code", "has_missing", "message"),
+    [
+        (0.5, 2, False, None),
+        (np.nan, -1, True, None),
+        (0.5, 3, True, r"column 1 of the training cases must have codes from -1 \(missing\) to 2, got 3"),
+        (
+            0.5,
+            2**31 - 1,
+            False,
+            r"column 1 of the training cases must have codes from -1 \(missing\) to 2, got 2147483647",
+        ),
+        (0.5, -2, True, r"column 1 of the training cases must have codes from -1 \(missing\) to 2, got -2"),
+        (0.5, -1, False, "column 1 has a missing value, but 'has_missing' is False"),
+        (np.nan, 2, False, "column 0 has a missing value, but 'has_missing' is False"),
+    ],
+)
+def test_values_that_growing_cannot_rely_on_are_refused(number, code, has_missing, message, stride):
+    """Growing does; walking cases down a tree takes an unknown code for a missing value."""
+    problem = bounded_problem()
+    numbers, codes = np.linspace(0, 1, 6 * stride), np.arange(6 * stride, dtype=np.int32) % 3
+    numbers[4 * stride], codes[4 * stride] = number, code
+    table = _core.Table(6, has_missing)
+    table.add_numeric(numbers[::stride])
+    table.add_nominal(codes[::stride], 3, [[0, 1, 2]])
+    classes, prices, errors = np.array(problem.y, dtype=np.int32), core_pricing(problem), core_errors(problem)
+    uses = [
+        lambda: _core.grow(table, classes, None, prices, errors, core_policy(ref.Policy())),
+        lambda: grow_forest_on(table, classes, prices),
+    ]
+    for use in uses:
+        if message is None:
+            use()
+        else:
+            with pytest.raises(ValueError, match=message):
+                use()
+    if has_missing:
+        _core.route(node_table(), table, prices, errors, least_cost=True, answers=True)
+
+
+def grow_forest_on(table, classes, prices):
+    return _core.grow_forest(
+        table, classes, 2, np.ones((1, len(classes))), prices, impurity="pairs", parameter=0.0, expected=True,
+        cuts="exact", context=False, max_depth=3, seeds=[0], n_threads=1,
+    )  # fmt: skip
+
+
+def test_a_table_takes_no_column_after_a_forest_was_grown_from_it():
+    """The forest's copy of the columns would not have it."""
+    problem = ref.Problem([np.linspace(0, 1, 6)], [0], [0, 1] * 3, 2)
+    table, classes = core_table(problem.columns, problem.n_values), np.array(problem.y, dtype=np.int32)
+    grow_forest_on(table, classes, core_pricing(problem))
+    for add in (
+        lambda: table.add_numeric(np.zeros(6)),
+        lambda: table.add_nominal(np.zeros(6, dtype=np.int32), 1, [[0]]),
+    ):
+        with pytest.raises(ValueError, match="a table from which a forest was grown takes no further column"):
+            add()
+    grow_forest_on(table, classes, core_pricing(problem))
