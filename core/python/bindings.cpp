@@ -316,24 +316,30 @@ void check_sizes(const OwnedTable& table, const OwnedPricing& pricing) {
 
 // Growing looks nominal codes up without asking whether they are in range, and relies on `has_missing`; walking cases down a tree does not.
 void check_values(const Table& table) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        const Column& column = table.columns[c];
-        bool any_missing = false;
-        if (column.numeric()) {
-            if (table.has_missing) continue;
-            for (std::size_t row = 0; row < table.n_cases; ++row) any_missing |= std::isnan(column.value(row));
-        } else {
-            int32_t least = 0, largest = -1;
-            for (std::size_t row = 0; row < table.n_cases; ++row) {
-                least = std::min(least, column.code(row));
-                largest = std::max(largest, column.code(row));
+    constexpr std::size_t kBlock = 128;  // rows at a time: in a table stored row by row, the columns share cache lines
+    for (std::size_t begin = 0; begin < table.n_cases; begin += kBlock) {
+        const std::size_t end = std::min(begin + kBlock, table.n_cases);
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            const Column& column = table.columns[c];
+            bool any_missing = false;
+            if (column.numeric()) {
+                if (table.has_missing) continue;
+                for (std::size_t row = begin; row < end; ++row) any_missing |= std::isnan(column.value(row));
+            } else {
+                int32_t least = 0, largest = -1;
+                for (std::size_t row = begin; row < end; ++row) {
+                    least = std::min(least, column.code(row));
+                    largest = std::max(largest, column.code(row));
+                }
+                if (least < -1 || largest >= column.n_values)
+                    throw std::invalid_argument(
+                        "column " + std::to_string(c) + " of the training cases must have codes from -1 (missing) to " +
+                        std::to_string(column.n_values - 1) + ", got " + std::to_string(least < -1 ? least : largest));
+                any_missing = least < 0;
             }
-            check(least >= -1 && largest < column.n_values,
-                  "column " + std::to_string(c) + " of the training cases must have codes from -1 (missing) to " +
-                      std::to_string(column.n_values - 1) + ", got " + std::to_string(least < -1 ? least : largest));
-            any_missing = least < 0;
+            if (any_missing && !table.has_missing)
+                throw std::invalid_argument("column " + std::to_string(c) + " has a missing value, but 'has_missing' is False");
         }
-        check(table.has_missing || !any_missing, "column " + std::to_string(c) + " has a missing value, but 'has_missing' is False");
     }
 }
 
