@@ -52,8 +52,8 @@ known = {"costs": data.costs, "nominal": data.nominal, "columns": data.feature_n
 costs = ww.Costs(tests={"x0": 1.0}, errors=9)
 tree = ww.C45Classifier(costs=costs).fit(small, small_y)
 large_tree = ww.C45Classifier(costs=costs).fit(large, large_y)
-new_forest = ww.BudgetForestClassifier(max_trees=20, random_state=0)
-forest = ww.BudgetForestClassifier(max_trees=20, random_state=0).fit(*some)
+new_forest = ww.BudgetForestClassifier(max_trees=20, sampling="drawn", random_state=0)
+forest = ww.BudgetForestClassifier(max_trees=20, sampling="drawn", random_state=0).fit(*some)
 for line in sys.stdin:
     code, times = json.loads(line)
     work = eval(f"lambda: {code}")  # the benchmark's own text

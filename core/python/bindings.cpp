@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sstream>
 
 #include "data/column_store.hpp"
 #include "data/tree_check.hpp"
@@ -74,18 +75,26 @@ nb::object array_or_none(bool wanted, std::vector<T> values, std::vector<std::si
 
 // ---- checks
 
-void check(bool fine, const std::string& message) {
+void check(bool fine, const char* message) {
     if (!fine) throw std::invalid_argument(message);
 }
 
+// The parts of a message are put together only where it is thrown: a table of 8 columns took a third longer otherwise.
+template <class... Parts>
+void check(bool fine, const Parts&... parts) {
+    if (fine) return;
+    std::ostringstream message;
+    (message << ... << parts);
+    throw std::invalid_argument(message.str());
+}
+
 void check_length(std::size_t length, std::size_t expected, const char* what) {
-    check(length == expected, std::string(what) + " must have the length " + std::to_string(expected) + ", got " + std::to_string(length));
+    check(length == expected, what, " must have the length ", expected, ", got ", length);
 }
 
 template <class Array>
 void check_shape(const Array& array, std::size_t rows, std::size_t columns, const char* what) {
-    check(array.shape(0) == rows && array.shape(1) == columns,
-          std::string(what) + " must have the shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
+    check(array.shape(0) == rows && array.shape(1) == columns, what, " must have the shape (", rows, ", ", columns, ")");
 }
 
 void check_confidence(double cf) { check(cf >= 0 && cf <= 1, "a confidence level is a number from 0 to 1"); }
@@ -161,15 +170,14 @@ struct OwnedTable {
     }
     void add_nominal(In1<int32_t> a, int n_values, const std::vector<std::vector<int32_t>>& levels) {
         check_new(a.shape(0));
-        check(n_values >= 0, "'n_values' must not be negative, got " + std::to_string(n_values));
+        check(n_values >= 0, "'n_values' must not be negative, got ", n_values);
         check(!levels.empty(), "a nominal column needs at least one level");
         std::vector<Level> own;
         for (const std::vector<int32_t>& branch_of : levels) {
             check_length(branch_of.size(), static_cast<std::size_t>(n_values), "a level of a nominal column");
             int32_t n_branches = 0;
             for (int32_t b : branch_of) {
-                check(b >= 0 && b < n_values,
-                      "a branch of a level must be from 0 to " + std::to_string(n_values - 1) + ", got " + std::to_string(b));
+                check(b >= 0 && b < n_values, "a branch of a level must be from 0 to ", n_values - 1, ", got ", b);
                 n_branches = std::max(n_branches, b + 1);
             }
             own.push_back({n_branches, branch_of});
@@ -223,7 +231,7 @@ ErrorCosts make_errors(Contiguous2<double> matrix) {
 Pruning pruning_named(const std::string& name) {
     if (name == "pessimistic") return Pruning::pessimistic;
     if (name == "cost") return Pruning::cost;
-    check(name == "none", "unknown pruning: " + name);
+    check(name == "none", "unknown pruning: ", name);
     return Pruning::none;
 }
 
@@ -257,7 +265,7 @@ struct Policy : LearnPolicy {
 
     void set_sampling(int r, bool greedy_first, bool by_size, const std::string& samples, double confidence, double margin, uint64_t seed) {
         check_confidence(confidence);
-        check(samples == "grown" || samples == "pruned", "unknown samples: " + samples);
+        check(samples == "grown" || samples == "pruned", "unknown samples: ", samples);
         grow.sampling.r = r;
         grow.sampling.greedy_first = greedy_first;
         grow.sampling.by_size = by_size;
@@ -394,8 +402,8 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     ForestPolicy policy;
     const auto impurity = given.take<std::string>("impurity"), cuts = given.take<std::string>("cuts");
     policy.impurity = find_impurity(impurity);
-    check(policy.impurity != nullptr, "unknown impurity: " + impurity);
-    check(cuts == "random" || cuts == "exact", "unknown cuts: " + cuts);
+    check(policy.impurity != nullptr, "unknown impurity: ", impurity);
+    check(cuts == "random" || cuts == "exact", "unknown cuts: ", cuts);
     policy.exact_cuts = cuts == "exact";
     policy.parameter = given.take<double>("parameter");
     policy.expected = given.take<bool>("expected");
@@ -646,7 +654,7 @@ void define_functions(nb::module_& m) {
         "impurity",
         [](const std::string& name, Contiguous1<double> counts, double parameter) {
             const Impurity* impurity = find_impurity(name);
-            check(impurity != nullptr, "unknown impurity: " + name);
+            check(impurity != nullptr, "unknown impurity: ", name);
             return impurity->value(counts.data(), static_cast<int>(counts.shape(0)), parameter);
         },
         "name"_a, "counts"_a, "parameter"_a, "How mixed classes of these sizes are.");

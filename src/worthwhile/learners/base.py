@@ -206,9 +206,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._labels()[answers], prices
 
     def _labels(self) -> npt.NDArray[Any]:
-        context = self.problem_
-        labels: npt.NDArray[Any] = context.answer_labels
-        return self.classes_ if len(context.answers) == len(self.classes_) else labels
+        labels = self.problem_.answer_labels
+        # Without reject answers, the labels keep the type that they had in y.
+        return self.classes_ if len(labels) == len(self.classes_) else labels
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return, for each case, the class shares of the leaf it ends in, in the order of `classes_`."""

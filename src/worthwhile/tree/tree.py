@@ -258,7 +258,7 @@ class Tree:
         n_threads: int = 1,
     ) -> tuple[Any, Any, Any]:
         columns = X if isinstance(X, Columns) else self.context.read(X)
-        table = self.schema.encode(columns)
+        table = self.context.schema.encode(columns)
         return self.route_table(table, columns.n_cases, answers, prices, shares, case_prices, n_threads)
 
     def route_table(
@@ -273,6 +273,8 @@ class Tree:
     ) -> tuple[Any, Any, Any]:
         """Route an encoded table: (answer indices, prices, class shares), each None if not requested."""
         costs = self.context.bound_costs
+        if case_prices is not None:
+            case_prices = self.context.checked_case_prices(case_prices, n_cases)
         answers_, prices_, shares_, _ = _core.route(
             self._core_tree,
             table,
@@ -283,7 +285,7 @@ class Tree:
             prices=prices,
             shares=shares,
             n_threads=n_threads,
-            case_prices=self.context.checked_case_prices(case_prices, n_cases),
+            case_prices=case_prices,
         )
         return answers_, prices_, shares_
 
