@@ -18,7 +18,8 @@ struct Tree {
     std::vector<int32_t> maps;       // -1: a value that this node does not know
     std::vector<int32_t> map_size;
     std::vector<int32_t> answer;
-    std::vector<double> weights;  // n_nodes x n_classes
+    std::vector<double> weights;        // n_nodes x n_classes: of the training cases, as the tree was grown
+    std::vector<double> probabilities;  // n_nodes x n_classes: of a new case; empty: the shares of the weights
 
     int size() const { return static_cast<int>(test.size()); }
     bool leaf(int node) const { return test[node] < 0; }

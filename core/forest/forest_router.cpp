@@ -19,7 +19,7 @@ namespace {
 class TreeRouter {
 public:
     TreeRouter(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors)
-        : tree_(tree), pricing_(pricing), errors_(errors), shares_(tree), walker_(tree, table, pricing, subtrees_) {
+        : tree_(tree), pricing_(pricing), errors_(errors), shares_(tree, node_probabilities), walker_(tree, table, pricing, subtrees_) {
         for (int node = 0; node < tree.size(); ++node) pure_.push_back(pure_leaf(node));
         if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree, pricing.n_tests());
     }

@@ -291,6 +291,10 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
     tree.answer = ints("answer");
     const auto weights = given.take<Contiguous2<double>>("weights");
     tree.weights.assign(weights.data(), weights.data() + weights.size());
+    if (const auto own = given.take<Optional2<double>>("probabilities", std::nullopt)) {
+        check_shape(*own, tree.test.size(), static_cast<std::size_t>(n_classes), "'probabilities'");
+        tree.probabilities.assign(own->data(), own->data() + own->size());
+    }
     given.finish();
     check_nodes(tree);
     return tree;
@@ -451,6 +455,19 @@ nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1
         run([&](Cancellation& cancellation) { return sample_trees(cases.data, pricing.pricing, errors, policy.grow, n, cancellation); }));
 }
 
+std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
+    return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)};
+}
+
+// The class weights of some cases at every node of a tree, as if it had been grown from them.
+nb::ndarray<nb::numpy, double> recounted(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes,
+                                         Optional1<double> weights) {
+    const TrainingSet data = make_training(table, classes, tree.n_classes, weights);
+    Tree counted = tree;
+    run([&](Cancellation&) { recount(counted, data); });
+    return to_numpy(std::move(counted.weights), nodes_by_classes(tree));
+}
+
 // What a tree is expected to cost per case.
 double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                  const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
@@ -590,10 +607,6 @@ auto field(std::vector<T> Tree::* member) {
     return [member](const Tree& tree) { return to_numpy(tree.*member); };
 }
 
-std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
-    return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)};
-}
-
 void define_classes(nb::module_& m) {
     nb::class_<OwnedTable>(m, "Table")
         .def(nb::init<std::size_t, bool>(), "n_cases"_a, "has_missing"_a)
@@ -624,8 +637,12 @@ void define_classes(nb::module_& m) {
         .def_prop_ro(
             "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
         .def(
-            "shares", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
-            "The class shares of every node.");
+            "shares", [](const Tree& tree) { return to_numpy(node_probabilities(tree), nodes_by_classes(tree)); },
+            "The class probabilities of every node: those of the tree if it has any, else by its weights.")
+        .def(
+            "votes", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
+            "The class shares of every node by its weights: what majority answers are made from.")
+        .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
         .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>>(), nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())

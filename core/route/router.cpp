@@ -21,7 +21,8 @@ class Router {
 public:
     Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
            const RouteRequest& request)
-        : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(tree),
+        : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(tree, node_probabilities),
+          votes_(tree, policy == AnswerPolicy::majority ? node_shares : node_probabilities),
           walker_(tree, table, pricing, subtrees_) {
         prepare_fast_walk();
         if (request.prices || request.charged) charge_leaves();
@@ -104,12 +105,13 @@ private:
             if (request_.answers) out.answer[row] = tree_.answer[leaf];
             if (request_.shares) std::copy_n(shares_.at(leaf), k, out.shares.data() + row * k);
         } else {
-            std::vector<double> mix(k, 0.0);
+            std::vector<double> mix(k, 0.0), votes(k, 0.0);
             auto add = [&](int at, double share) {
                 for (std::size_t c = 0; c < k; ++c) mix[c] += share * shares_.at(at)[c];
+                for (std::size_t c = 0; c < k; ++c) votes[c] += share * votes_.at(at)[c];
             };
             const int only = walker_.each_leaf(0, row, 1.0, add);
-            if (request_.answers) out.answer[row] = only >= 0 ? tree_.answer[only] : errors_.best_answer(mix.data(), policy_);
+            if (request_.answers) out.answer[row] = only >= 0 ? tree_.answer[only] : errors_.best_answer(votes.data(), policy_);
             if (request_.shares) std::copy(mix.begin(), mix.end(), out.shares.data() + row * k);
         }
         if (!request_.prices && !request_.charged) return;
@@ -177,7 +179,7 @@ private:
     const ErrorCosts& errors_;
     const AnswerPolicy policy_;
     const RouteRequest request_;
-    const NodeShares shares_;
+    const NodeShares shares_, votes_;  // probabilities, and what answers of cases in several leaves are made from
     const TreeWalker walker_;
     std::vector<FastNode> fast_;
     std::ptrdiff_t stride_ = 1;

@@ -73,6 +73,7 @@ class Tree:
         maps: _Ints,
         answer: _Ints,
         weights: _Floats,
+        probabilities: _Floats | None = None,
     ) -> None: ...
     test: _Ints
     threshold: _Floats
@@ -84,6 +85,8 @@ class Tree:
     answer: _Ints
     weights: _Floats
     def shares(self) -> _Floats: ...
+    def votes(self) -> _Floats: ...
+    def recounted(self, table: Table, classes: _Ints, weights: _Floats | None) -> _Floats: ...
 
 class ForestRouter:
     def __init__(self, table: Table, pricing: Pricing, errors: Errors, case_prices: _Floats | None = None) -> None: ...

@@ -75,6 +75,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
         self._learn(training)
+        self._assess(training)
         return self
 
     # ---- what a learner implements
@@ -82,6 +83,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, training: Training) -> None:
         """Learn, and set the fitted attributes."""
+
+    @abstractmethod
+    def _assess(self, training: Training) -> None:
+        """Find out what new cases are expected to cost."""
 
     @abstractmethod
     def _forget(self) -> None:

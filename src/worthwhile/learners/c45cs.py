@@ -90,6 +90,10 @@ class C45CSClassifier(C45Classifier):
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
+    cross_fit : bool, default True
+        Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
@@ -103,6 +107,10 @@ class C45CSClassifier(C45Classifier):
     ----------
     tree_ : Tree
         The learned tree.
+    expected_cost_ : float
+        What a new case is expected to cost, tests and errors together, measured out of fold.
+    expected_cost_interval_ : (float, float)
+        The 95 % confidence interval of `expected_cost_`.
     soft_label_weight_ : float
         Share of soft labels in the labels that the tree was grown from.
     preset_ : dict

@@ -103,6 +103,7 @@ RULES: Mapping[str, Rule] = {
     "mdl_correction": _BOOL,
     "context": _BOOL,
     "lazy": _BOOL,
+    "cross_fit": _BOOL,
     "nominal": Rule(_is_list, ("a list of column names or positions",), optional=True),
     "columns": Rule(_is_list, ("a list of column names",), optional=True),
     "hierarchies": Rule(

@@ -65,6 +65,10 @@ class Training:
             sample_weights=None if self.sample_weights is None else self.sample_weights[rows],
         )
 
+    def sample(self, n: int, rng: np.random.Generator) -> Training:
+        """Return at most n of the cases, drawn at random."""
+        return self if self.n_cases <= n else self.take(np.sort(rng.permutation(self.n_cases)[:n]))
+
     def repeated(self) -> Training:
         """Return the cases in a canonical order, each repeated as often as its weight says if all weights are whole.
 

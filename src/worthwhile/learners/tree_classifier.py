@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
+from worthwhile.learners.cross_fitting import FoldTree, assess, assessed_tree, fold_cases
+from worthwhile.learners.training import Training
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import Reader, parse_tree, write_tree
+from worthwhile.tree.json_format import ExpectedCost, Reader, parse_tree, write_tree
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.run import Fetch, Outcome
 from worthwhile.tree.tree import Tree
@@ -25,6 +28,39 @@ __all__ = ["TreeClassifier"]
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(CostSensitiveClassifier):
     """Base of learners of a single tree. A learner adds its parameters as fields, and `_learn`, which sets `tree_`."""
+
+    cross_fit: bool = True
+
+    def _assess(self, training: Training) -> None:
+        tree: Tree = self._tree()
+        found = assess(self._fold_trees(training), tree.answer == "least-cost") if self.cross_fit else None
+        self.tree_ = assessed_tree(tree, training, found)
+
+    def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
+        """Yield trees that the whole procedure grows from most of the cases, with the cases that were left out."""
+        for kept, held_out in fold_cases(training):
+            learner = copy.copy(self)
+            learner._learn(kept)
+            yield FoldTree(learner.tree_._core_tree, kept, held_out)
+
+    @property
+    def expected_cost_(self) -> float:
+        """What a new case is expected to cost, measured out of fold."""
+        return self._expected_cost().mean
+
+    @property
+    def expected_cost_interval_(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `expected_cost_`."""
+        _, low, high = self._expected_cost()
+        return low, high
+
+    def _expected_cost(self) -> ExpectedCost:
+        check_is_fitted(self)
+        tree: Tree | None = self.__dict__.get("tree_")
+        if tree is None or tree.expected_cost is None:
+            why = "was fitted with cross_fit=False or to a single case, or its tree is not grown yet (lazy=True)"
+            raise AttributeError(f"the expected cost is unknown: this {type(self).__name__} {why}")
+        return tree.expected_cost
 
     def _forget(self) -> None:
         self.__dict__.pop("tree_", None)

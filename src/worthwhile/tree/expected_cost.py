@@ -39,7 +39,7 @@ class _Path:
 
     chance: float
     charged: frozenset[int]
-    shares: npt.NDArray[np.float64]
+    shares: npt.NDArray[np.float64]  # (2, classes): probabilities and votes
     leaf: int  # -1: it ends in several leaves
     values: Values
 
@@ -70,7 +70,9 @@ def expected_cost(walk: Walk) -> float | None:
 class _ExpectedCost:
     def __init__(self, walk: Walk) -> None:
         self.walk, self.tree = walk, walk.tree
-        self.node_shares = self.tree._core_tree.shares()
+        core, least = self.tree._core_tree, self.tree.answer == "least-cost"
+        # Of every node: the class probabilities, and what the answer of a case in several leaves is made from.
+        self.node_shares = np.stack([core.shares(), core.shares() if least else core.votes()], axis=1)
         self.below: dict[int, _NodeBranches] = {}
         todo = [(position.node, position.paid) for position in walk.positions]
         while todo:
@@ -88,7 +90,9 @@ class _ExpectedCost:
         branch = -1 if is_open else walk.branch(node)
         if branch >= 0:
             return _NodeBranches(charged, walk.order(node, paid)[0], ((branch, 1.0),), False, False)
-        branches = tuple((b, share) for b, share in enumerate(self.tree.nodes.shares(node)) if share > 0)
+        nodes = self.tree.nodes
+        divided = nodes.frequencies(node) if is_open else nodes.shares(node)
+        branches = tuple((b, share) for b, share in enumerate(divided) if share > 0)
         new = walk.order(node, paid)[0] if is_open else frozenset()
         return _NodeBranches(charged, new, branches, not is_open, is_open)
 
@@ -129,8 +133,9 @@ class _ExpectedCost:
 
     def _error_cost(self, shares: npt.NDArray[np.float64], leaf: int) -> float:
         errors, least = self.tree.error_costs, self.tree.answer == "least-cost"
-        answer = int(self.tree.nodes.answer[leaf]) if leaf >= 0 else best_answer(errors, shares, least)
-        return float(shares @ errors[:, answer])
+        probabilities, votes = shares
+        answer = int(self.tree.nodes.answer[leaf]) if leaf >= 0 else best_answer(errors, votes, least)
+        return float(probabilities @ errors[:, answer])
 
     def _paths(self, top: int) -> list[_Path]:
         """Return all paths from a node to the leaves, built bottom-up."""

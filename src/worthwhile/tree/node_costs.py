@@ -130,7 +130,7 @@ def _expected(tree: Tree, node: int, price: float, expected: list[float | None])
     if not tree.nodes.weights[children.start : children.stop].any():
         return None
     total = price
-    for child, share in zip(children, tree.nodes.shares(node), strict=True):
+    for child, share in zip(children, tree.nodes.frequencies(node), strict=True):
         if share > 0:
             below = expected[child]
             if below is None:

@@ -21,14 +21,14 @@ from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, explain
-from worthwhile.tree.json_format import parse_tree, read_json, write_tree
+from worthwhile.tree.json_format import ExpectedCost, parse_tree, read_json, write_tree
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.rules import rules
 from worthwhile.tree.run import Fetch, LedgerEntry, Outcome, may_ask, run
 from worthwhile.tree.text import to_dot, to_text
 
-__all__ = ["Advice", "Explanation", "LedgerEntry", "Outcome", "Tree"]
+__all__ = ["Advice", "ExpectedCost", "Explanation", "LedgerEntry", "Outcome", "Tree"]
 
 
 class Tree:
@@ -46,6 +46,8 @@ class Tree:
         Prices of the tests and error costs.
     nodes : Nodes
         The node table; node 0 is the root.
+    expected_cost : ExpectedCost or None
+        What a new case is expected to cost, with its 95 % interval, measured out of fold; None if it is unknown.
 
     Examples
     --------
@@ -65,17 +67,25 @@ class Tree:
     └─ > 38: sick
     """
 
-    def __init__(self, nodes: Nodes, context: ProblemContext, answer: str = "majority", core: Any = None) -> None:
+    def __init__(
+        self,
+        nodes: Nodes,
+        context: ProblemContext,
+        answer: str = "majority",
+        expected_cost: ExpectedCost | None = None,
+        core: Any = None,
+    ) -> None:
         self.nodes = nodes
         self.context = context
         self.answer = answer
+        self.expected_cost = expected_cost
         # A grown tree keeps the core's own copy; one from a file is handed over to the core.
         self._core_tree = nodes.to_core() if core is None else core
 
     @classmethod
     def from_core(cls, core: Any, context: ProblemContext, answer: str = "majority") -> Tree:
         """Return what the core has grown as a tree."""
-        return cls(Nodes.from_core(core), context, answer, core)
+        return cls(Nodes.from_core(core), context, answer, core=core)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_core_tree" in self.__dict__:
@@ -83,7 +93,7 @@ class Tree:
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tree, (self.nodes, self.context, self.answer)
+        return Tree, (self.nodes, self.context, self.answer, self.expected_cost)
 
     def __repr__(self) -> str:
         tests = ", ".join(self.tests_used()) or "none"
@@ -158,7 +168,7 @@ class Tree:
         return self.context.answer_labels[self._route(X, answers=True)[0]]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return, for each case, the class shares of its leaf (a weighted mean of leaves if a value is missing)."""
+        """Return the class probabilities of each case: those of its leaf, a mean of leaves if a value is missing."""
         return self._route(X, shares=True)[2]
 
     def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:

@@ -249,6 +249,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
 
+    def _assess(self, training: Training) -> None:
+        pass
+
     def _learn(self, training: Training) -> None:
         training = training.repeated()  # cases are drawn at random
         self._begin(self.budget)

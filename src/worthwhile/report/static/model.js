@@ -83,6 +83,9 @@ class Model {
       children: content.children || [],
       weights: content.weights,
       weight: sum(content.weights),
+      // Where a case with a missing value goes depends on the weights that the tree was grown from.
+      grown: content.believed || content.weights,
+      probabilities: content.probabilities,
       answer: this.answers.findIndex((answer) => sameLabel(answer, content.answer)),
     };
     if (content.test === undefined) return node;
@@ -92,6 +95,11 @@ class Model {
     return node;
   }
 
+  divided(node, weight) {
+    const each = node.children.map((child) => weight(this.nodes[child]));
+    return each.map((own) => (sum(each) > 0 ? own / sum(each) : 1 / each.length));
+  }
+
   // Adds the class shares of each node, taken from the nearest node with training cases at or above it, and the share of
   // cases per branch.
   addShares() {
@@ -99,11 +107,12 @@ class Model {
     const addTo = (at, above) => {
       const node = this.nodes[at];
       node.source = node.weight > 0 ? node : above;
-      node.shares = node.source
-        ? node.source.weights.map((weight) => weight / node.source.weight)
-        : this.classes.map((_, c) => (node.answer < k ? Number(node.answer === c) : 1 / k));
-      const total = sum(node.children.map((child) => this.nodes[child].weight));
-      node.branchShares = node.children.map((child) => (total > 0 ? this.nodes[child].weight / total : 1 / node.children.length));
+      const byClass = this.classes.map((_, c) => (node.answer < k ? Number(node.answer === c) : 1 / k));
+      const shares = (weights) => weights.map((weight) => weight / sum(weights));
+      node.votes = node.source ? shares(node.source.grown) : byClass; // what majority answers are made from
+      node.shares = node.probabilities || (node.source ? shares(node.source.weights) : byClass);
+      node.branchShares = this.divided(node, (child) => sum(child.grown)); // of a case with a missing value
+      node.frequencies = this.divided(node, (child) => child.weight);
     };
     addTo(0, null);
     const todo = [0];
@@ -135,10 +144,10 @@ class Model {
     return sum(shares.map((share, truth) => share * this.errors[truth][answer]));
   }
 
-  bestAnswer(shares) {
+  bestAnswer(shares, votes) {
     if (this.leastCost) return this.leastAnswer(shares);
     let best = 0;
-    shares.forEach((share, c) => { if (share > shares[best] + 1e-9 * sum(shares)) best = c; });
+    votes.forEach((vote, c) => { if (vote > votes[best] + 1e-9 * sum(votes)) best = c; });
     return best;
   }
 
@@ -161,7 +170,7 @@ class Model {
       const node = this.nodes[visit.at];
       const asked = node.test >= 0 && !known.has(node.test);
       let branches = [];
-      if (asked) branches = node.branchShares.map((share, b) => [b, share]).filter(([, share]) => share > 0);
+      if (asked) branches = node.frequencies.map((share, b) => [b, share]).filter(([, share]) => share > 0);
       else if (node.test >= 0) branches = [[this.branch(node, known.get(node.test)), 1]];
       if (!visit.entered) {
         if (branches.some(([b]) => b < 0)) return null;
@@ -181,13 +190,14 @@ class Model {
     const walk = new Walk(this, known);
     const available = [...known].filter(([test, value]) => this.usable(test, value)).map(([test]) => test);
     const charged = union(walk.charged, this.prices.closure(available)); // a known value was paid for
-    const shares = this.classes.map((_, c) =>
-      sum(walk.positions.map((position) => position.share * this.nodes[position.node].shares[c])));
+    const mixed = (name) => this.classes.map((_, c) =>
+      sum(walk.positions.map((position) => position.share * this.nodes[position.node][name][c])));
+    const shares = mixed("shares");
     const advice = { positions: walk.positions, spent: this.prices.price(charged), shares, price: 0, commits: [] };
     const position = walk.positions.find(({ node }) => this.nodes[node].test >= 0);
     if (!position) {
       const [only] = walk.positions;
-      const answer = walk.positions.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares);
+      const answer = walk.positions.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares, mixed("votes"));
       return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer) };
     }
     const { test } = this.nodes[position.node];
