@@ -25,7 +25,7 @@ from worthwhile.learners.parameters import check_parameters
 from worthwhile.learners.training import Training
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
-from worthwhile.table.columns import Columns, is_frame, read_columns, value_text
+from worthwhile.table.columns import Columns, as_frame, is_frame, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import read_classes, read_weights
@@ -57,8 +57,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (cases, tests)
-            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value.
+        X : array, pandas or polars frame, or pyarrow table of shape (cases, tests)
+            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value. Columns of objects
+            are numeric if all their values are numbers.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
             How much each case counts; a case of weight 0 is left out. For ICET and forests, which divide cases at
@@ -69,7 +70,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         self
         """
         self._check_parameters()
-        columns = read_columns(X, self.columns)
+        X = as_frame(X)
+        columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
         training = self._prepare(columns, y, sample_weight)
         self._forget()  # if learning fails, the old model must not answer with the new classes
@@ -166,7 +168,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._context
 
     def _read(self, X: Any) -> Columns:
-        columns = read_columns(X)
+        X = as_frame(X)
+        columns = read_columns(X, nominal=self.problem_.schema.nominal_in(X))
         self._check_columns(X, columns, reset=False)
         return columns
 

@@ -15,7 +15,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.costs.pricing import Pricing
-from worthwhile.table.columns import Columns, is_frame, read_columns
+from worthwhile.table.columns import Columns, as_frame, frame_names, is_frame, read_columns, select_columns
 from worthwhile.table.schema import Schema
 
 __all__ = ["ProblemContext", "distinct_labels", "label_array"]
@@ -140,13 +140,16 @@ class ProblemContext:
 
     def read(self, X: Any) -> Columns:
         """Return the columns of X that the problem uses; those of a frame are found by name."""
+        X = as_frame(X)
+        nominal = self.schema.nominal_in(X)
         if is_frame(X, named=True):
-            absent = [name for name in self.columns if name not in set(X.columns)]
+            own = set(frame_names(X) or ())
+            absent = [name for name in self.columns if name not in own]
             if absent:
                 plural = "s" if len(absent) > 1 else ""
                 raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))}")
-            return read_columns(X[list(self.columns)])
-        columns = read_columns(X)
+            return read_columns(select_columns(X, self.columns), nominal=nominal)
+        columns = read_columns(X, nominal=nominal)
         if len(columns.arrays) != len(self.columns):
             expected = f"expected {len(self.columns)}: {', '.join(self.columns)}"
             raise ValueError(f"X has {len(columns.arrays)} columns, {expected}")

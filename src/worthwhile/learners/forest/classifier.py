@@ -31,7 +31,7 @@ from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, n_workers
-from worthwhile.table.columns import is_frame, read_columns
+from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
@@ -338,7 +338,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
         context = self.problem_
-        columns = read_columns(X, None if is_frame(X, named=True) else context.columns)
+        X = as_frame(X)
+        names = None if is_frame(X, named=True) else context.columns
+        columns = read_columns(X, names, nominal=context.schema.nominal_in(X))
         if columns.names != context.columns:
             known = f"the learner was fitted with {', '.join(context.columns)}"
             raise ValueError(f"X of {what} has the columns {', '.join(columns.names)}, but {known}")
