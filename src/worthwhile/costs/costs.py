@@ -270,6 +270,8 @@ class Costs:
         26.0
         """
         labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:  # as `fit` takes it, too
+            labels = labels[:, 0]
         if labels.ndim != 1 or labels.size == 0:
             raise CostsError(f"y must be a non-empty 1-d list of classes; its shape is {labels.shape}")
         for row, label in enumerate(labels.tolist()):

@@ -48,13 +48,16 @@ class StrategyCosts:
         return self.tests + self.errors
 
 
-def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any]) -> StrategyCosts:
-    """Return what a learner or tree costs on each case."""
+def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any], warn: bool = False) -> StrategyCosts:
+    """Return what a learner or tree costs on each case; `warn` of classes that it does not know.
+
+    Within a cross-validation nobody needs the warning: a fold may lack a rare class.
+    """
     context = context_of(est)
     answers, prices, _ = est._route(X, answers=True, prices=True)
     rejected = answers >= len(context.classes)
     wrong = ~rejected & (context.answer_labels[answers] != y)
-    return StrategyCosts(name, prices, context.errors_of(answers, y), wrong, rejected)
+    return StrategyCosts(name, prices, context.errors_of(answers, y, warn), wrong, rejected)
 
 
 def baselines(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.tree import Tree
 
 __all__ = [
@@ -186,7 +186,7 @@ def _wrong_and_rejected(
     """Return, for each case, whether the answer is a wrong class and whether it is a reject answer."""
     answers = est._route(X, answers=True)[0]
     rejected = answers >= len(context.classes)
-    return ~rejected & (context.answer_labels[answers] != np.asarray(y)), rejected
+    return ~rejected & (context.answer_labels[answers] != label_column(y)), rejected
 
 
 def innermost(est: Any, X: Any) -> tuple[Any, Any]:

@@ -30,7 +30,7 @@ from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import read_classes, read_weights
 from worthwhile.tree.advice import Advice
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import Reader, costs_to_json, plain
 from worthwhile.tree.run import Fetch, Outcome
@@ -228,6 +228,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y)
         return total
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right answers (the accuracy); a reject answer is not right."""
+        answers = self._route(X, answers=True)[0]
+        labels, place = distinct_labels(y, len(answers))
+        position = {label: i for i, label in enumerate(self.problem_.classes)}
+        truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
+        return float(np.average(truth == answers, weights=sample_weight))
 
     # ---- notebooks use one of two hooks; what scikit-learn shows comes first
 

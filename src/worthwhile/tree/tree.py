@@ -167,9 +167,9 @@ class Tree:
         Parameters
         ----------
         X : table of cases
-        case_prices : array of shape (cases, tests), optional
-            Prices that depend on the case; they replace the marginal prices of the tests, in column order. Group prices
-            stay the same.
+        case_prices : array or frame of shape (cases, tests), optional
+            Prices that depend on the case; they replace the marginal prices of the tests. The columns of a frame are
+            found by name, those of an array are in the order of the tests. Group prices stay the same.
         """
         return self._route(X, prices=True, case_prices=case_prices)[1]
 

@@ -266,7 +266,10 @@ class ACTClassifier(TreeClassifier):
 
     def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         builder = self._builder(SoftLabels.own(training), PAPER)
-        yield self._grow(builder, int(self.r), rng, deadline), True
+        if self.r == 0:
+            yield builder.greedy(), True
+        else:
+            yield builder.look_ahead(int(self.r), int(rng.integers(2**63)), deadline.remaining(), complete=True), True
 
     def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         """Grow a tree at once; choose how trees are grown and valued; grow them with more and more look-ahead."""

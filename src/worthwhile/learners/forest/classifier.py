@@ -347,7 +347,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         labels, place = distinct_labels(y, columns.n_cases)
         position = {label: i for i, label in enumerate(context.classes)}
         truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
-        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels)[place])
+        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels, warn=True)[place])
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:
         costs, default = self.problem_.bound_costs, self._default()
