@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
-from worthwhile.learners.parameters import check_parameters
+from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
@@ -46,7 +46,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of all learners. A learner adds its parameters as fields and implements the abstract methods."""
 
     costs: Costs | None = None
-    weighting: str | None = None
+    weighting: Weighting | None = None
     nominal: Sequence[str | int] | None = None
     columns: Sequence[str] | None = None
     random_state: Any = None

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
+from worthwhile.learners.parameters import Answer, Prune
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.tree import Tree
@@ -28,13 +29,13 @@ __all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier"
 class _GreedyClassifier(TreeClassifier):
     """What the greedy learners share."""
 
-    prune: str = "pessimistic"
+    prune: Prune = "pessimistic"
     confidence: float = 0.25
     raise_subtrees: bool = True
     min_cases: float = 2
     min_share: float = 0.1
     max_depth: int | None = None
-    answer: str = "majority"
+    answer: Answer = "majority"
     _criterion: ClassVar[str]
 
     def _learn(self, training: Training) -> None:
@@ -491,8 +492,8 @@ class DTMCClassifier(_GreedyClassifier):
     1
     """
 
-    prune: str = "none"
+    prune: Prune = "none"
     context: bool = True
-    answer: str = "least-cost"
+    answer: Answer = "least-cost"
 
     _criterion = "cost-drop"

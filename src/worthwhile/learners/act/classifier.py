@@ -20,6 +20,7 @@ from worthwhile.learners.act.tree_builder import GRACE, PAPER, GrownTree, Growth
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
 from worthwhile.learners.growth_policy import SamplingPolicy
+from worthwhile.learners.parameters import Samples, Variant
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.learners.training import Training
@@ -226,11 +227,11 @@ class ACTClassifier(TreeClassifier):
     ['x0', 'x1']
     """
 
-    variant: str = "refined"
+    variant: Variant = "refined"
     r: int = 5
     omega: float | None = None
     confidence: float | None = None
-    samples: str | None = None
+    samples: Samples | None = None
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 

@@ -28,6 +28,7 @@ from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
+from worthwhile.learners.parameters import Adaptive, Cuts, Impurity, Sampling, Splits, TestChoice
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, n_workers
@@ -173,16 +174,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     budget: float | None = None
     alpha: float | Sequence[float] = 0.0
     max_trees: int = 40
-    impurity: str = "pairs"
+    impurity: Impurity = "pairs"
     power: float | Sequence[float] = 2.0
-    splits: str = "minimax"
-    cuts: str = "random"
-    sampling: str = "chosen"
-    tests: str = "all"
+    splits: Splits = "minimax"
+    cuts: Cuts = "random"
+    sampling: Sampling = "chosen"
+    tests: TestChoice = "all"
     context: bool = False
     max_depth: int | None = None
     validation: Any = 0.3
-    adaptive: bool | str = False
+    adaptive: Adaptive = False
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 

@@ -23,6 +23,7 @@ from worthwhile.learners.icet.biases import SPACES, Biases, RefinedSpace
 from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.icet.search import SearchState, paper_search, refined_search
 from worthwhile.learners.icet.trials import Folds, Halves
+from worthwhile.learners.parameters import Search, Variant
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import MAX_SOFT_CASES, SOFT_LABEL_WEIGHTS, SoftLabels
 from worthwhile.learners.training import Training
@@ -156,8 +157,8 @@ class ICETClassifier(TreeClassifier):
     [20.0, 25.91]
     """
 
-    variant: str = "refined"
-    search: str = "real"
+    variant: Variant = "refined"
+    search: Search = "real"
     seeded: bool = True
     population: int = 50
     trials: int = 1000
