@@ -28,7 +28,7 @@ from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.schema import Schema
-from worthwhile.table.targets import read_classes, read_weights
+from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
@@ -62,8 +62,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             are numeric if all their values are numbers.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
-            How much each case counts; a case of weight 0 is left out. For ICET and forests, which divide cases at
-            random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
+            How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
+            their mean: with ``1 / n`` for all cases, every case counts as one. For ICET and forests, which divide cases
+            at random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
-        given = weights = read_weights(sample_weight, columns.n_cases)
+        given = weights = at_least_1(read_weights(sample_weight, columns.n_cases))
         bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist())
         if self.weighting is not None:
             weights = instance_weights(index, self._class_costs(bound_costs, labels.tolist()), weights)
