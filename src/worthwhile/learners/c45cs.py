@@ -110,6 +110,8 @@ class C45CSClassifier(C45Classifier):
         Values that the chosen preset uses instead of the given parameters.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str

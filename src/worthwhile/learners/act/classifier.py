@@ -21,7 +21,7 @@ from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
 from worthwhile.learners.growth_policy import SamplingPolicy
 from worthwhile.learners.parameters import Samples, Variant
-from worthwhile.learners.progress import Progress
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
@@ -87,6 +87,8 @@ class LSID3Classifier(_GreedyClassifier):
         The learned tree.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -172,7 +174,7 @@ class ACTClassifier(TreeClassifier):
         after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with the best tree so
         far; before the first tree it raises KeyboardInterrupt.
     callback : function, optional
-        Called with a `Progress` whenever a better tree is found.
+        Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
@@ -191,7 +193,7 @@ class ACTClassifier(TreeClassifier):
     history_ : list of Progress
         Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it. It
         starts again when the search changes how it values trees.
-    stopped_ : {"done", "time limit", "interrupted"}
+    stopped_ : {"done", "time limit", "callback", "interrupted"}
         Why the search ended.
     r_ : int
         Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead.
@@ -201,6 +203,8 @@ class ACTClassifier(TreeClassifier):
         The values that were used.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -247,23 +251,26 @@ class ACTClassifier(TreeClassifier):
                     self.history_.clear()
                 if restarts or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
                     found = grown
-                    self._note(found, deadline)
-            late = self.time_limit is not None and deadline.remaining() <= GRACE
-            self.stopped_ = "time limit" if late else "done"
+                    if self._note(found, deadline):
+                        self.stopped_ = CALLBACK
+                        break
+            else:
+                late = self.time_limit is not None and deadline.remaining() <= GRACE
+                self.stopped_ = "time limit" if late else "done"
         except KeyboardInterrupt:
             if found is None:
                 raise
         assert found is not None  # every search starts with a tree
         self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
 
-    def _note(self, found: GrownTree, deadline: Deadline) -> None:
+    def _note(self, found: GrownTree, deadline: Deadline) -> bool:
+        """Keep what is known of a better tree, and return whether the callback ends the search."""
         builder = found.builder
         self.expected_cost_, self.r_ = found.cost, found.r
         self.omega_, self.confidence_ = builder.omega, builder.confidence
         self.soft_label_weight_ = builder.soft_label_weight
         self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=found.cost))
-        if self.callback is not None:
-            self.callback(self.history_[-1])
+        return asks_to_stop(self.callback, self.history_[-1])
 
     def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         builder = self._builder(SoftLabels.own(training), PAPER)

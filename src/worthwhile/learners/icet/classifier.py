@@ -24,7 +24,7 @@ from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.icet.search import SearchState, paper_search, refined_search
 from worthwhile.learners.icet.trials import Folds, Halves
 from worthwhile.learners.parameters import Search, Variant
-from worthwhile.learners.progress import Progress
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import MAX_SOFT_CASES, SOFT_LABEL_WEIGHTS, SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
@@ -93,7 +93,8 @@ class ICETClassifier(TreeClassifier):
         1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first generation is
         complete it raises KeyboardInterrupt.
     callback : function, optional
-        Called with a `Progress` after each generation.
+        Called with a `Progress` after each generation. If it returns True, the search ends with the best individual so
+        far, without a final comparison.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
@@ -124,10 +125,12 @@ class ICETClassifier(TreeClassifier):
     history_ : list of Progress
         Seconds, trials so far (`done`), lowest cost and mean cost after each generation. `save` writes the tree, but
         neither this nor the winner's biases.
-    stopped_ : {"converged", "trials", "time limit", "interrupted"}
+    stopped_ : {"converged", "trials", "time limit", "callback", "interrupted"}
         Why the search ended. "converged" ("refined"): no better individual in 20 generations, or in 5 with soft labels.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -207,8 +210,9 @@ class ICETClassifier(TreeClassifier):
                 reached.append(state)
                 progress = Progress(deadline.elapsed(), state.trials, int(self.trials), state.cost, state.mean)
                 self.history_.append(progress)
-                if self.callback is not None:
-                    self.callback(progress)
+                if asks_to_stop(self.callback, progress):
+                    self.stopped_ = CALLBACK
+                    return state
             converged = "converged" if reached[-1].trials < self.trials else "trials"
             self.stopped_ = "time limit" if deadline.remaining() <= 0 or reached[-1].late else converged
         except KeyboardInterrupt:
