@@ -222,7 +222,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
         is left. "paper": after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with
         the best tree so far; before the first tree it raises KeyboardInterrupt.""",
-        "callback": "Called with a `Progress` whenever a better tree is found.",
+        "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
     "ICETClassifier": {
@@ -238,7 +238,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
         plus 1 s per 1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first
         generation is complete it raises KeyboardInterrupt.""",
-        "callback": "Called with a `Progress` after each generation.",
+        "callback": """Called with a `Progress` after each generation. If it returns True, the search ends with the best
+        individual so far, without a final comparison.""",
         "random_state": "Makes the search repeatable.",
         "n_jobs": WORKERS,
     },
@@ -249,7 +250,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
         "time_limit": "Seconds after which `fit` grows no more trees; the one being grown is finished.",
-        "callback": "`fit` calls it with a `Progress` after every tree.",
+        "callback": "`fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.",
         "random_state": "Makes the forest repeatable.",
         "n_jobs": WORKERS,
     },
@@ -269,7 +270,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             """Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it.
             It starts again when the search changes how it values trees.""",
         ),
-        "stopped_": ('{"done", "time limit", "interrupted"}', "Why the search ended."),
+        "stopped_": ('{"done", "time limit", "callback", "interrupted"}', "Why the search ended."),
         "r_": ("int", "Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead."),
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
         "omega_, confidence_": ("float", "The values that were used."),
@@ -294,7 +295,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             but neither this nor the winner's biases.""",
         ),
         "stopped_": (
-            '{"converged", "trials", "time limit", "interrupted"}',
+            '{"converged", "trials", "time limit", "callback", "interrupted"}',
             """Why the search ended. "converged" ("refined"): no better individual in 20 generations, or in 5 with soft
             labels.""",
         ),
@@ -314,7 +315,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "With ``adaptive=True``: how many units of error cost one unit of price counts for.",
         ),
         "stopped_": (
-            '{"done", "time limit", "interrupted"}',
+            '{"done", "time limit", "callback", "interrupted"}',
             """Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
             KeyboardInterrupt.""",
         ),
@@ -333,6 +334,10 @@ TREE = {
 }
 EVERY = {
     "classes_": ("array", "The classes, sorted."),
+    "feature_importances_": (
+        "array",
+        "Share of each test in what all tests save in error costs on the training cases.",
+    ),
     "n_features_in_": ("int", "Number of columns of X."),
     "feature_names_in_": ("array of str", "Names of the columns of X, if it has names."),
 }

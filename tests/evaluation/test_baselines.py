@@ -3,12 +3,13 @@
 import numpy as np
 
 from two_classes import COSTS, problem
-from worthwhile.evaluation.baselines import _full_prices, cross_baselines
+from worthwhile.evaluation.baselines import cross_baselines, full_prices
+from worthwhile.table.columns import read_columns
 
 
 def test_a_missing_test_is_not_paid_for_where_all_tests_are_done():
     X = np.array([[1.0, 2.0, 3.0], [np.nan, 2.0, np.nan], [np.nan, np.nan, 3.0], [np.nan] * 3])
-    prices = _full_prices(COSTS, {"columns": ("x0", "x1", "x2")}, X)
+    prices = full_prices(COSTS, read_columns(X))
     # All; x1 and the group; x2 with x0, which it requires, and the group; nothing.
     assert prices.tolist() == [14.0, 9.0, 8.0, 0.0]
 

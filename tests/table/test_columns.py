@@ -1,12 +1,15 @@
 """The same data in any container gives the same tree and prices; unsupported input is refused by name."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import worthwhile as ww
-from worthwhile.table.columns import Columns, read_columns, value_text
+from worthwhile.table.columns import Columns, Factor, read_columns, value_text
 
 N = 90
 RNG = np.random.default_rng(7)
@@ -56,7 +59,7 @@ CONTAINERS = {
     "pandas category flag": lambda h: pandas_frame(h, flag="category"),
     "polars": polars_frame,
     "polars categorical": lambda h: polars_frame(h, pl.Categorical),
-    "polars enum": lambda h: polars_frame(h, pl.Enum(COLOURS)),
+    "polars enum": lambda h: polars_frame(h, pl.Enum(sorted(COLOURS))),
     "numpy object": object_array,
     "numpy object with nan": lambda h: object_array(h, np.nan),
     "numpy object with NA": lambda h: object_array(h, pd.NA),
@@ -148,6 +151,125 @@ def test_nominal_numbers_are_the_same_values_in_every_dtype(dtype):
     assert by_number.tree_.to_json() == expected.tree_.to_json()
     assert expected.tree_.schema.values[0] == ("0", "1", "2")
     np.testing.assert_array_equal(expected.predict(carried), by_number.predict(X))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1, 2.5, None, 4],
+        [Decimal("1"), Decimal("2.5"), None, Decimal("4")],
+        [np.int64(1), np.float32(2.5), np.nan, 4],
+        [Fraction(1), 2.5, pd.NA, 4],
+        [True, 2.5, None, 4],
+    ],
+)
+def test_numbers_in_object_columns_of_frames_stay_numbers(numbers):
+    expected = [1.0, 2.5, np.nan, 4.0]
+    for series in (pd.Series(numbers, dtype=object), pl.Series(numbers, dtype=pl.Object)):
+        frame = (pd if isinstance(series, pd.Series) else pl).DataFrame({"a": series})
+        np.testing.assert_array_equal(read_columns(frame).arrays[0], expected)
+
+
+@pytest.mark.parametrize("values", [[True, None, False], [True, np.nan], [np.True_, np.False_], [1, "a"], [None, None]])
+def test_object_columns_of_booleans_or_strings_are_nominal(values):
+    for X in (pd.DataFrame({"a": pd.Series(values, dtype=object)}), np.array(values, dtype=object)[:, None]):
+        assert isinstance(read_columns(X).arrays[0], Factor)
+
+
+def test_decimals_are_the_same_nominal_values_as_floats():
+    values = [Decimal("0.50"), Decimal("3.0"), Decimal("100")]
+    assert [value_text(v) for v in values] == ["0.5", "3", "100"]
+    clf = ww.C45Classifier(nominal=["a"], min_cases=1).fit(pd.DataFrame({"a": values * 4}, dtype=object), [0, 1, 1] * 4)
+    assert clf.predict(pd.DataFrame({"a": [0.5, 3.0, 100.0]})).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "container", [np.asarray, pd.DataFrame, pl.DataFrame, lambda X: pd.DataFrame(X, dtype="Int64")]
+)
+def test_nominal_integers_above_2_to_the_53_stay_distinct(container):
+    X = np.array([[2**53], [2**53 + 1]] * 5)
+    clf = ww.C45Classifier(nominal=[0]).fit(container(X), [0, 1] * 5)
+    assert clf.tree_.schema.values == ((str(2**53), str(2**53 + 1)),)
+    for again in (container(X), X.astype(object), X.astype(str)):
+        assert clf.tree_.predict(again)[:2].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_nominal_fractions_are_the_same_in_both_precisions(container):
+    double = np.array([[0.1], [0.7]] * 5)
+    single = double.astype(np.float32)
+    for X in (double, single, single.astype(np.float64)):
+        clf = ww.C45Classifier(nominal=[0]).fit(container(X), [0, 1] * 5)
+        assert clf.tree_.n_leaves == 2
+        for again in (double, single, single.astype(np.float64)):
+            assert clf.tree_.predict(container(again))[:2].tolist() == [0, 1]
+
+
+def test_ordered_categories_keep_their_order():
+    order = ["low", "middle", "high"]
+    values = np.array(order)[[0, 1, 2, 1] * 5]
+    pa = pytest.importorskip("pyarrow")
+    dictionary = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1] * 5), pa.array(order), ordered=True)
+    for frame in (
+        pd.DataFrame({"a": pd.Categorical(values, categories=[*order, "extreme"], ordered=True)}),
+        pl.DataFrame({"a": pl.Series(values, dtype=pl.Enum([*order, "extreme"]))}),
+        pa.table({"a": dictionary}),
+    ):
+        clf = ww.C45Classifier().fit(frame, [0, 1, 2, 1] * 5)
+        assert clf.tree_.schema.values == (tuple(order),)
+        assert [line.split(":")[0] for line in clf.tree_.to_text().splitlines()[1:]] == [
+            "├─ low",
+            "├─ middle",
+            "└─ high",
+        ]
+        assert clf.predict(frame)[:3].tolist() == [0, 1, 2]
+    unordered = ww.C45Classifier().fit(pd.DataFrame({"a": pd.Categorical(values, categories=order)}), [0, 1, 2, 1] * 5)
+    assert unordered.tree_.schema.values == (("high", "low", "middle"),)
+
+
+def test_pyarrow_tables_and_foreign_frames_keep_their_names():
+    pa = pytest.importorskip("pyarrow")
+    pandas = pandas_frame(True)
+    expected = ww.EG2Classifier(costs=COSTS).fit(pandas, Y)
+    table = pa.Table.from_pandas(pandas, preserve_index=False)
+
+    class Stream:  # all that a frame of another library may offer
+        def __arrow_c_stream__(self, requested_schema=None):
+            return table.__arrow_c_stream__(requested_schema)
+
+    for X in (table, Stream(), table.append_column("other", table["n"]).to_batches()[0]):
+        columns = X if isinstance(X, Stream) else X.select(list(MIXED))
+        clf = ww.EG2Classifier(costs=COSTS).fit(columns, Y)
+        assert clf.feature_names_in_.tolist() == list(MIXED)
+        assert clf.tree_.to_json() == expected.tree_.to_json()
+        np.testing.assert_array_equal(clf.predict(columns), expected.predict(pandas))
+        np.testing.assert_array_equal(clf.tree_.test_costs(X), expected.test_costs(pandas))
+    with pytest.raises(ValueError, match="X lacks the column 'n'"):
+        clf.tree_.predict(table.drop_columns(["n"]))
+    with pytest.raises(ValueError, match="column 'when' has the dtype date32"):
+        fit(pa.table({"when": pa.array([0] * 60, pa.int32()).cast(pa.date32())}))
+
+
+def test_booleans_are_read_as_arrays_not_one_by_one(monkeypatch):
+    monkeypatch.setattr("worthwhile.table.columns.value_text", _count := _CountedText())
+    flags = np.arange(1000) % 2 == 0
+    for X in (
+        pd.DataFrame({"a": flags}),
+        pd.DataFrame({"a": flags}, dtype="boolean"),
+        pl.DataFrame({"a": flags}),
+        flags[:, None],
+    ):
+        factor = read_columns(X).arrays[0]
+        assert factor.tolist()[:2] == ["True", "False"]
+    assert _count.calls <= 8
+
+
+class _CountedText:
+    calls = 0
+
+    def __call__(self, value):
+        self.calls += 1
+        return value_text(value)
 
 
 # --- unsupported input -----------------------------------------------------------------------------------------------

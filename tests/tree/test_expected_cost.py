@@ -112,7 +112,9 @@ def possible(known, apart):
 
 def expected(known, case, spent):
     """Expected price of the tests not yet paid for, and expected error cost, if the case goes on."""
-    had = set().union(*(closure(known, t) for t, value in case.items() if value is not None and value != "new"))
+    asking = [(known.columns[test], node) for node, test in enumerate(known.nodes.test) if test >= 0]
+    usable = {t for t in case if all(branch_of(known, node, case[t]) is not None for test, node in asking if test == t)}
+    had = set().union(*(closure(known, t) for t in usable if case[t] is not None and case[t] != "new"))
     shares, least = known._core_tree.shares(), known.answer == "least-cost"
     total = 0.0
     for chance, charged, leaves, _ in paths(known, 0, case, set()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,9 @@ from worthwhile.evaluation.metrics import context_of
 from worthwhile.learners.c45cs import C45CSClassifier
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
-from worthwhile.table.columns import Factor, read_columns
+from worthwhile.table.columns import Columns, Factor, read_columns
 
-__all__ = ["StrategyCosts", "baselines", "cross_baselines", "measure", "no_test"]
+__all__ = ["StrategyCosts", "baselines", "cross_baselines", "full_prices", "measure", "no_test"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,13 +48,16 @@ class StrategyCosts:
         return self.tests + self.errors
 
 
-def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any]) -> StrategyCosts:
-    """Return what a learner or tree costs on each case."""
+def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any], warn: bool = False) -> StrategyCosts:
+    """Return what a learner or tree costs on each case; `warn` of classes that it does not know.
+
+    Within a cross-validation nobody needs the warning: a fold may lack a rare class.
+    """
     context = context_of(est)
     answers, prices, _ = est._route(X, answers=True, prices=True)
     rejected = answers >= len(context.classes)
     wrong = ~rejected & (context.answer_labels[answers] != y)
-    return StrategyCosts(name, prices, context.errors_of(answers, y), wrong, rejected)
+    return StrategyCosts(name, prices, context.errors_of(answers, y, warn), wrong, rejected)
 
 
 def baselines(
@@ -79,7 +82,9 @@ def baselines(
     """
     best = _best_plain(costs, kinds, X_train, y_train, rng).fit(X_train, y_train)
     plain = measure("all tests, best plain tree", best, X, y)
-    everything = StrategyCosts(plain.name, _full_prices(costs, kinds, X), plain.errors, plain.wrong, plain.rejected)
+    everything = StrategyCosts(
+        plain.name, full_prices(costs, read_columns(X, kinds["columns"])), plain.errors, plain.wrong, plain.rejected
+    )
     c45 = C45Classifier(costs=costs, **kinds).fit(X_train, y_train)
     return [no_test(costs, y_train, y), everything, measure("C4.5", c45, X, y)]
 
@@ -143,13 +148,16 @@ def _best_plain(
     return candidates[min(spent, key=lambda name: spent[name])]
 
 
-def _full_prices(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any]) -> Floats:
-    """Return what all tests cost for each case; a missing value means the test was unavailable and costs nothing."""
-    columns = read_columns(X, kinds["columns"])
+def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = None) -> Floats:
+    """Return what all tests, or the given ones, cost for each case, with what they require.
+
+    A missing value means that the test was unavailable and costs nothing.
+    """
     prices = costs.prices_for(columns.names)
-    known = [a.codes >= 0 if isinstance(a, Factor) else ~np.isnan(a) for a in columns.arrays]
-    paid = np.column_stack(known)
-    for test, available in enumerate(known):
+    paid = np.column_stack([a.codes >= 0 if isinstance(a, Factor) else ~np.isnan(a) for a in columns.arrays])
+    if tests is not None:
+        paid &= np.isin(columns.names, list(tests))
+    for test, available in enumerate(paid.T.copy()):
         for required in prices.closure_tests[prices.closure_start[test] + 1 : prices.closure_start[test + 1]]:
             paid[available, required] = True
     total = paid @ prices.marginal

@@ -23,6 +23,7 @@ from worthwhile.evaluation.intervals import (
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
 from worthwhile.table.columns import Columns, Factor
+from worthwhile.tree.context import label_column
 
 __all__ = ["Evaluation", "Strategy", "evaluate"]
 
@@ -161,17 +162,17 @@ def evaluate(
     est, X = innermost(clf, X)
     context = context_of(est)
     rng = np.random.default_rng(random_state)
-    cases, y = _matrix(est._read(X)), np.asarray(y)
+    cases, y = _matrix(est._read(X)), label_column(y)
     nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
     kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
-    own = measure(name, est, X, y)
+    own = measure(name, est, X, y, warn=True)
     if X_train is None:
         others = cross_baselines(context.costs, kinds, cases, y, rng)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
-        train, y_train = _matrix(est._read(innermost(clf, X_train)[1])), np.asarray(y_train)
+        train, y_train = _matrix(est._read(innermost(clf, X_train)[1])), label_column(y_train)
         others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from worthwhile.costs.costs import Costs, Test
+from worthwhile.costs.costs import Costs
 from worthwhile.evaluation.metrics import innermost
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import remember_ensembles
@@ -219,9 +219,7 @@ def with_price(costs: Costs, test: str, price: float) -> Costs:
     >>> with_price(Costs(tests={"age": 1.0, "chol": 7.0}), "chol", 3.0).price("chol")
     3.0
     """
-    tests = dict(costs.tests)
-    tests[test] = replace(tests.get(test, Test(0.0)), price=price)
-    return costs._copy(tests=tests)
+    return costs.with_prices({test: price})
 
 
 def faster(clf: Any, X: Any = None, y: Any = None) -> tuple[Any, dict[str, Any]]:

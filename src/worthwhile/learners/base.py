@@ -21,16 +21,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
-from worthwhile.learners.parameters import check_parameters
+from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
-from worthwhile.table.columns import Columns, is_frame, read_columns, value_text
+from worthwhile.table.columns import Columns, as_frame, is_frame, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.schema import Schema
-from worthwhile.table.targets import read_classes, read_weights
+from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import Reader, costs_to_json, plain
 from worthwhile.tree.run import Fetch, Outcome
@@ -46,7 +46,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of all learners. A learner adds its parameters as fields and implements the abstract methods."""
 
     costs: Costs | None = None
-    weighting: str | None = None
+    weighting: Weighting | None = None
     nominal: Sequence[str | int] | None = None
     columns: Sequence[str] | None = None
     random_state: Any = None
@@ -57,19 +57,22 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (cases, tests)
-            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value.
+        X : array, pandas or polars frame, or pyarrow table of shape (cases, tests)
+            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value. Columns of objects
+            are numeric if all their values are numbers.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
-            How much each case counts; a case of weight 0 is left out. For ICET and forests, which divide cases at
-            random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
+            How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
+            their mean: with ``1 / n`` for all cases, every case counts as one. For ICET and forests, which divide cases
+            at random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        columns = read_columns(X, self.columns)
+        X = as_frame(X)
+        columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
         training = self._prepare(columns, y, sample_weight)
         self._forget()  # if learning fails, the old model must not answer with the new classes
@@ -138,7 +141,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
-        given = weights = read_weights(sample_weight, columns.n_cases)
+        given = weights = at_least_1(read_weights(sample_weight, columns.n_cases))
         bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist())
         if self.weighting is not None:
             weights = instance_weights(index, self._class_costs(bound_costs, labels.tolist()), weights)
@@ -171,7 +174,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._context
 
     def _read(self, X: Any) -> Columns:
-        columns = read_columns(X)
+        X = as_frame(X)
+        columns = read_columns(X, nominal=self.problem_.schema.nominal_in(X))
         self._check_columns(X, columns, reset=False)
         return columns
 
@@ -230,6 +234,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y)
         return total
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right answers (the accuracy); a reject answer is not right."""
+        answers = self._route(X, answers=True)[0]
+        labels, place = distinct_labels(y, len(answers))
+        position = {label: i for i, label in enumerate(self.problem_.classes)}
+        truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
+        return float(np.average(truth == answers, weights=sample_weight))
 
     # ---- notebooks use one of two hooks; what scikit-learn shows comes first
 

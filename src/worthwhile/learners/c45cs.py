@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
+from worthwhile.learners.parameters import Preset, Priors, VectorRule, Weighting
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, Floats, SoftLabels, has_values
 from worthwhile.learners.training import Training, route_core
 from worthwhile.learners.weighting import class_costs
@@ -117,6 +118,8 @@ class C45CSClassifier(C45Classifier):
         Values that the chosen preset uses instead of the given parameters.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -140,11 +143,11 @@ class C45CSClassifier(C45Classifier):
     [0.389, 0.267]
     """
 
-    weighting: str | None = "instance"
-    vector: str | Mapping[Any, float] = "sum"
-    priors: str | None = None
-    soft_label_weight: float | str = 0.0
-    preset: str = "given"
+    weighting: Weighting | None = "instance"
+    vector: VectorRule | Mapping[Any, float] = "sum"
+    priors: Priors | None = None
+    soft_label_weight: float | Literal["chosen"] = 0.0
+    preset: Preset = "given"
 
     def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> Floats:
         return class_costs(bound_costs, classes, self.vector)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
+from worthwhile.learners.parameters import Answer, Prune
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.tree import Tree
@@ -28,13 +29,13 @@ __all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier"
 class _GreedyClassifier(TreeClassifier):
     """What the greedy learners share."""
 
-    prune: str = "pessimistic"
+    prune: Prune = "pessimistic"
     confidence: float = 0.25
     raise_subtrees: bool = True
     min_cases: float = 2
     min_share: float = 0.1
     max_depth: int | None = None
-    answer: str = "majority"
+    answer: Answer = "majority"
     _criterion: ClassVar[str]
 
     def _learn(self, training: Training) -> None:
@@ -121,6 +122,8 @@ class C45Classifier(_GreedyClassifier):
         The 95 % confidence interval of `expected_cost_`.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -203,6 +206,8 @@ class EG2Classifier(_GreedyClassifier):
         The 95 % confidence interval of `expected_cost_`.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -287,6 +292,8 @@ class IDXClassifier(_GreedyClassifier):
         The 95 % confidence interval of `expected_cost_`.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -373,6 +380,8 @@ class CSID3Classifier(_GreedyClassifier):
         The 95 % confidence interval of `expected_cost_`.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -513,6 +522,8 @@ class DTMCClassifier(_GreedyClassifier):
         The 95 % confidence interval of `expected_cost_`.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -536,8 +547,8 @@ class DTMCClassifier(_GreedyClassifier):
     1
     """
 
-    prune: str = "none"
+    prune: Prune = "none"
     context: bool = True
-    answer: str = "least-cost"
+    answer: Answer = "least-cost"
 
     _criterion = "cost-drop"

@@ -18,6 +18,7 @@ from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import ExpectedCost, Reader, parse_tree, write_tree
+from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.run import Fetch, Outcome
 from worthwhile.tree.tree import Tree
@@ -78,6 +79,22 @@ class TreeClassifier(CostSensitiveClassifier):
 
     def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
         return self._tree()._charged(self._read(X), self._n_threads())
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the leaf that each case ends in, as an index of ``tree_.nodes``; see `Tree.apply`."""
+        return self._tree().apply(self._read(X))
+
+    def decision_path(self, X: Any) -> Any:
+        """Return the nodes that each case passes, as a sparse matrix; see `Tree.decision_path`."""
+        return self._tree().decision_path(self._read(X))
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """The share of each test in what all tests save in error costs on the training cases; they add up to 1.
+
+        Prices are not deducted. All are 0 if the tests save nothing. See docs/design/evaluation.md.
+        """
+        return normalized_savings([self._tree()])
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""

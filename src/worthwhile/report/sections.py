@@ -16,7 +16,7 @@ from worthwhile.evaluation.spending import spending
 from worthwhile.learners.progress import Progress
 from worthwhile.report.tree_layout import layout_tree
 from worthwhile.table.columns import Factor
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.json_format import write_tree
 from worthwhile.tree.tree import Tree
 
@@ -177,10 +177,10 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any) -> dict[str, Any]:
     """Return the most expensive cases, each with an explanation."""
     answers, prices, _ = est._route(X, answers=True, prices=True)
     columns = est._read(X)
-    errors = problem.errors_of(answers, y)
+    errors = problem.errors_of(answers, y, warn=False)
     totals = prices + errors
     worst = np.argsort(-totals, kind="stable")[:N_CASES]
-    truth = np.asarray(y)
+    truth = label_column(y)
     rows = []
     for row in worst.tolist():
         case = {name: _value(array, row) for name, array in zip(problem.columns, columns.arrays, strict=True)}

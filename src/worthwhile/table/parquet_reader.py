@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from worthwhile.costs.error_costs import show
-from worthwhile.table.columns import Column, Factor
+from worthwhile.table.columns import Column, Factor, arrow_column
 
 __all__ = ["extend_csv", "extend_parquet", "parquet_names", "parquet_rows", "read_parquet"]
 
@@ -68,33 +68,14 @@ def read_parquet(
     table = _load(path, wanted)
     columns = {}
     for name in wanted:
-        column = _read_column(path, name, table[name], name in nominal)
+        column = arrow_column(table[name], name in nominal)
+        if column is None:
+            kind = f"has the type {table[name].type}, which is neither numeric nor nominal"
+            raise ValueError(f"{path}: column {show(name)} {kind}; use --drop {name}")
         if name in numeric and isinstance(column, Factor):
             column = _as_numbers(path, name, column)
-        elif name in nominal and not isinstance(column, Factor):
-            column = Factor.of(*np.unique(column, return_inverse=True))
         columns[name] = column
     return columns, int(table.num_rows)
-
-
-def _read_column(path: Path, name: str, column: Any, nominal: bool) -> Column:
-    import pyarrow.types as kinds
-
-    kind = column.type
-    if kinds.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if kinds.is_integer(kind) and nominal:  # not by way of floats, which would merge large codes
-        encoded = column.combine_chunks().dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Factor.of(encoded.dictionary.to_pylist(), codes)
-    if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        # A safe cast would refuse integers above 2^53, such as ids, which need not be exact as numbers.
-        return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_boolean(kind) or kinds.is_null(kind):
-        return Factor.of(column.to_pylist())
-    raise ValueError(
-        f"{path}: column {show(name)} has the type {kind}, which is neither numeric nor nominal; use --drop {name}"
-    )
 
 
 def _as_numbers(path: Path, name: str, column: Factor) -> Column:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,18 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.error_costs import is_missing
-from worthwhile.table.columns import Column, Columns, Factor, value_codes, value_text
+from worthwhile.table.columns import (
+    BOOLEANS,
+    Column,
+    Columns,
+    Factor,
+    frame_names,
+    nominal_positions,
+    value_codes,
+    value_text,
+)
 
-__all__ = ["Schema", "nominal_positions", "sorted_values"]
+__all__ = ["Schema", "sorted_values"]
 
 
 @dataclass(frozen=True)
@@ -26,11 +34,27 @@ class Schema:
     ----------
     names : tuple of str
     values : tuple
-        For each column None if it is numeric, otherwise the tuple of its values as strings.
+        For each column None if it is numeric, otherwise the tuple of its values as strings: those of an ordered
+        category in its order, others sorted.
     """
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
+
+    def nominal_in(self, X: Any) -> list[str | int]:
+        """Return the nominal columns of new cases: those that X has, by name if it has names, otherwise by position."""
+        if not any(values is not None for values in self.values):
+            return []
+        nominal = [
+            (name, j)
+            for j, (name, values) in enumerate(zip(self.names, self.values, strict=True))
+            if values is not None
+        ]
+        own = frame_names(X)
+        if own is not None and any(isinstance(name, str) for name in own):
+            return [name for name, _ in nominal if name in set(own)]
+        width = len(own) if own is not None else X.shape[1] if getattr(X, "ndim", 0) == 2 else len(self.names)
+        return [j for _, j in nominal if j < width]
 
     @classmethod
     def learn(cls, columns: Columns, nominal: Sequence[str | int] | None = None) -> Schema:
@@ -39,7 +63,8 @@ class Schema:
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
             if isinstance(array, Factor):
-                values.append(sorted_values({array.categories[code] for code in np.unique(array.codes) if code >= 0}))
+                used = [array.categories[code] for code in np.unique(array.codes) if code >= 0]
+                values.append(tuple(used) if array.ordered else sorted_values(set(used)))
             elif j in forced:
                 values.append(sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
             else:
@@ -89,6 +114,8 @@ class Schema:
     def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
         if not isinstance(array, Factor):
             return array
+        if array.categories and set(array.categories) <= set(BOOLEANS):
+            array = replace(array, categories=[str(BOOLEANS.index(text)) for text in array.categories])
         found = [np.nan] * (len(array.categories) + 1)  # the last one is for the code -1
         for code in np.unique(array.codes[array.codes >= 0]):
             try:
@@ -104,7 +131,7 @@ class Schema:
     @staticmethod
     def _codes(values: tuple[str, ...], array: Column) -> npt.NDArray[np.int32]:
         if not isinstance(array, Factor):
-            array = Factor.of(*np.unique(array, return_inverse=True))
+            array = Factor.of_numbers(array)
         return array.translated(value_codes(values))
 
     def read_case(self, known: Mapping[str, Any]) -> dict[int, float]:
@@ -141,21 +168,6 @@ class Schema:
 
 def _read_code(values: tuple[str, ...], value: Any) -> int:
     return -1 if is_missing(value) else value_codes(values).get(value_text(value), -1)
-
-
-def nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
-    """Return the indices of the columns that `nominal` names."""
-    positions = set()
-    for item in [] if nominal is None else nominal:
-        if isinstance(item, str) and item in names:
-            positions.add(names.index(item))
-        elif isinstance(item, numbers.Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
-            positions.add(int(item))
-        else:
-            raise ValueError(
-                f"nominal contains {item!r}, but the columns of X are {', '.join(names)} (0 to {len(names) - 1})"
-            )
-    return positions
 
 
 def sorted_values(values: set[str]) -> tuple[str, ...]:

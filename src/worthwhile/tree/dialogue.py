@@ -301,7 +301,8 @@ def read_value(model: Any, test: str, text: str) -> float | str:
     if len(alike) == 1:
         return alike[0]
     try:
-        return values[codes[value_text(float(text))]]  # 3.0 is 3
+        whole = text.removeprefix("-").isdigit()  # a float would merge large integers
+        return values[codes[value_text(int(text) if whole else float(text))]]  # 3.0 is 3
     except (KeyError, ValueError, OverflowError):
         pass
     what = f"{text!r} is not a value of {test}" if text else f"{test} needs a value"

@@ -22,6 +22,7 @@ from worthwhile.tree.advice import Advice, advise
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, explain
 from worthwhile.tree.json_format import ExpectedCost, parse_tree, read_json, write_tree
+from worthwhile.tree.node_paths import decision_path, leaves_of
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.rules import rules
@@ -177,9 +178,9 @@ class Tree:
         Parameters
         ----------
         X : table of cases
-        case_prices : array of shape (cases, tests), optional
-            Prices that depend on the case; they replace the marginal prices of the tests, in column order. Group prices
-            stay the same.
+        case_prices : array or frame of shape (cases, tests), optional
+            Prices that depend on the case; they replace the marginal prices of the tests. The columns of a frame are
+            found by name, those of an array are in the order of the tests. Group prices stay the same.
         """
         return self._route(X, prices=True, case_prices=case_prices)[1]
 
@@ -187,6 +188,34 @@ class Tree:
         """Return test price plus error cost of each case."""
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
         return prices + self.context.errors_of(answers, y)
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the leaf that each case ends in, as an index of `nodes`.
+
+        A case with missing values may end in several leaves; it gets the one with the largest share of it.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> clf = ww.C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> clf.tree_.apply([[1], [4], [2]]).tolist()
+        [1, 2, 1]
+        """
+        return leaves_of(self, X if isinstance(X, Columns) else self.context.read(X))
+
+    def decision_path(self, X: Any) -> Any:
+        """Return the nodes that each case passes: a sparse matrix of 0 and 1, of shape (cases, nodes).
+
+        A case whose value is missing passes all branches that it goes down.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> clf = ww.C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> clf.tree_.decision_path([[1], [4]]).toarray().tolist()
+        [[1, 1, 0], [1, 0, 1]]
+        """
+        return decision_path(self, X if isinstance(X, Columns) else self.context.read(X))
 
     def next_test(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do next for a case with the values in `known`.

@@ -135,9 +135,20 @@ class Walk:
         """Return the unavailable tests; a value that no training case has counts as missing."""
         return self.tree.context.split_known(self.case)[1]
 
+    def without_branch(self) -> set[int]:
+        """Return the tests whose known value has no branch at some node; only a tree written by hand has such nodes."""
+        nodes = self.tree.nodes
+        if not (nodes.maps < 0).any():
+            return set()
+        asking = [(node, int(nodes.test[node])) for node in np.flatnonzero(nodes.map_start >= 0).tolist()]
+        return {test for node, test in asking if self.case.get(test, -1) >= 0 and self.branch(node) < 0}
+
     def count_known_as_paid(self) -> None:
-        """Charge for every known value and what it requires, even if the tree did not ask for it."""
-        self.charged |= self.pricing.closure(self.available())
+        """Charge for every known value and what it requires, even if the tree did not ask for it.
+
+        A value that some node of the tree has no branch for is only charged where the tree asked for it and had one.
+        """
+        self.charged |= self.pricing.closure(set(self.available()) - self.without_branch())
 
     def waiting(self) -> Position | None:
         """Return the first position that waits for a test; None if there is none."""

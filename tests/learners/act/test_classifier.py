@@ -467,3 +467,15 @@ def test_saved_and_loaded(variant, tmp_path):
     lsid3 = ww.LSID3Classifier(r=2, random_state=0).fit(X, Y)
     lsid3.save(tmp_path / "lsid3.json")
     assert ww.load(tmp_path / "lsid3.json").tree_.to_json() == lsid3.tree_.to_json()
+
+
+def test_after_the_time_limit_the_published_variant_splits_the_rest_without_look_ahead():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000) > 0).astype(int)
+    costs = ww.Costs(tests={f"x{j}": 1.0 for j in range(12)}, errors=100)
+    limited = ww.ACTClassifier(costs=costs, variant="paper", time_limit=1e-9, random_state=0).fit(X, y)
+    greedy = ww.ACTClassifier(costs=costs, variant="paper", r=0).fit(X, y)
+    assert limited.stopped_ == "time limit"
+    assert limited.tree_.n_leaves > 100
+    assert limited.tree_.to_json() == greedy.tree_.to_json()

@@ -21,7 +21,8 @@ from worthwhile.learners.cross_fitting import FoldTree, fold_masks
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
 from worthwhile.learners.growth_policy import SamplingPolicy
-from worthwhile.learners.progress import Progress
+from worthwhile.learners.parameters import Samples, Variant
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
@@ -97,6 +98,8 @@ class LSID3Classifier(_GreedyClassifier):
         The 95 % confidence interval of `expected_cost_`.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -182,7 +185,7 @@ class ACTClassifier(TreeClassifier):
         after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with the best tree so
         far; before the first tree it raises KeyboardInterrupt.
     callback : function, optional
-        Called with a `Progress` whenever a better tree is found.
+        Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
         far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
@@ -207,7 +210,7 @@ class ACTClassifier(TreeClassifier):
     history_ : list of Progress
         Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it. It
         starts again when the search changes how it values trees.
-    stopped_ : {"done", "time limit", "interrupted"}
+    stopped_ : {"done", "time limit", "callback", "interrupted"}
         Why the search ended.
     r_ : int
         Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead.
@@ -217,6 +220,8 @@ class ACTClassifier(TreeClassifier):
         The values that were used.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -243,11 +248,11 @@ class ACTClassifier(TreeClassifier):
     ['x0', 'x1']
     """
 
-    variant: str = "refined"
+    variant: Variant = "refined"
     r: int = 5
     omega: float | None = None
     confidence: float | None = None
-    samples: str | None = None
+    samples: Samples | None = None
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -264,9 +269,12 @@ class ACTClassifier(TreeClassifier):
                     self.history_.clear()
                 if found is None or restarts or found.cost - grown.cost > 1e-12 * abs(found.cost):
                     found = grown
-                    self._note(found, deadline)
-            late = self.time_limit is not None and deadline.remaining() <= GRACE
-            self.stopped_ = "time limit" if late else "done"
+                    if self._note(found, deadline):
+                        self.stopped_ = CALLBACK
+                        break
+            else:
+                late = self.time_limit is not None and deadline.remaining() <= GRACE
+                self.stopped_ = "time limit" if late else "done"
         except KeyboardInterrupt:
             if found is None:
                 raise
@@ -289,18 +297,21 @@ class ACTClassifier(TreeClassifier):
                 tree = builder.greedy(found.criterion or "icf")
             yield FoldTree(tree.core, *(cases.take(np.flatnonzero(which)) for which in (kept, ~kept)))
 
-    def _note(self, found: GrownTree, deadline: Deadline) -> None:
+    def _note(self, found: GrownTree, deadline: Deadline) -> bool:
+        """Keep what is known of a better tree, and return whether the callback ends the search."""
         builder = found.builder
         self.r_ = found.r
         self.omega_, self.confidence_ = builder.omega, builder.confidence
         self.soft_label_weight_ = builder.soft_label_weight
         self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=found.cost))
-        if self.callback is not None:
-            self.callback(self.history_[-1])
+        return asks_to_stop(self.callback, self.history_[-1])
 
     def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         builder = self._builder(SoftLabels.own(training), PAPER)
-        yield self._grow(builder, int(self.r), rng, deadline), True
+        if self.r == 0:
+            yield builder.greedy(), True
+        else:
+            yield builder.look_ahead(int(self.r), int(rng.integers(2**63)), deadline.remaining(), complete=True), True
 
     def _refined(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
         """Grow a tree at once; choose how trees are grown and valued; grow them with more and more look-ahead."""

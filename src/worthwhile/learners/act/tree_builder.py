@@ -120,8 +120,12 @@ class TreeBuilder:
         policy = self._policy(criterion).core()
         return self._valued(_core.grow(*self._data(), policy), policy, 0, criterion)
 
-    def look_ahead(self, r: int, seed: int, seconds: float = math.inf) -> GrownTree:
-        """Grow with look-ahead; after `seconds` the remaining nodes are split without it."""
+    def look_ahead(self, r: int, seed: int, seconds: float = math.inf, complete: bool = False) -> GrownTree:
+        """Grow with look-ahead for some seconds.
+
+        After that the remaining nodes are split without it: all of them if `complete`, otherwise only in the last
+        moments before the limit, when the rest become leaves.
+        """
         sampling = SamplingPolicy(
             r=r,
             greedy_first=True,
@@ -132,7 +136,8 @@ class TreeBuilder:
             seed=seed,
         )
         policy = replace(self._policy("icf"), sampling=sampling).core()
-        core = _core.grow_ahead(*self._data(), policy, seconds=max(seconds - GRACE, 0.0), seconds_more=GRACE)
+        ahead, more = (seconds, math.inf) if complete else (max(seconds - GRACE, 0.0), GRACE)
+        core = _core.grow_ahead(*self._data(), policy, seconds=ahead, seconds_more=more)
         return self._valued(core, policy, r)
 
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:

@@ -28,14 +28,16 @@ from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
+from worthwhile.learners.parameters import Adaptive, Cuts, Impurity, Sampling, Splits, TestChoice
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, n_workers
-from worthwhile.table.columns import is_frame, read_columns
+from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import MAX_DEPTH, Reader
+from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import forest_table
 from worthwhile.tree.run import Fetch, Outcome, may_ask, run
@@ -113,7 +115,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     time_limit : float, optional
         Seconds after which `fit` grows no more trees; the one being grown is finished.
     callback : function, optional
-        `fit` calls it with a `Progress` after every tree.
+        `fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
     columns : list of str, optional
@@ -139,7 +141,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         How cases were drawn.
     rate_ : float or None
         With ``adaptive=True``: how many units of error cost one unit of price counts for.
-    stopped_ : {"done", "time limit", "interrupted"}
+    stopped_ : {"done", "time limit", "callback", "interrupted"}
         Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
         KeyboardInterrupt.
     record_ : BudgetRecord
@@ -148,6 +150,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         The forests for all values of `alpha` (or `power`) and all sets of tests, with their validation curves.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -173,16 +177,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     budget: float | None = None
     alpha: float | Sequence[float] = 0.0
     max_trees: int = 40
-    impurity: str = "pairs"
+    impurity: Impurity = "pairs"
     power: float | Sequence[float] = 2.0
-    splits: str = "minimax"
-    cuts: str = "random"
-    sampling: str = "chosen"
-    tests: str = "all"
+    splits: Splits = "minimax"
+    cuts: Cuts = "random"
+    sampling: Sampling = "chosen"
+    tests: TestChoice = "all"
     context: bool = False
     max_depth: int | None = None
     validation: Any = 0.3
-    adaptive: bool | str = False
+    adaptive: Adaptive = False
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -341,14 +345,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
         context = self.problem_
-        columns = read_columns(X, None if is_frame(X, named=True) else context.columns)
+        X = as_frame(X)
+        names = None if is_frame(X, named=True) else context.columns
+        columns = read_columns(X, names, nominal=context.schema.nominal_in(X))
         if columns.names != context.columns:
             known = f"the learner was fitted with {', '.join(context.columns)}"
             raise ValueError(f"X of {what} has the columns {', '.join(columns.names)}, but {known}")
         labels, place = distinct_labels(y, columns.n_cases)
         position = {label: i for i, label in enumerate(context.classes)}
         truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
-        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels)[place])
+        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels, warn=True)[place])
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:
         costs, default = self.problem_.bound_costs, self._default()
@@ -449,6 +455,40 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return [record for forest in self.forests_ for record in validator.curve(forest)]
 
     # ---- answering
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the leaf that each case ends in, for every tree: an array of shape (cases, trees); see `Tree.apply`.
+
+        All trees are asked, also those that an adaptive forest would not consult.
+        """
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        leaves = [tree.apply(columns) for tree in self.trees_]
+        return np.column_stack(leaves) if leaves else np.zeros((columns.n_cases, 0), dtype=np.int64)
+
+    def decision_path(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Return the nodes of all trees that each case passes, as a sparse matrix, and the first column of each tree.
+
+        As in scikit-learn's forests, columns ``[starts[i] : starts[i + 1]]`` belong to tree i.
+        """
+        from scipy.sparse import csr_matrix, hstack
+
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        starts = np.cumsum([0, *(tree.n_nodes for tree in self.trees_)], dtype=np.int64)
+        paths = [tree.decision_path(columns) for tree in self.trees_]
+        return hstack(paths, format="csr") if paths else csr_matrix((columns.n_cases, 0), dtype=np.int64), starts
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """The share of each test in what all tests save in error costs on the training cases; they add up to 1.
+
+        The mean over the trees; prices are not deducted. All are 0 if the tests save nothing.
+        """
+        check_is_fitted(self, "trees_")
+        if not self.trees_:
+            return np.zeros(len(self.problem_.columns))
+        return normalized_savings(self.trees_)
 
     def _route(
         self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None

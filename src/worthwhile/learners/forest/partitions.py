@@ -126,6 +126,10 @@ def prepare(
         weights = instance_weights(classes, learner._class_costs(context.bound_costs, labels), weights)
         factors = weights / found.weights
         n_cases = n_cases * (factors > 0)
+    scale = found.n_cases.sum() / found.weights.sum()
+    if scale > 1:  # as `at_least_1`
+        factors = np.full(len(labels), scale) if factors is None else factors * scale
+        weights = weights * scale
     share = float(learner.validation) if isinstance(learner.validation, numbers.Real) else None
     reader = PartReader(found.plan, found.schema, found.labels, factors)
     seed = int(learner._generator().integers(2**62))

@@ -11,7 +11,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest.model_file import Forest, fits
 from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
-from worthwhile.learners.progress import Progress
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.tree.tree import Tree
 
 __all__ = ["SETTLED", "ForestValidator", "GrowthMonitor"]
@@ -20,7 +20,7 @@ SETTLED = "settled"
 
 
 class GrowthMonitor:
-    """Counts trees, reports progress, and ends growing at the time limit or on Ctrl-C."""
+    """Counts trees, reports progress, and ends growing at the time limit, on Ctrl-C, or if the callback says so."""
 
     def __init__(
         self, total: int, deadline: Deadline, callback: Callable[[Progress], Any] | None = None, keeps: bool = True
@@ -38,7 +38,7 @@ class GrowthMonitor:
                 return
 
     def goes_on(self) -> bool:
-        """Return whether there is time left and no interrupt."""
+        """Return whether there is time left and nothing has ended growing."""
         if self.stopped == "done" and self._deadline.remaining() <= 0:
             self.stopped = "time limit"
         return self.stopped == "done"
@@ -52,8 +52,8 @@ class GrowthMonitor:
     def tell(self, record: BudgetRecord) -> None:
         """Report one more tree."""
         self._best = min(self._best, record.price + record.error_cost)
-        if self._callback is not None:
-            self._callback(Progress(self._deadline.elapsed(), self._grown, self._total, self._best))
+        if asks_to_stop(self._callback, Progress(self._deadline.elapsed(), self._grown, self._total, self._best)):
+            self.stopped = CALLBACK
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,7 +188,8 @@ class Model {
   // What to do next for a case with the values `known` (Map: column -> number, string or null for unavailable).
   advise(known) {
     const walk = new Walk(this, known);
-    const available = [...known].filter(([test, value]) => this.usable(test, value)).map(([test]) => test);
+    const withBranch = (test, value) => this.nodes.every((node) => node.test !== test || this.branch(node, value) >= 0);
+    const available = [...known].filter(([test, value]) => this.usable(test, value) && withBranch(test, value)).map(([test]) => test);
     const charged = union(walk.charged, this.prices.closure(available)); // a known value was paid for
     const mixed = (name) => this.classes.map((_, c) =>
       sum(walk.positions.map((position) => position.share * this.nodes[position.node][name][c])));
