@@ -1,7 +1,8 @@
 """Reads user input (arrays, pandas or polars frames, nested lists) into columns.
 
 Nominal values are compared as strings (`value_text`): 3, 3.0 and "3" are the same value, and a tree loaded from JSON
-answers like the original. A missing value is NaN, None, pandas.NA or a polars null.
+answers like the original. A missing value is NaN, None, pandas.NA or a polars null. Dates become numbers (days since
+1970-01-01, see `worthwhile.table.dates`), and so do spans of time (days).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 
 from worthwhile.costs.error_costs import is_missing
+from worthwhile.table.dates import MICROSECONDS, days_of, days_of_array, is_date
 
 __all__ = ["Column", "Columns", "Factor", "is_frame", "read_columns", "value_codes", "value_text"]
 
@@ -159,9 +161,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> Columns:
     if type(X) is not np.ndarray:
         X = _to_array(X)
     if X.dtype.kind in "mM":
-        raise ValueError(
-            f"X has the dtype {X.dtype}, which is neither numeric nor nominal; convert it to numbers or strings"
-        )
+        X = days_of_array(X)
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
         matrix = X
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
@@ -241,6 +241,10 @@ def _read_pandas(series: Any, name: str) -> Column:
     kind = getattr(dtype, "kind", "O")
     if kind in "iuf":
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in "mM":
+        return days_of_array(series.to_numpy(dtype=f"{kind}8[us]"))
+    if kind == "O" and (found := _read_dates(series.to_numpy(dtype=object))) is not None:
+        return found
     if kind in "ObUS" or str(dtype).startswith(("string", "str", "bool")):
         return Factor.of(series.astype(object).to_numpy())
     raise _unsupported_dtype(name, dtype)
@@ -250,13 +254,17 @@ def _read_polars(series: Any, name: str) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
         return np.asarray(series.cast(float).to_numpy(), dtype=np.float64)
+    if str(dtype).startswith("Date"):  # dates with and without a time
+        return np.asarray(series.dt.timestamp("us").cast(float).to_numpy(), dtype=np.float64) / MICROSECONDS
+    if str(dtype).startswith("Duration"):
+        return np.asarray(series.dt.total_microseconds().cast(float).to_numpy(), dtype=np.float64) / MICROSECONDS
     if str(dtype).startswith(("String", "Categorical", "Enum", "Boolean", "Object", "Null")):
         return Factor.of(series.to_list())
     raise _unsupported_dtype(name, dtype)
 
 
 def _read_objects(values: npt.NDArray[Any]) -> Column:
-    """Read a column of an object array: numeric if every value is a number, otherwise nominal."""
+    """Read a column of an object array: numeric if every value is a number or a date, otherwise nominal."""
     if values.dtype == object and set(map(type, values.tolist())) <= {float, int}:
         with contextlib.suppress(OverflowError):
             return values.astype(np.float64)  # a tenth of the time of checking each value
@@ -264,7 +272,17 @@ def _read_objects(values: npt.NDArray[Any]) -> Column:
         (isinstance(v, numbers.Real) and not isinstance(v, bool)) or is_missing(v) for v in values
     ):
         return np.array([np.nan if is_missing(v) else _to_float(v) for v in values])
+    if values.dtype == object and (found := _read_dates(values)) is not None:
+        return found
     return Factor.of(values)
+
+
+def _read_dates(values: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    """Return a column of date objects in days; None if something else is in it, or nothing at all."""
+    first = next((v for v in values if not is_missing(v)), None)
+    if not is_date(first) or not all(is_date(v) or is_missing(v) for v in values):
+        return None
+    return np.array([np.nan if is_missing(v) else days_of(v) for v in values])
 
 
 def _to_float(value: Any) -> float:
