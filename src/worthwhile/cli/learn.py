@@ -15,6 +15,7 @@ from worthwhile.cli.common import (
     check_apart,
     check_writable,
     on_cluster,
+    open_table,
     search_bar,
     split_names,
     work_bar,
@@ -24,12 +25,17 @@ from worthwhile.cli.options import (
     Cluster,
     CostsFile,
     Data,
+    Dates,
+    Decimal,
     Drop,
+    DropMissingTarget,
+    Encoding,
     Jobs,
     Missing,
     Nominal,
     Quiet,
     Seed,
+    Sheet,
     Target,
     TimeLimit,
 )
@@ -64,6 +70,11 @@ def learn(
     nominal: Nominal = None,
     drop: Drop = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -71,8 +82,8 @@ def learn(
 ) -> None:
     """Learn which tests are worth their price, from a table of cases and a price list.
 
-    Columns of strings are nominal, columns of numbers numeric. To write a starter price list: worthwhile costs init.
-    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
+    Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
+    worthwhile costs init. Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
@@ -85,12 +96,12 @@ def learn(
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
-    from worthwhile.cli.reading import describe_columns, read_training_data
+    from worthwhile.cli.reading import describe_data, read_training_data
 
     say, declared = Printer(quiet), split_names(nominal)
-    problem = read_training_data(data, target, costs, declared, split_names(drop), split_names(missing))
-    for line in describe_columns(problem, declared):
-        say(line)
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+    describe_data(problem, say)
     if costs is None:
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
         say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)

@@ -98,7 +98,7 @@ def parse_dates(texts: Iterable[str], order: str | None = None) -> list[float] |
         elif found := _SHORT_YEAR.fullmatch(text):
             if not _may_be_day_and_month(*(int(part) for part in (found[1] or found[3], found[2] or found[5]))):
                 return None
-            short = text
+            short = short or text
         elif not (_YEAR_FIRST.fullmatch(text) or _DOTTED.fullmatch(text)):
             return None
     if short is not None:
@@ -119,7 +119,8 @@ def _may_be_day_and_month(first: int, second: int) -> bool:
 
 def _order_of(slashed: list[tuple[int, int, str]]) -> str | None:
     """Find out which comes first, the day or the month; None: these are not dates."""
-    day_first, month_first = (any(pair[position] > 12 for pair in slashed) for position in (0, 1))
+    day_first = any(first > 12 for first, _, _ in slashed)
+    month_first = any(second > 12 for _, second, _ in slashed)
     if day_first and month_first:
         return None
     if not day_first and not month_first and any(first != second for first, second, _ in slashed):
