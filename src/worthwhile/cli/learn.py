@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from worthwhile.cli.common import (
     Printer,
@@ -20,7 +21,7 @@ from worthwhile.cli.common import (
     split_names,
     work_bar,
 )
-from worthwhile.cli.learners import LEARNERS, make_learner, read_settings
+from worthwhile.cli.learners import LEARNERS, make_learner, parameter_rows, read_settings
 from worthwhile.cli.options import (
     Cluster,
     CostsFile,
@@ -43,10 +44,40 @@ from worthwhile.cli.options import (
 if TYPE_CHECKING:
     from worthwhile.cli.reading import TrainingData
 
-__all__ = ["learn"]
+__all__ = ["LearnCommand", "learn"]
 
 # Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
+
+
+class LearnCommand(TyperCommand):
+    """The command, whose help ends with a table of the learners' parameters."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        super().format_help(ctx, formatter)
+        table = Table(
+            title="Parameters for --set NAME=VALUE",
+            title_justify="left",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            padding=(0, 1),
+        )
+        headings, *rows = parameter_rows()
+        for heading in headings:
+            table.add_column(heading, no_wrap=heading == "name")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console = Console(highlight=False)
+        console.print(table)
+        console.print(
+            "Write lists as a,b,c and other values as in Python, e.g. --set \"vector={'sick': 5, 'well': 1}\"."
+        )
 
 
 def learn(
@@ -64,7 +95,9 @@ def learn(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the learner. May be repeated."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter of the learner; see the list below. May be repeated."
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     nominal: Nominal = None,
