@@ -1,6 +1,6 @@
-"""Write the sections "Parameters" and "Attributes" into the docstrings of the learners.
+"""Write the sections "Parameters" and "Attributes" into the docstrings of the learners, and the table of --help.
 
-    python docs/write_parameters.py            # list the files whose docstrings are not current
+    python docs/write_parameters.py            # list the files that are not current
     python docs/write_parameters.py --write    # write them
 
 A parameter is described once, here, and stands in full in every class that has it, with that class's own default.
@@ -20,11 +20,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from worthwhile.cli.learners import LEARNERS as COMMANDS
+from worthwhile.cli.learners import OPTIONS, find_learner
 from worthwhile.learners.model_file import LEARNERS
 from worthwhile.learners.parameters import RULES
 from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.wording import enumeration
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
+TABLE = SOURCE / "worthwhile" / "cli" / "parameters.tsv"  # for `worthwhile learn --help`
 WIDTH = 120
 CHOICES = ""  # as a type: the strings to choose from, by the rule of the parameter
 
@@ -414,11 +418,43 @@ def files() -> dict[Path, list[type[Any]]]:
     return found
 
 
+def parameter_table() -> str:
+    """Return the parameters that `worthwhile learn --set` takes: name, values, default and learners, by tabs."""
+    defaults: dict[str, dict[str, Any]] = {}
+    for name in COMMANDS:
+        for parameter in fields(find_learner(name)):
+            if parameter.name not in OPTIONS:
+                defaults.setdefault(parameter.name, {})[name] = parameter.default
+    lines = ["name\tvalues\tdefault\tlearners"]
+    for parameter, by_learner in sorted(defaults.items()):
+        rule = RULES[parameter]
+        options = [_typed(option) for option in rule.options if not option.startswith("a pair")]
+        if "none" not in options and (rule.optional or None in by_learner.values()):
+            options.append("none")
+        shown = {name: _typed(repr(default)) for name, default in by_learner.items()}
+        usual = max(shown.values(), key=list(shown.values()).count)
+        unusual = {text: [name for name in shown if shown[name] == text] for text in shown.values() if text != usual}
+        cell = "; ".join([usual, *(f"{text} ({', '.join(names)})" for text, names in unusual.items())])
+        others = [name for name in COMMANDS if name not in by_learner]
+        having = f"all but {', '.join(others)}" if 0 < len(others) < 3 else ", ".join(by_learner) if others else "all"
+        lines.append(f"{parameter}\t{enumeration(options, 'or')}\t{cell}\t{having}")
+    return "\n".join(lines) + "\n"
+
+
+def _typed(text: str) -> str:
+    """Return a value as it is typed on a command line."""
+    if text in ("True", "False", "None"):
+        return text.lower()
+    return ",".join(part.strip("' ") for part in text[1:-1].split(",")) if text[:1] in "[(" else text.strip("'")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--write", action="store_true", help="write the docstrings")
     write = parser.parse_args().write
     stale = {path: text for path, learners in files().items() if (text := current(path, learners)) != path.read_text()}
+    if parameter_table() != TABLE.read_text():
+        stale[TABLE] = parameter_table()
     for path, text in stale.items():
         print(path.relative_to(SOURCE))
         if write:

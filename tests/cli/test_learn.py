@@ -9,7 +9,11 @@ import pytest
 
 import worthwhile as ww
 from command_line import BAR, fails, start, write_table
+from command_line import run as run_lines
 from command_line import run_joined as run
+from worthwhile import cli
+from worthwhile.cli import common
+from worthwhile.cli.learners import LEARNERS, OPTIONS, find_learner
 
 
 def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
@@ -18,12 +22,20 @@ def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
     assert ww.load(folder / "model.json").tree_.to_text() == same.tree_.to_text()
 
 
-def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys, folder, tmp_path):
+def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     target = ["--target", "class", "--costs", folder / "heart.toml", "-o", tmp_path / "model.json"]
-    code, out, err = run(capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc")
+    code, printed, err = run_lines(capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc")
+    out = " ".join(printed.split())
     assert (code, err) == (0, "")
-    assert "303 cases, 6 numeric columns, nominal: sex, cp, fbs, restecg, exang, slope, thal" in out
-    assert "treated as numbers: ca; if they are codes, use --nominal" in out
+    assert "303 cases, 14 columns." in out
+    lines = {line.split()[0]: " ".join(line.split()) for line in printed.splitlines() if line.strip()}
+    assert lines["column"] == "column type values range missing price use"
+    assert lines["age"] == "age number 41 29 to 77 1.00 yes"
+    assert lines["thal"] == "thal category 3 fix, norm, rev 2 102.90 yes"
+    assert lines["ca"].startswith("ca number 4 0 to 3 4 100.90 yes; a code?")
+    assert lines["class"] == "class category 2 buff, sick the class"
+    assert "few values: ca; if they are codes, use --nominal" in out
     assert "DTMC was trained on 303 cases" in out
     tree = ww.load(tmp_path / "model.json").tree_
     assert f"it may ask for {', '.join(tree.tests_used())} ({len(tree.tests_used())} of 13 tests)." in out
@@ -33,9 +45,8 @@ def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys,
     _, out, _ = run(
         capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc", "--nominal", "ca", "--drop", "age"
     )
-    assert "5 numeric columns" not in out
-    assert "4 numeric columns" in out
-    assert "ca (declared)" in out
+    assert " age number" not in out
+    assert "ca category 4 0, 1, 2, 3 4 100.90 yes, as declared" in out
     assert ww.load(tmp_path / "model.json").tree_.schema.values[10] == ("0", "1", "2", "3")
 
 
@@ -244,3 +255,33 @@ def test_outputs_that_cannot_be_written(capsys):
     compare = ["compare", "good.csv", "--target", "class", "--learners", "eg2,c45", "-q", "-o", "good.csv"]
     assert fails(capsys, *compare) == "good.csv: is a file, not a folder"
     assert fails(capsys, "show", "model.json", "-q", "--plot", "no/a.png").startswith("no/a.png: cannot be written")
+
+
+def test_the_help_lists_the_parameters_of_every_learner(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    code, out, _ = run_lines(capsys, "learn", "--help")
+    assert code == 0
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "variant refined or paper refined act, icet" in lines
+    assert "max_trees a whole number from 1 to 30,000 40 budget-forest" in lines
+    for learner in LEARNERS:
+        for name in find_learner(learner)._parameter_names():
+            assert name in OPTIONS or any(line.startswith(f"{name} ") for line in lines)
+
+
+def test_a_choice_may_be_called_none(folder, tmp_path):
+    known = ["learn", folder / "train.csv", "--target", "class", "-q", "-o", tmp_path / "m.json", "--learner", "c45"]
+    assert cli.run([str(a) for a in [*known, "--set", "prune=none", "--set", "max_depth=none"]]) == 0
+    model = ww.load(tmp_path / "m.json")
+    assert (model.prune, model.max_depth) == ("none", None)
+
+
+def test_reading_a_large_file_draws_a_bar(capsys, folder, tmp_path, monkeypatch):
+    for name, value in BAR.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(common, "PATIENCE", 0.0)
+    known = ["learn", folder / "train.csv", "--target", "class", "-o", tmp_path / "m.json", "--learner", "c45"]
+    assert "reading train.csv" in run(capsys, *known)[2]
+    assert run(capsys, *known, "-q") == (0, "", "")
+    monkeypatch.delenv("FORCE_COLOR")
+    assert "reading" not in run(capsys, *known)[2]  # not a terminal

@@ -1,5 +1,6 @@
 """The same data in any container gives the same tree and prices; unsupported input is refused by name."""
 
+import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 
@@ -246,8 +247,10 @@ def test_pyarrow_tables_and_foreign_frames_keep_their_names():
         np.testing.assert_array_equal(clf.tree_.test_costs(X), expected.test_costs(pandas))
     with pytest.raises(ValueError, match="X lacks the column 'n'"):
         clf.tree_.predict(table.drop_columns(["n"]))
-    with pytest.raises(ValueError, match="column 'when' has the dtype date32"):
-        fit(pa.table({"when": pa.array([0] * 60, pa.int32()).cast(pa.date32())}))
+    days = pa.table({"when": pa.array(range(60), pa.int32()).cast(pa.date32())})
+    assert read_columns(days).arrays[0].tolist() == list(range(60))
+    with pytest.raises(ValueError, match="column 'when' has the dtype time32"):
+        fit(pa.table({"when": pa.array([0] * 60, pa.int32()).cast(pa.time32("s"))}))
 
 
 def test_booleans_are_read_as_arrays_not_one_by_one(monkeypatch):
@@ -279,18 +282,49 @@ def fit(X, y=None, **parameters):
     return ww.C45Classifier(**parameters).fit(X, PLAIN_Y[: len(X)] if y is None else y)
 
 
-def test_unsupported_columns_are_refused_by_name():
-    dates = pd.DataFrame({"n": range(60), "when": pd.date_range("2020-01-01", periods=60)})
-    with pytest.raises(
-        ValueError, match=r"column 'when' has the dtype datetime64.*neither numeric nor nominal; convert it"
+def test_dates_and_spans_of_time_become_days():
+    when = pd.date_range("2020-01-01", periods=60)
+    wanted = [18262.0 + i for i in range(60)]
+    plain = pd.DataFrame({"n": range(60), "when": when})
+    forms = [
+        plain,
+        plain.assign(when=when.tz_localize("UTC").tz_convert("Asia/Tokyo")),
+        plain.assign(when=[day.date() for day in when]),
+        plain.convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame({"n": range(60), "when": list(when)}),
+        pl.DataFrame({"n": range(60), "when": list(when)}).with_columns(pl.col("when").cast(pl.Date)),
+        plain.astype(object).to_numpy(),
+    ]
+    for X in forms:
+        assert read_columns(X).arrays[1].tolist() == wanted
+        assert fit(X).predict(X).shape == (60,)
+    assert read_columns(plain[["when"]].to_numpy()).arrays[0].tolist() == wanted
+    spans = plain.assign(when=when - when[0])
+    for X in (spans, pl.DataFrame({"n": range(60), "when": list(when - when[0])})):
+        assert read_columns(X).arrays[1].tolist() == list(range(60))
+    gap = pd.DataFrame({"when": [when[0], None, when[2]], "day": [None, when[1].date(), None]})
+    for X in (
+        gap,
+        pl.DataFrame({name: gap[name].astype(object).where(gap[name].notna(), None).to_list() for name in gap}),
     ):
-        fit(dates)
-    with pytest.raises(ValueError, match="column 'when' has the dtype Date"):
-        fit(pl.DataFrame({name: dates[name].to_list() for name in dates}).with_columns(pl.col("when").cast(pl.Date)))
-    with pytest.raises(ValueError, match="X has the dtype datetime64"):
-        fit(dates[["when"]].to_numpy())
-    with pytest.raises(ValueError, match="column 'when' has the dtype timedelta64"):
-        fit(dates.assign(when=dates["when"] - dates["when"][0]))
+        columns = read_columns(X).arrays
+        assert [[np.isnan(v) for v in column] for column in columns] == [[False, True, False], [True, False, True]]
+
+
+def test_cases_may_give_dates_as_strings():
+    when = pd.date_range("2020-01-01", periods=60)
+    clf = fit(pd.DataFrame({"when": when}), y=["a"] * 30 + ["b"] * 30)
+    assert clf.predict(pd.DataFrame({"when": ["2020-01-05", "20.02.2020"]})).tolist() == ["a", "b"]
+    assert clf.next_test({"when": "2020-02-20"}).answer == "b"
+    assert clf.next_test({"when": when[3].date()}).answer == "a"
+    with pytest.raises(ValueError, match="needs a number, got '03/04/2020'"):
+        clf.next_test({"when": "03/04/2020"})
+
+
+def test_unsupported_columns_are_refused_by_name():
+    hours = pl.DataFrame({"n": range(60), "when": [dt.time(8)] * 60})
+    with pytest.raises(ValueError, match=r"column 'when' has the dtype Time.*neither numeric nor nominal; convert it"):
+        fit(hours)
     with pytest.raises(ValueError, match="X has two columns named 'a'; every column needs a unique name"):
         fit(pd.DataFrame(PLAIN, columns=["a", "b", "a"]))
     with pytest.raises(ValueError, match="X has two columns named 'a'"):

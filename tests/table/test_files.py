@@ -35,7 +35,7 @@ def test_columns_that_may_be_codes_or_ids(tmp_path):
     rows = "".join(f"{i % 4},{i % 2},{i},n{i},{i / 2}\n" for i in range(60))
     found = table(tmp_path, "code,bit,many,name,half\n" + rows)
     assert found.possible_codes() == ["code"]
-    assert found.possible_ids() == ["name"]
+    assert found.identifiers() == ["name"]
 
 
 def test_classes_are_integers_if_all_of_them_are(tmp_path):
@@ -92,7 +92,7 @@ def test_added_columns_leave_the_others_unchanged(tmp_path, monkeypatch, suffix)
     extend_table(path, tmp_path / f"b{suffix}", {"n": [1, 2, None], "m": ["p", "q,r", ""]})
     content = (tmp_path / f"b{suffix}").read_bytes()
     text = (gzip.decompress(content) if suffix.endswith("gz") else content).decode()
-    rows = list(csv.reader(io.StringIO(text), delimiter="\t" if suffix == ".tsv" else ","))
+    rows = list(csv.reader(io.StringIO(text), delimiter="\t" if suffix == ".tsv" else ";"))
     assert rows == [
         ["x", "t", "n", "m"],
         ["1.50", "a;b", "1", "p"],

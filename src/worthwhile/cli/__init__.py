@@ -14,7 +14,7 @@ from worthwhile.cli.compare import compare
 from worthwhile.cli.costs import costs_app
 from worthwhile.cli.demo import demo
 from worthwhile.cli.evaluate import evaluate
-from worthwhile.cli.learn import learn
+from worthwhile.cli.learn import LearnCommand, learn
 from worthwhile.cli.next import next_command
 from worthwhile.cli.predict import predict
 from worthwhile.cli.reproduce import reproduce
@@ -36,7 +36,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.add_typer(costs_app, name="costs")
-app.command()(learn)
+app.command(cls=LearnCommand)(learn)
 app.command()(evaluate)
 app.command()(predict)
 app.command("next")(next_command)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from worthwhile.table.files import TableFile
 
 __all__ = [
     "Printer",
@@ -16,10 +20,15 @@ __all__ = [
     "check_writable",
     "load_model",
     "on_cluster",
+    "open_table",
     "search_bar",
     "split_names",
     "work_bar",
 ]
+
+
+LEAST = 12  # characters of a cell that remain on a narrow terminal
+PATIENCE = 0.5  # seconds before a bar shows how far a file is read
 
 
 class StoppedError(Exception):
@@ -39,6 +48,13 @@ class Printer:
         if not self.quiet:
             Console(highlight=False).print(text, markup=False, emoji=False, soft_wrap=not wrap)
 
+    def warn(self, text: str) -> None:
+        """Print a warning to standard error."""
+        import typer
+
+        if not self.quiet:
+            typer.echo(f"worthwhile: {text}", err=True)
+
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table with its first row (the model, the best learner) in bold."""
         from rich.console import Console
@@ -47,6 +63,35 @@ class Printer:
 
         if not self.quiet:
             Console(highlight=False).print(rich_table(headings, rows, highlight_first=True))
+
+    def listing(self, headings: Sequence[str], rows: Sequence[Sequence[str]], flexible: Sequence[str]) -> None:
+        """Print a table of words, one line per row: what does not fit into the flexible columns is cut off."""
+        from rich.box import SIMPLE_HEAD
+        from rich.cells import cell_len, set_cell_size
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        if self.quiet:
+            return
+        console = Console(highlight=False)
+        widths = [max(map(cell_len, cells)) for cells in zip(headings, *rows, strict=True)]
+        excess = sum(widths) + 2 * len(widths) - console.width
+        for heading in flexible:
+            position = headings.index(heading)
+            cut = max(min(excess, widths[position] - LEAST), 0)
+            widths[position], excess = widths[position] - cut, excess - cut
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for heading, width in zip(headings, widths, strict=True):
+            numbers = heading in ("values", "missing", "price")
+            table.add_column(heading, no_wrap=True, width=width, justify="right" if numbers else "left")
+        for row in rows:
+            cells = (
+                text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+                for text, width in zip(row, widths, strict=True)
+            )
+            table.add_row(*map(Text, cells))
+        console.print(table)
 
 
 def split_names(text: str | None) -> list[str]:
@@ -114,6 +159,51 @@ def check_folder(path: Path, *names: str) -> None:
             pass
     except OSError as error:
         raise ValueError(f"{path}: cannot create the folder: {error.strerror}") from None
+
+
+@contextmanager
+def open_table(path: Path, quiet: bool, missing: str | None, **options: str | None) -> Iterator[TableFile]:
+    """Give a table to read, with a progress bar on stderr if that is a terminal and reading takes a while.
+
+    Parameters
+    ----------
+    path : Path
+    quiet : bool
+    missing : str or None
+        As given by --missing.
+    options
+        As for `ReadOptions`.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from worthwhile.table.files import ReadOptions, TableFile
+
+    console, start = Console(stderr=True), time.monotonic()
+    columns = (
+        TextColumn(f"reading {path.name}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    shown = not quiet and console.is_terminal
+    bar = Progress(*columns, console=console, transient=True, disable=not shown)
+    task = bar.add_task("", total=None)
+
+    def tell(done: int, total: int | None) -> None:
+        if time.monotonic() - start >= PATIENCE and not bar.finished:
+            bar.start()
+            bar.update(task, completed=done, total=total)
+
+    is_open = True
+    given = ReadOptions(
+        split_names(missing), **options, tell=lambda done, total: tell(done, total) if shown and is_open else None
+    )
+    try:
+        yield TableFile(path, given)
+    finally:
+        is_open = False
+        bar.stop()
 
 
 def load_model(path: Path) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from worthwhile.cli.common import (
     Printer,
@@ -15,21 +16,27 @@ from worthwhile.cli.common import (
     check_apart,
     check_writable,
     on_cluster,
+    open_table,
     search_bar,
     split_names,
     work_bar,
 )
-from worthwhile.cli.learners import LEARNERS, make_learner, read_settings
+from worthwhile.cli.learners import LEARNERS, make_learner, parameter_rows, read_settings
 from worthwhile.cli.options import (
     Cluster,
     CostsFile,
     Data,
+    Dates,
+    Decimal,
     Drop,
+    DropMissingTarget,
+    Encoding,
     Jobs,
     Missing,
     Nominal,
     Quiet,
     Seed,
+    Sheet,
     Target,
     TimeLimit,
 )
@@ -37,10 +44,40 @@ from worthwhile.cli.options import (
 if TYPE_CHECKING:
     from worthwhile.cli.reading import TrainingData
 
-__all__ = ["learn"]
+__all__ = ["LearnCommand", "learn"]
 
 # Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
+
+
+class LearnCommand(TyperCommand):
+    """The command, whose help ends with a table of the learners' parameters."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        super().format_help(ctx, formatter)
+        table = Table(
+            title="Parameters for --set NAME=VALUE",
+            title_justify="left",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            padding=(0, 1),
+        )
+        headings, *rows = parameter_rows()
+        for heading in headings:
+            table.add_column(heading, no_wrap=heading == "name")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console = Console(highlight=False)
+        console.print(table)
+        console.print(
+            "Write lists as a,b,c and other values as in Python, e.g. --set \"vector={'sick': 5, 'well': 1}\"."
+        )
 
 
 def learn(
@@ -58,12 +95,19 @@ def learn(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the learner. May be repeated."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter of the learner; see the list below. May be repeated."
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     nominal: Nominal = None,
     drop: Drop = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -71,8 +115,8 @@ def learn(
 ) -> None:
     """Learn which tests are worth their price, from a table of cases and a price list.
 
-    Columns of strings are nominal, columns of numbers numeric. To write a starter price list: worthwhile costs init.
-    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
+    Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
+    worthwhile costs init. Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
@@ -85,12 +129,12 @@ def learn(
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
-    from worthwhile.cli.reading import describe_columns, read_training_data
+    from worthwhile.cli.reading import describe_data, read_training_data
 
     say, declared = Printer(quiet), split_names(nominal)
-    problem = read_training_data(data, target, costs, declared, split_names(drop), split_names(missing))
-    for line in describe_columns(problem, declared):
-        say(line)
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+    describe_data(problem, say)
     if costs is None:
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
         say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from worthwhile.costs.error_costs import show, suggest
 
-__all__ = ["LEARNERS", "find_learner", "make_learner", "read_settings"]
+__all__ = ["LEARNERS", "find_learner", "make_learner", "parameter_rows", "read_settings"]
 
 # Written out, so that --help does not import scikit-learn; a test compares it with the list of all learners.
 LEARNERS: Mapping[str, str] = {
@@ -67,6 +68,15 @@ def read_settings(settings: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def parameter_rows() -> list[list[str]]:
+    """Return for each parameter that --set may give: its name, valid values, default, and the learners that have it.
+
+    The first row has the headings. docs/write_parameters.py writes the file, so that --help needs no learner.
+    """
+    text = Path(__file__).with_name("parameters.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
 def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], **known: Any) -> Any:
     """Create an unfitted learner; unknown parameters and invalid values raise an error.
 
@@ -81,6 +91,8 @@ def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, An
     known : keyword arguments
         Parameters that all learners have.
     """
+    from worthwhile.learners.parameters import RULES
+
     learner = find_learner(name)
     valid = learner._parameter_names()
     for key, option in OPTIONS.items():
@@ -97,6 +109,8 @@ def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, An
         if key not in valid:
             having = [other for other in LEARNERS if key in find_learner(other)._parameter_names()]
             raise ValueError(f"--{key.replace('_', '-')}: not available for {name}, only for {', '.join(having)}")
-    clf = learner(**{**settings, **given, **known})
+    # "none" may be the name of a choice, such as prune=none.
+    named = {key: "none" for key, value in settings.items() if value is None and "'none'" in RULES[key].options}
+    clf = learner(**{**settings, **named, **given, **known})
     clf._check_parameters()
     return clf

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, split_names
-from worthwhile.cli.options import Data, Missing, Model, Quiet
+from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, open_table
+from worthwhile.cli.options import Data, Dates, Decimal, Encoding, Missing, Model, Quiet, Sheet
 
 __all__ = ["predict"]
 
@@ -19,9 +19,15 @@ def predict(
     data: Data,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="File to write: CSV, gzipped CSV or Parquet; -: CSV to standard output."),
+        typer.Option(
+            "--out", "-o", help="File to write: CSV, gzipped CSV, Excel or Parquet; -: CSV to standard output."
+        ),
     ],
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
     quiet: Quiet = False,
 ) -> None:
     """Add the answer, the price paid, the tests used and the confidence to each case of a file.
@@ -39,15 +45,16 @@ def predict(
         check_apart({"--out": out}, [data, model])
         check_writable(out)
     clf = load_model(model)
-    table = read_cases(clf, data, split_names(missing))
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        table = read_cases(clf, source)
     columns = _answers(clf, table)
-    text = extend_table(data, None if to_screen else out, columns)
+    text = extend_table(source, None if to_screen else out, columns)
     if text is not None:
         typer.echo(text, nl=False)
         return
     prices = columns["price_paid"]
     say = Printer(quiet)
-    for line in unknown_values(clf, table):
+    for line in (*source.notes(), *unknown_values(clf, table)):
         say(line)
     say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
 

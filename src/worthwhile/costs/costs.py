@@ -414,7 +414,7 @@ class Costs:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Costs:
-        """Read costs from a file: TOML or CSV by its suffix, or any one of Turney's four files (docs/costs.md).
+        """Read costs from a file: TOML, CSV or Excel by its suffix, or any one of Turney's four files (docs/costs.md).
 
         Examples
         --------
@@ -435,7 +435,7 @@ class Costs:
             raise ValueError(f"{description.place(error.entry)}: {error}") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write costs to a file, TOML or CSV by its suffix.
+        """Write costs to a file, TOML, CSV or Excel by its suffix.
 
         Class labels that are not strings are written as text. `Costs.read` returns equal costs. If writing fails, an
         existing file stays as it was.

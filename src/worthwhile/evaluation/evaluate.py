@@ -162,7 +162,8 @@ def evaluate(
     est, X = innermost(clf, X)
     context = context_of(est)
     rng = np.random.default_rng(random_state)
-    cases, y = _matrix(est._read(X)), label_column(y)
+    unused = [j for j, values in enumerate(context.schema.values) if values == ()]
+    cases, y = _matrix(est._read(X), unused), label_column(y)
     nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
     kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
@@ -172,7 +173,7 @@ def evaluate(
         others = cross_baselines(context.costs, kinds, cases, y, rng)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
-        train, y_train = _matrix(est._read(innermost(clf, X_train)[1])), label_column(y_train)
+        train, y_train = _matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
         others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
@@ -208,15 +209,15 @@ def _strategies(
     return tuple(strategies)
 
 
-def _matrix(columns: Columns) -> npt.NDArray[Any]:
-    """Return columns as one array, as learners take them."""
+def _matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any]:
+    """Return columns as one array, as learners take them; columns that the model does not use are empty."""
     if columns.matrix is not None:
         return columns.matrix
     mixed = any(isinstance(column, Factor) for column in columns.arrays)
     found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
     for j, column in enumerate(columns.arrays):
         if isinstance(column, Factor):
-            found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
+            found[:, j] = None if j in unused else np.array([*column.categories, None], dtype=object)[column.codes]
         else:
             found[:, j] = column
     return found

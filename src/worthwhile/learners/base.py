@@ -6,6 +6,7 @@ import functools
 import json
 import numbers
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -25,8 +26,9 @@ from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
-from worthwhile.table.columns import Columns, as_frame, is_frame, read_columns, value_text
+from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
+from worthwhile.table.identifiers import find_identifiers, identifier_warning
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
@@ -59,7 +61,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array, pandas or polars frame, or pyarrow table of shape (cases, tests)
             Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value. Columns of objects
-            are numeric if all their values are numbers.
+            are numeric if all their values are numbers. Dates become days since 1970-01-01. A nominal column with nearly
+            as many values as cases (an identifier, free text) is not used, with a warning, unless `nominal` names it.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
             How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
@@ -149,8 +152,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             kept = np.flatnonzero(weights)
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
             given = None if given is None else given[kept]
-        schema = Schema.learn(columns, self.nominal)
-        table = schema.encode(columns, levels_for(schema, getattr(self, "hierarchies", None)), complete=True)
+        hierarchies = getattr(self, "hierarchies", None)
+        declared = nominal_positions(columns.names, self.nominal)
+        declared |= {j for j, name in enumerate(columns.names) if name in (hierarchies or ())}
+        unused = find_identifiers(columns, declared)
+        if unused:
+            warnings.warn(identifier_warning(columns, unused), UserWarning, stacklevel=3)
+        schema = Schema.learn(columns, self.nominal, unused)
+        table = schema.encode(columns, levels_for(schema, hierarchies), complete=True)
         context = ProblemContext(schema, tuple(labels.tolist()), bound_costs)
         return Training(context, columns, table, index, labels, weights, given)
 

@@ -1,7 +1,8 @@
 """Reads user input (arrays, pandas or polars frames, pyarrow tables, nested lists) into columns.
 
 Nominal values are compared as strings (`value_text`): 3, 3.0 and "3" are the same value, and a tree loaded from JSON
-answers like the original. A missing value is NaN, None, pandas.NA, or a null of polars or pyarrow.
+answers like the original. A missing value is NaN, None, pandas.NA, or a null of polars or pyarrow. Dates become
+numbers (days since 1970-01-01, see `worthwhile.table.dates`), and so do spans of time (days).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 
 from worthwhile.costs.error_costs import is_missing
+from worthwhile.table.dates import MICROSECONDS, days_of, days_of_array, is_date
 
 __all__ = [
     "Column",
@@ -220,9 +222,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None, nominal: Sequence[s
     if type(X) is not np.ndarray:
         X = _to_array(X)
     if X.dtype.kind in "mM":
-        raise ValueError(
-            f"X has the dtype {X.dtype}, which is neither numeric nor nominal; convert it to numbers or strings"
-        )
+        X = days_of_array(X)
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
         matrix = X
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
@@ -362,12 +362,14 @@ def _read_pandas(series: Any, nominal: bool) -> Column | None:
         return Factor.of(distinct.to_numpy(dtype=getattr(distinct.dtype, "numpy_dtype", None)), codes)
     if kind in "iuf":
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in "mM":
+        return days_of_array(series.to_numpy(dtype=f"{kind}8[us]"))
     if kind in "ObUS" or str(dtype).startswith(("string", "str", "bool")):
         return _read_objects(series.astype(object).to_numpy(), nominal)
     return None
 
 
-def _read_polars(series: Any, nominal: bool) -> Column | None:
+def _read_polars(series: Any, nominal: bool) -> Column | None:  # noqa: PLR0911 (one for each kind)
     dtype = series.dtype
     kind = str(dtype)
     if dtype.is_numeric() and not nominal:
@@ -384,6 +386,9 @@ def _read_polars(series: Any, nominal: bool) -> Column | None:
         _, first, codes = np.unique(physical, return_index=True, return_inverse=True)
         codes[missing] = -1
         return replace(Factor.of(series[first].to_list(), codes), ordered=kind.startswith("Enum"))
+    if kind.startswith(("Date", "Duration")):  # dates with and without a time, and spans of time
+        exact = series.dt.timestamp("us") if kind.startswith("Date") else series.dt.total_microseconds()
+        return np.asarray(exact.cast(float).to_numpy(), dtype=np.float64) / MICROSECONDS
     if kind.startswith(("String", "Object", "Null")):
         return _read_objects(np.array([*series.to_list(), None], dtype=object)[:-1], nominal)
     return None
@@ -402,6 +407,11 @@ def arrow_column(column: Any, nominal: bool = False) -> Column | None:
     if _is_arrow_number(kind) and not (nominal or ordered):
         # A safe cast would refuse integers above 2^53, such as ids, which need not be exact as numbers.
         return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
+    if kinds.is_date(kind) or kinds.is_timestamp(kind) or kinds.is_duration(kind):
+        if nominal:
+            return Factor.of([None if value is None else str(value) for value in column.to_pylist()])
+        unit = "duration[us]" if kinds.is_duration(kind) else "timestamp[us]"
+        return days_of_array(column.cast(unit, safe=False).to_numpy())
     texts = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
     if not (_is_arrow_number(kind) or texts or kinds.is_boolean(kind) or kinds.is_null(kind)):
         return None
@@ -438,7 +448,8 @@ def _read_objects(values: npt.NDArray[Any], nominal: bool = False) -> Column:
         except OverflowError:
             found = np.array([_to_float(v) for v in plain])
     elif not _are_numbers(plain, types):
-        return Factor.of(values)
+        dates = _read_dates(values)
+        return Factor.of(values) if dates is None else dates
     else:
         found = np.array([np.nan if is_missing(v) else _to_float(v) for v in plain])
     return Factor.of(values) if np.isnan(found).all() else found
@@ -452,6 +463,14 @@ def _are_numbers(values: list[Any], types: Collection[type]) -> bool:
     if float in known and known & {bool, np.bool_}:  # NaN beside booleans is no number
         known = {type(v) for v in values if not is_missing(v)}
     return not known <= {bool, np.bool_}
+
+
+def _read_dates(values: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    """Return a column of date objects in days; None if something else is in it, or nothing at all."""
+    first = next((v for v in values if not is_missing(v)), None)
+    if not is_date(first) or not all(is_date(v) or is_missing(v) for v in values):
+        return None
+    return np.array([np.nan if is_missing(v) else days_of(v) for v in values])
 
 
 def _to_float(value: Any) -> float:

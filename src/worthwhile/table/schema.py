@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,9 @@ from worthwhile.table.columns import (
     value_codes,
     value_text,
 )
+from worthwhile.table.dates import DateFormatError, days_of, is_date, parse_dates
 
-__all__ = ["Schema", "sorted_values"]
+__all__ = ["Schema", "number_or_days", "sorted_values"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Schema:
     names : tuple of str
     values : tuple
         For each column None if it is numeric, otherwise the tuple of its values as strings: those of an ordered
-        category in its order, others sorted.
+        category in its order, others sorted. Empty for a nominal column that is not used, all of whose values count as
+        missing.
     """
 
     names: tuple[str, ...]
@@ -57,12 +59,16 @@ class Schema:
         return [j for _, j in nominal if j < width]
 
     @classmethod
-    def learn(cls, columns: Columns, nominal: Sequence[str | int] | None = None) -> Schema:
-        """Find the nominal columns and their values."""
+    def learn(
+        cls, columns: Columns, nominal: Sequence[str | int] | None = None, unused: Collection[int] = ()
+    ) -> Schema:
+        """Find the nominal columns and their values; those of the nominal columns `unused` are not kept."""
         forced = nominal_positions(columns.names, nominal)
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
-            if isinstance(array, Factor):
+            if j in unused:
+                values.append(())
+            elif isinstance(array, Factor):
                 used = [array.categories[code] for code in np.unique(array.codes) if code >= 0]
                 values.append(tuple(used) if array.ordered else sorted_values(set(used)))
             elif j in forced:
@@ -92,14 +98,18 @@ class Schema:
         has_missing = True
         arrays = self.arrays(columns)
         if complete:
-            # A training case has a code for every nominal value, so finite columns have no missing value.
+            # A training case has a code for every nominal value, so finite columns have no missing value. A nominal
+            # column without values is made constant, since growing is faster if no value is missing.
             has_missing = not columns.all_finite and any(
-                np.isnan(a).any() if v is None else (a < 0).any() for v, a in zip(self.values, arrays, strict=True)
+                np.isnan(a).any() if v is None else v and (a < 0).any()
+                for v, a in zip(self.values, arrays, strict=True)
             )
         table = _core.Table(columns.n_cases, has_missing)
         for name, values, array in zip(self.names, self.values, arrays, strict=True):
             if values is None:
                 table.add_numeric(array)
+            elif complete and not values:
+                table.add_nominal(np.zeros_like(array), 1, [[0]])
             else:
                 table.add_nominal(array, len(values), [list(range(len(values))), *((levels or {}).get(name) or [])])
         return table
@@ -119,7 +129,7 @@ class Schema:
         found = [np.nan] * (len(array.categories) + 1)  # the last one is for the code -1
         for code in np.unique(array.codes[array.codes >= 0]):
             try:
-                found[code] = float(array.categories[code])
+                found[code] = number_or_days(array.categories[code])
             except ValueError:
                 row = int(np.flatnonzero(array.codes == code)[0])
                 raise ValueError(
@@ -151,7 +161,7 @@ class Schema:
     @staticmethod
     def _read_number(name: str, value: Any) -> float:
         try:
-            return math.nan if is_missing(value) else float(value)
+            return math.nan if is_missing(value) else number_or_days(value)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"the test {name!r} needs a number, got {value!r}") from None
 
@@ -164,6 +174,22 @@ class Schema:
             else:
                 table.add_nominal(np.array([case.get(j, -1)], dtype=np.int32), len(values), [list(range(len(values)))])
         return table
+
+
+def number_or_days(value: Any) -> float:
+    """Return a number or a date, which may be a string, as a number."""
+    if is_date(value):
+        return days_of(value)
+    try:
+        return float(value)
+    except ValueError:
+        try:
+            found = parse_dates([value])
+        except DateFormatError as error:
+            raise ValueError(error.advice) from None
+        if found is None:
+            raise
+        return found[0]
 
 
 def _read_code(values: tuple[str, ...], value: Any) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
-from worthwhile.table.schema import Schema
+from worthwhile.table.schema import Schema, number_or_days
 from worthwhile.tree.run import LedgerEntry, Outcome, entries_of_known
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration
@@ -312,7 +312,7 @@ def read_value(model: Any, test: str, text: str) -> float | str:
 
 def _read_number(test: str, text: str) -> float:
     try:
-        value = float(text)
+        value = number_or_days(text)
     except ValueError:
         value = math.nan
     if math.isfinite(value):
