@@ -61,8 +61,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array, pandas or polars frame, or pyarrow table of shape (cases, tests)
             Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value. Columns of objects
-            are numeric if all their values are numbers. Dates become days since 1970-01-01. A nominal column with nearly
-            as many values as cases (an identifier, free text) is not used, with a warning, unless `nominal` names it.
+            are numeric if all their values are numbers. Dates become days since 1970-01-01. A nominal column with
+            almost as many values as cases (an identifier, free text) is not used, with a warning, unless `nominal`
+            names it.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
             How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
