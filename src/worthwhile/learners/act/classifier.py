@@ -16,7 +16,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from worthwhile import _core
-from worthwhile.learners.act.tree_builder import GRACE, PAPER, GrownTree, GrowthSettings, TreeBuilder, choose_settings
+from worthwhile.learners.act.tree_builder import (
+    GRACE,
+    PAPER,
+    SLACK,
+    GrownTree,
+    GrowthSettings,
+    TreeBuilder,
+    choose_settings,
+)
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
 from worthwhile.learners.growth_policy import SamplingPolicy
@@ -121,7 +129,7 @@ class LSID3Classifier(_GreedyClassifier):
             margin=0.0,
             seed=int(self._generator().integers(2**63)),
         )
-        costs = training.bound_costs
+        costs = self._learning_costs(training)
         return _core.grow_ahead(
             training.table,
             training.classes,
@@ -147,10 +155,11 @@ class ACTClassifier(TreeClassifier):
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
-        "paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides whether to learn
-        from the cases' own labels or from soft labels by a random forest and a logistic regression; with delayed tests
-        or soft labels, sampled trees are pruned before they are valued; trees grown without look-ahead compete with the
-        others; and with a `time_limit` the search goes on until the time is over.
+        "paper": the published algorithm, in which the currency matters. "refined": prices are scaled as in
+        `EG2Classifier`; with up to 5,000 cases, a cross-validation decides whether to learn from the cases' own labels
+        or from soft labels by a random forest and a logistic regression; with delayed tests or soft labels, sampled
+        trees are pruned before they are valued; trees grown without look-ahead compete with the others; and with a
+        `time_limit` the search goes on until the time is over.
     r : int, default 5
         Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead, which
         makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.
@@ -238,13 +247,13 @@ class ACTClassifier(TreeClassifier):
         deadline, rng = Deadline(self.time_limit), self._generator()
         search = self._paper if self.variant == "paper" else self._refined
         self.history_: list[Progress] = []
-        self.stopped_, self.expected_cost_ = "interrupted", math.inf
+        self.stopped_ = "interrupted"
         found: GrownTree | None = None
         try:
             for grown, restarts in search(training, deadline, rng):
                 if restarts:  # valued in another way than the trees before
                     self.history_.clear()
-                if restarts or self.expected_cost_ - grown.cost > 1e-12 * abs(self.expected_cost_):
+                if found is None or restarts or found.cost - grown.cost > SLACK * abs(found.cost):
                     found = grown
                     self._note(found, deadline)
             late = self.time_limit is not None and deadline.remaining() <= GRACE
@@ -257,10 +266,10 @@ class ACTClassifier(TreeClassifier):
 
     def _note(self, found: GrownTree, deadline: Deadline) -> None:
         builder = found.builder
-        self.expected_cost_, self.r_ = found.cost, found.r
+        self.expected_cost_, self.r_ = builder.in_money(found.cost), found.r
         self.omega_, self.confidence_ = builder.omega, builder.confidence
         self.soft_label_weight_ = builder.soft_label_weight
-        self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=found.cost))
+        self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=self.expected_cost_))
         if self.callback is not None:
             self.callback(self.history_[-1])
 
@@ -295,7 +304,8 @@ class ACTClassifier(TreeClassifier):
             r = min(2 * r, MAX_SAMPLES)
 
     def _given(self) -> dict[str, Any]:
-        return {"omega": self.omega, "confidence": self.confidence, "samples": self.samples}
+        names = "omega", "confidence", "samples", "variant"
+        return {name: getattr(self, name) for name in names}
 
     def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:
         return TreeBuilder(labels, settings, self._given(), self._n_threads())

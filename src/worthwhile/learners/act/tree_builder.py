@@ -24,6 +24,7 @@ from worthwhile.learners.training import Training, route_core
 __all__ = [
     "GRACE",
     "PAPER",
+    "SLACK",
     "SOFT",
     "GrownTree",
     "GrowthSettings",
@@ -42,6 +43,7 @@ FEW_CASES = 1_000
 # Seconds before the time limit from which nodes are split greedily; at the limit they become leaves. Pruning takes
 # time, too.
 GRACE = 0.05
+SLACK = 1e-9  # relative: costs that differ by less are equal, so that rounding does not choose
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class GrownTree:
     """A core tree, and how it was grown."""
 
     core: Any
-    cost: float  # expected, per case
+    cost: float  # expected, per case, in the unit of the `LearningCosts`
     r: int  # samples per branch of its look-ahead
     builder: TreeBuilder
 
@@ -99,6 +101,8 @@ class TreeBuilder:
         training = labels.training
         self._rows, self._costs = labels.rows(settings.soft_label_weight, kept), training.bound_costs
         self._settings, self._n_threads = settings, n_threads
+        paper = given.get("variant") == "paper"
+        self._learning_costs = self._costs.as_given if paper else self._costs.learning
         omega, confidence = paper_parameters(training)
         chosen = {"omega": settings.omega or omega, "confidence": settings.confidence or confidence}
         chosen |= {name: given[name] for name in chosen if given.get(name) is not None}
@@ -132,8 +136,14 @@ class TreeBuilder:
         total: Floats = self._costs.error_costs[cases.classes, answers] + prices
         return total
 
+    def in_money(self, cost: float) -> float:
+        """Return an expected cost in the user's money."""
+        _, classes, weights = self._rows
+        counts = np.bincount(classes, weights, len(self._costs.error_costs)).astype(np.float64)
+        return self._learning_costs.in_money(cost, counts)
+
     def _data(self) -> tuple[Any, Any, Any, Any, Any]:
-        return *self._rows, self._costs.core_pricing, self._costs.core_errors
+        return *self._rows, self._learning_costs.core_pricing, self._learning_costs.core_errors
 
     def _valued(self, core: Any, policy: Any, r: int) -> GrownTree:
         return GrownTree(core, _core.tree_cost(core, *self._data(), policy), r, self)
@@ -169,7 +179,7 @@ def choose_settings(
     r = min(r, 1) if training.n_cases > FEW_CASES else r
     folds = stratified_folds(training.classes, max(2, min(N_FOLDS, training.n_cases)), rng)
     deadline = deadline.fraction(0.6)
-    excess = []
+    totals = np.zeros(2)
     for fold, seed in enumerate(rng.integers(2**63, size=folds.max() + 1).tolist()):
         held_out = training.take(np.flatnonzero(folds == fold))
         costs = []
@@ -182,8 +192,8 @@ def choose_settings(
         if deadline.remaining() <= 0:
             return own
         weights = np.ones(held_out.n_cases) if held_out.weights is None else held_out.weights
-        excess.append((costs[1] - costs[0]) * weights)
-    return own if np.concatenate(excess).mean() > 0 else (labels, SOFT)
+        totals += [float((each * weights).sum()) for each in costs]
+    return own if totals[1] - totals[0] > SLACK * abs(totals[0]) else (labels, SOFT)
 
 
 def _has_delays(training: Training) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from worthwhile import _core
+from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.act.tree_builder import choose_settings
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
@@ -153,7 +154,7 @@ class ICETClassifier(TreeClassifier):
     ['x0']
     >>> eg2 = ww.EG2Classifier(costs=costs).fit(X, y)
     >>> [float(clf.total_costs(X, y).mean().round(2)) for clf in (icet, eg2)]
-    [20.0, 25.91]
+    [20.0, 33.08]
     """
 
     variant: str = "refined"
@@ -173,7 +174,9 @@ class ICETClassifier(TreeClassifier):
         if self.variant == "refined":
             labels, _ = choose_settings(training, SAMPLES, {}, self._n_threads(), deadline, rng)
         search = self._paper_search if self.variant == "paper" else self._refined_search
-        found = self._follow(search(labels, deadline, rng), deadline)
+        costs, weights = self._learning_costs(training), training.class_weights()
+        states = (state.in_money(costs, weights) for state in search(labels, deadline, rng))
+        found = self._follow(states, deadline)
         self._keep(found, training.context.columns)
         self._grow(labels, found.best)
 
@@ -234,10 +237,13 @@ class ICETClassifier(TreeClassifier):
             confidence=float(best.confidence[0]),
             biases=best.prices[0],
         )
-        costs = context.bound_costs
+        costs = self._learning_costs(labels.training)
         rows = labels.rows(self.soft_label_weight_)
         core = _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
         self.tree_ = Tree.from_core(core, context, "majority" if self.variant == "paper" else "least-cost")
+
+    def _learning_costs(self, training: Training) -> LearningCosts:
+        return training.bound_costs.as_given if self.variant == "paper" else training.bound_costs.learning
 
     def _policy(self, labels: SoftLabels) -> GrowthPolicy:
         """Return what the policies of all individuals have in common."""
