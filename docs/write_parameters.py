@@ -203,6 +203,10 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
 
 # Descriptions for one class alone: class -> name -> description.
 OWN: Mapping[str, Mapping[str, str]] = {
+    "EG2Classifier": {
+        "variant": """"paper": the formula with prices as given, so that the currency matters. "refined": prices are
+        first scaled to a geometric mean of 5, without free tests.""",
+    },
     "C45CSClassifier": {"random_state": "Makes the soft labels repeatable; without them nothing is random."},
     "LSID3Classifier": {
         "costs": """Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless
@@ -211,7 +215,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "random_state": "Makes the samples repeatable.",
     },
     "ACTClassifier": {
-        "variant": """"paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides
+        "variant": """"paper": the published algorithm, in which the currency matters. "refined": prices are scaled as
+        in `EG2Classifier`; with up to 5,000 cases, a cross-validation decides
         whether to learn from the cases' own labels or from soft labels by a random forest and a logistic regression;
         with delayed tests or soft labels, sampled trees are pruned before they are valued; trees grown without
         look-ahead compete with the others; and with a `time_limit` the search goes on until the time is over.""",

@@ -197,6 +197,21 @@ def test_classes_that_look_like_markup(capsys, tmp_path):
     assert "“[/x]”" in out
 
 
+def test_eg2_uses_error_costs_and_a_learner_that_does_not_pay_says_so(capsys, folder, tmp_path, heart):
+    costs = heart.costs.with_errors({"buff": {"sick": 2.0}, "sick": {"buff": 5.0}})
+    costs.write(tmp_path / "costs.toml")
+    options = ["--target", "class", "--costs", tmp_path / "costs.toml", "-o", tmp_path / "model.json"]
+    words = "It costs more than no test even on the cases it was trained on"
+    _, out, _ = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
+    clf = ww.load(tmp_path / "model.json")
+    assert (clf.prune, clf.answer) == ("cost", "least-cost")
+    assert words not in out
+    as_published = ["--set", "prune=pessimistic", "--set", "answer=majority"]
+    _, out, _ = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2", *as_published)
+    assert ww.load(tmp_path / "model.json").answer == "majority"
+    assert words in out
+
+
 def learn(capsys, data, *options, target="class", costs="costs.toml"):
     known = ["--costs", costs] if costs else []
     return fails(

@@ -60,7 +60,8 @@ def compare(
 ) -> None:
     """Cross-validate several learners on the same folds and compare what they cost per case.
 
-    Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold.
+    Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold. With --costs,
+    learners are pruned and answer by cost as in learn.
 
     Example: worthwhile compare heart.csv --target class --costs heart.toml --learners act,icet,c45 --folds 10
     """
@@ -79,7 +80,8 @@ def compare(
     describe_data(problem, say)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
-    made = {name: make_learner(name, {}, {"time_limit": limited[name]}, **known) for name in makers}
+    priced = costs is not None
+    made = {name: make_learner(name, {}, {"time_limit": limited[name]}, with_costs=priced, **known) for name in makers}
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)

@@ -116,7 +116,10 @@ def learn(
     """Learn which tests are worth their price, from a table of cases and a price list.
 
     Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
-    worthwhile costs init. Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
+    worthwhile costs init.
+    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far. With --costs, eg2, idx and csid3
+    are pruned by cost, and these, lsid3 and c45 give the answer of lowest expected cost; as published: --set
+    prune=pessimistic --set answer=majority.
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
@@ -125,7 +128,8 @@ def learn(
     if cluster is not None and learner.lower() not in CLUSTERED:
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
     limits = {"budget": budget, "time_limit": time_limit}
-    clf = make_learner(learner, read_settings(settings or []), limits, random_state=seed, n_jobs=jobs)
+    known: dict[str, Any] = {"with_costs": costs is not None, "random_state": seed, "n_jobs": jobs}
+    clf = make_learner(learner, read_settings(settings or []), limits, **known)
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
@@ -228,6 +232,8 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
         f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
+    if own.total_cost > float(none.totals.mean()):
+        say("It costs more than no test even on the cases it was trained on: do not use it.")
     say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
 
 

@@ -24,6 +24,18 @@ LEARNERS: Mapping[str, str] = {
     "c45": "C45Classifier",
     "c45cs": "C45CSClassifier",
 }
+# With a price list, learners whose papers ignore error costs use them, too. On ten folds of heart, bupa and pima with
+# error costs of 500 for one class and 50 for the other, EG2 then costs 23, 25 and 17 per case instead of 83, 156 and
+# 99, and C4.5 360, 96 and 92 instead of 382, 155 and 119. C4.5CS weights cases by error costs; its answers would count
+# these twice.
+_BY_COST = {"prune": "cost", "answer": "least-cost"}
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "eg2": _BY_COST,
+    "idx": _BY_COST,
+    "csid3": _BY_COST,
+    "lsid3": {"answer": "least-cost"},
+    "c45": {"answer": "least-cost"},
+}
 # Parameters that have their own options.
 OPTIONS = {
     "costs": "--costs",
@@ -77,7 +89,9 @@ def parameter_rows() -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
-def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], **known: Any) -> Any:
+def make_learner(
+    name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], *, with_costs: bool = False, **known: Any
+) -> Any:
     """Create an unfitted learner; unknown parameters and invalid values raise an error.
 
     Parameters
@@ -88,6 +102,9 @@ def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, An
         Parameters given by --set.
     limits : mapping
         Parameters with their own options that only some learners have; None: not given.
+    with_costs : bool
+        Whether there is a price list. Then greedy learners answer, and most are pruned, by cost; settings take
+        precedence, and weighting cases by error costs takes the place of both.
     known : keyword arguments
         Parameters that all learners have.
     """
@@ -111,6 +128,8 @@ def make_learner(name: str, settings: Mapping[str, Any], limits: Mapping[str, An
             raise ValueError(f"--{key.replace('_', '-')}: not available for {name}, only for {', '.join(having)}")
     # "none" may be the name of a choice, such as prune=none.
     named = {key: "none" for key, value in settings.items() if value is None and "'none'" in RULES[key].options}
-    clf = learner(**{**settings, **named, **given, **known})
+    uses_costs = with_costs and settings.get("weighting") is None
+    defaults = DEFAULTS.get(name.lower(), {}) if uses_costs else {}
+    clf = learner(**{**defaults, **settings, **named, **given, **known})
     clf._check_parameters()
     return clf

@@ -178,7 +178,7 @@ class C45CSClassifier(C45Classifier):
             raise ValueError(f"C45CSClassifier: priors='altered' needs {needs}, got {given}")
         self.soft_label_weight_, self.preset_ = 0.0, {}
         counts = np.ones(training.n_cases) if training.sample_weights is None else training.sample_weights
-        costs = training.bound_costs
+        costs = self._learning_costs(training)
         core = _core.grow(
             training.table,
             training.classes,
@@ -204,12 +204,12 @@ class C45CSClassifier(C45Classifier):
         return options[int(costs.argmin())]
 
     def _grow_option(self, labels: SoftLabels, option: GrowthOption, kept: npt.NDArray[np.bool_] | None = None) -> Any:
-        costs, policy = labels.training.bound_costs, replace(self._policy(), **option.preset)
+        costs, policy = self._learning_costs(labels.training), replace(self._policy(), **option.preset)
         rows = labels.rows(option.soft_label_weight, kept)
         return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
 
     def _error_cost(self, core: Any, cases: Training) -> float:
         """Return the total error cost of a tree on some cases."""
         answers, _ = route_core(core, cases, self.answer == "least-cost")
-        costs = cases.bound_costs.error_costs[cases.classes, answers]
+        costs = self._learning_costs(cases).error_costs[cases.classes, answers]
         return float(costs.sum() if cases.sample_weights is None else costs @ cases.sample_weights)

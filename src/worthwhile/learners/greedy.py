@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
+from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
 from worthwhile.learners.parameters import Answer, Prune
 from worthwhile.learners.training import Training
@@ -42,7 +43,7 @@ class _GreedyClassifier(TreeClassifier):
         self.tree_ = Tree.from_core(self._grow(training), training.context, self.answer)
 
     def _grow(self, training: Training) -> Any:
-        costs = training.bound_costs
+        costs = self._learning_costs(training)
         return _core.grow(
             training.table,
             training.classes,
@@ -51,6 +52,10 @@ class _GreedyClassifier(TreeClassifier):
             costs.core_errors,
             self._policy().core(),
         )
+
+    def _learning_costs(self, training: Training) -> LearningCosts:
+        """Return the costs that trees are grown and pruned by."""
+        return training.bound_costs.learning
 
     def _policy(self) -> GrowthPolicy:
         """Return how trees are grown and pruned, by the parameters."""
@@ -156,6 +161,9 @@ class EG2Classifier(_GreedyClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    variant : {"refined", "paper"}, default "refined"
+        "paper": the formula with prices as given, so that the currency matters. "refined": prices are first scaled to a
+        geometric mean of 5, without free tests.
     omega : float, default 1.0
         How strongly prices count; 0 ignores them.
     hierarchies : mapping of column to {value: more general value}, optional
@@ -224,15 +232,19 @@ class EG2Classifier(_GreedyClassifier):
     >>> clf = ww.EG2Classifier(costs=heart.costs, nominal=heart.nominal, columns=heart.feature_names)
     >>> clf = clf.fit(heart.X, heart.y)
     >>> print(f"{clf.test_costs(heart.X).mean():.2f} per patient, {heart.costs.total_price():.2f} for all tests")
-    2.90 per patient, 323.97 for all tests
+    3.61 per patient, 323.97 for all tests
     """
 
     mdl_correction: bool = False
     context: bool = False
     omega: float = 1.0
     hierarchies: Mapping[str, Mapping[Any, Any]] | None = None
+    variant: str = "refined"
 
     _criterion = "icf"
+
+    def _learning_costs(self, training: Training) -> LearningCosts:
+        return training.bound_costs.as_given if self.variant == "paper" else training.bound_costs.learning
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

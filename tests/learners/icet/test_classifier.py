@@ -394,7 +394,8 @@ def test_the_best_of_the_final_wins_if_it_is_clearly_better_than_eg2(seed, margi
     assert np.isfinite(finalists.prices[0]).all()  # EG2 with all tests
     assert np.isinf(finalists.prices[1]).all()  # no test at all
     clearly = costs.min() < (1 - icet_classifier.MARGIN / math.sqrt(80)) * costs[0]
-    assert clf.fitness_ == (costs.min() if clearly else costs[0])
+    unit = clf.problem_.bound_costs.learning.unit
+    assert clf.fitness_ == pytest.approx(unit * (costs.min() if clearly else costs[0]))
 
 
 @pytest.mark.parametrize("search", ["real", "binary"])

@@ -16,7 +16,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from worthwhile import _core
-from worthwhile.learners.act.tree_builder import GRACE, PAPER, GrownTree, GrowthSettings, TreeBuilder, choose_growth
+from worthwhile.learners.act.tree_builder import (
+    GRACE,
+    PAPER,
+    SLACK,
+    GrownTree,
+    GrowthSettings,
+    TreeBuilder,
+    choose_growth,
+)
 from worthwhile.learners.cross_fitting import FoldTree, fold_masks
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
@@ -135,7 +143,7 @@ class LSID3Classifier(_GreedyClassifier):
             margin=0.0,
             seed=int(self._generator().integers(2**63)),
         )
-        costs = training.bound_costs
+        costs = self._learning_costs(training)
         return _core.grow_ahead(
             training.table,
             training.classes,
@@ -161,10 +169,11 @@ class ACTClassifier(TreeClassifier):
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
-        "paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides whether to learn
-        from the cases' own labels or from soft labels by a random forest and a logistic regression; with delayed tests
-        or soft labels, sampled trees are pruned before they are valued; trees grown without look-ahead compete with the
-        others; and with a `time_limit` the search goes on until the time is over.
+        "paper": the published algorithm, in which the currency matters. "refined": prices are scaled as in
+        `EG2Classifier`; with up to 5,000 cases, a cross-validation decides whether to learn from the cases' own labels
+        or from soft labels by a random forest and a logistic regression; with delayed tests or soft labels, sampled
+        trees are pruned before they are valued; trees grown without look-ahead compete with the others; and with a
+        `time_limit` the search goes on until the time is over.
     r : int, default 5
         Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead, which
         makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.
@@ -267,7 +276,7 @@ class ACTClassifier(TreeClassifier):
             for grown, restarts in search(training.repeated(), deadline, rng):
                 if restarts:  # valued in another way than the trees before
                     self.history_.clear()
-                if found is None or restarts or found.cost - grown.cost > 1e-12 * abs(found.cost):
+                if found is None or restarts or found.cost - grown.cost > SLACK * abs(found.cost):
                     found = grown
                     if self._note(found, deadline):
                         self.stopped_ = CALLBACK
@@ -303,7 +312,7 @@ class ACTClassifier(TreeClassifier):
         self.r_ = found.r
         self.omega_, self.confidence_ = builder.omega, builder.confidence
         self.soft_label_weight_ = builder.soft_label_weight
-        self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=found.cost))
+        self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=builder.in_money(found.cost)))
         return asks_to_stop(self.callback, self.history_[-1])
 
     def _paper(self, training: Training, deadline: Deadline, rng: np.random.Generator) -> Steps:
@@ -350,7 +359,8 @@ class ACTClassifier(TreeClassifier):
         return some
 
     def _given(self) -> dict[str, Any]:
-        return {"omega": self.omega, "confidence": self.confidence, "samples": self.samples}
+        names = "omega", "confidence", "samples", "variant"
+        return {name: getattr(self, name) for name in names}
 
     def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:
         return TreeBuilder(labels, settings, self._given(), self._n_threads())

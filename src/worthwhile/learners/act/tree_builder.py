@@ -26,6 +26,7 @@ __all__ = [
     "GRACE",
     "GREEDY",
     "PAPER",
+    "SLACK",
     "SOFT",
     "GrownTree",
     "GrowthChoice",
@@ -46,6 +47,7 @@ GREEDY = ("icf", "cost-drop")  # the criteria of EG2 and DTMC, which compete wit
 # Seconds before the time limit from which nodes are split greedily; at the limit they become leaves. Pruning takes
 # time, too.
 GRACE = 0.05
+SLACK = 1e-9  # relative: costs that differ by less are equal, so that rounding does not choose
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class GrownTree:
     """A core tree, and how it was grown."""
 
     core: Any
-    cost: float  # expected, per case, by the labels it was grown from
+    cost: float  # expected, per case, by the labels it was grown from, in the unit of the `LearningCosts`
     r: int  # samples per branch of its look-ahead
     builder: TreeBuilder
     criterion: str | None = None  # of a greedy tree
@@ -104,6 +106,8 @@ class TreeBuilder:
         training = labels.training
         self.labels, self._settings, self._given, self._n_threads = labels, settings, given, n_threads
         self._rows, self._costs = labels.rows(settings.soft_label_weight, kept), training.bound_costs
+        paper = given.get("variant") == "paper"
+        self._learning_costs = self._costs.as_given if paper else self._costs.learning
         omega, confidence = paper_parameters(training)
         chosen = {"omega": settings.omega or omega, "confidence": settings.confidence or confidence}
         chosen |= {name: given[name] for name in chosen if given.get(name) is not None}
@@ -146,8 +150,14 @@ class TreeBuilder:
         total: Floats = self._costs.error_costs[cases.classes, answers] + prices
         return total
 
+    def in_money(self, cost: float) -> float:
+        """Return an expected cost in the user's money."""
+        _, classes, weights = self._rows
+        counts = np.bincount(classes, weights, len(self._costs.error_costs)).astype(np.float64)
+        return self._learning_costs.in_money(cost, counts)
+
     def _data(self) -> tuple[Any, Any, Any, Any, Any]:
-        return *self._rows, self._costs.core_pricing, self._costs.core_errors
+        return *self._rows, self._learning_costs.core_pricing, self._learning_costs.core_errors
 
     def _valued(self, core: Any, policy: Any, r: int, criterion: str | None = None) -> GrownTree:
         return GrownTree(core, _core.tree_cost(core, *self._data(), policy), r, self, criterion)
@@ -218,7 +228,7 @@ def choose_growth(
     if not trees[0]:
         return fallback
     # Sums that differ by rounding only are equal.
-    best = int(np.flatnonzero(costs <= costs.min() + 1e-9 * abs(costs.min()))[0])
+    best = int(np.flatnonzero(costs <= costs.min() + SLACK * abs(costs.min()))[0])
     return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], trees[best])
 
 

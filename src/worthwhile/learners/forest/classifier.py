@@ -314,7 +314,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def _loss(self, record: BudgetRecord) -> float:
         """Return what forests are compared by: the error rate, or the total cost if errors differ in cost."""
         alike = self.problem_.bound_costs.has_uniform_errors()
-        return record.error if alike else record.price + record.error_cost
+        # Rounded: which of two equal forests is chosen should not depend on the currency.
+        return record.error if alike else float(f"{record.price + record.error_cost:.9e}")
 
     def _values(self) -> list[float]:
         """Return the values of the impurity's parameter to try."""

@@ -219,7 +219,7 @@ class StoppingTable:
     """Sums over validation cases by (number of trees consulted, lead), on which the stopping rule depends."""
 
     weight: Floats  # (trees + 1, trees + 1): of the cases
-    cost: Floats  # (trees + 1, trees + 1): error cost of the present answers
+    cost: Floats  # (trees + 1, trees + 1): error cost of the present answers, above that of the cheapest ones
     price: Floats  # (trees, trees + 1): what the next tree costs them
     moves: Floats  # (trees, trees + 1, 3): of the cases whose lead the next tree lowers by 1, keeps, raises by 1
 
@@ -234,7 +234,9 @@ class StoppingTable:
             return np.bincount(history.leads[stage], weights * values, minlength=size).astype(np.float64)
 
         weight = np.stack([sums(j, np.ones(n_cases)) for j in range(size)])
-        cost = np.stack([sums(j, validation.costs[cases, history.leaders[j]]) for j in range(size)])
+        # Above the cheapest answer: what all answers for a class cost makes no difference to when a case stops.
+        regret = validation.costs - validation.costs.min(axis=1, keepdims=True)
+        cost = np.stack([sums(j, regret[cases, history.leaders[j]]) for j in range(size)])
         price, moves = np.zeros((n_trees, size)), np.zeros((n_trees, size, 3))
         for j in range(n_trees):
             price[j] = sums(j, history.prices[j + 1] - history.prices[j])
@@ -284,5 +286,5 @@ def rates_for(prices: Floats, costs: BoundCosts) -> list[float]:
     above = prices[prices > 0]
     if not len(above):
         return [0.0, 1.0]
-    most = (float(np.ptp(costs.error_costs)) or 1.0) / float(above[0])
+    most = (float(np.ptp(costs.error_costs, axis=1).max()) or 1.0) / float(above[0])
     return sorted({0.0, 1.0, *(most * STEP**i for i in range(-BELOW, ABOVE + 1))})

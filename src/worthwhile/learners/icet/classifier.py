@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
+from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.act.tree_builder import choose_growth
 from worthwhile.learners.cross_fitting import FoldTree, fold_masks
 from worthwhile.learners.deadline import Deadline
@@ -167,7 +168,7 @@ class ICETClassifier(TreeClassifier):
     ['x0']
     >>> eg2 = ww.EG2Classifier(costs=costs).fit(X, y)
     >>> [float(clf.total_costs(X, y).mean().round(2)) for clf in (icet, eg2)]
-    [20.0, 25.91]
+    [20.0, 33.08]
     """
 
     variant: Variant = "refined"
@@ -187,7 +188,9 @@ class ICETClassifier(TreeClassifier):
         if self.variant == "refined":
             labels = choose_growth(training, SAMPLES, {}, self._n_threads(), deadline, rng, greedy=()).labels
         search = self._paper_search if self.variant == "paper" else self._refined_search
-        found = self._follow(search(labels, deadline, rng), deadline)
+        costs, weights = self._learning_costs(training), training.class_weights()
+        states = (state.in_money(costs, weights) for state in search(labels, deadline, rng))
+        found = self._follow(states, deadline)
         self._keep(found, training.context.columns)
         self._winner = labels, found.best
         core = self._grow(labels, found.best)
@@ -250,7 +253,6 @@ class ICETClassifier(TreeClassifier):
 
     def _grow(self, labels: SoftLabels, best: Biases, kept: npt.NDArray[np.bool_] | None = None) -> Any:
         """Grow the tree of the winner from all cases, or from some."""
-        context = labels.training.context
         policy = replace(
             self._policy(labels),
             omega=float(best.omega[0]),
@@ -258,9 +260,12 @@ class ICETClassifier(TreeClassifier):
             confidence=float(best.confidence[0]),
             biases=best.prices[0],
         )
-        costs = context.bound_costs
+        costs = self._learning_costs(labels.training)
         rows = labels.rows(self.soft_label_weight_, kept)
         return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
+
+    def _learning_costs(self, training: Training) -> LearningCosts:
+        return training.bound_costs.as_given if self.variant == "paper" else training.bound_costs.learning
 
     def _policy(self, labels: SoftLabels) -> GrowthPolicy:
         """Return what the policies of all individuals have in common."""
