@@ -259,3 +259,22 @@ def test_outputs_that_cannot_be_written(capsys):
     compare = ["compare", "good.csv", "--target", "class", "--learners", "eg2,c45", "-q", "-o", "good.csv"]
     assert fails(capsys, *compare) == "good.csv: is a file, not a folder"
     assert fails(capsys, "show", "model.json", "-q", "--plot", "no/a.png").startswith("no/a.png: cannot be written")
+
+
+def test_a_readable_tree_and_what_it_costs(capsys, folder, tmp_path):
+    common = ["learn", folder / "heart.csv", "--target", "class", "-o", tmp_path / "model.json", "--learner", "c45"]
+    _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1")
+    full = ww.load(tmp_path / "model.json").tree_.n_leaves
+    assert full > 50
+    assert f"The tree has {full} leaves: too many to read; --readable gives the cheapest part of it" in out
+    _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1", "--readable")
+    leaves = ww.load(tmp_path / "model.json").tree_.n_leaves
+    assert 1 < leaves <= 16
+    assert f"The tree has {leaves} leaves and is expected to cost 0." in out
+    assert f"the whole tree has {full} leaves and is expected to cost 0." in out
+    _, out, _ = run(capsys, *common, "--max-leaves", "1000")
+    assert "it did not have to be cut" in out
+    _, out, _ = run(capsys, *common, "--max-leaves", "5", "--readable")
+    assert 1 < ww.load(tmp_path / "model.json").tree_.n_leaves <= 5
+    forest = ["learn", folder / "heart.csv", "--target", "class", "--learner", "budget-forest", "--readable"]
+    assert "--max-leaves: not available for budget-forest, only for act, icet, eg2" in fails(capsys, *forest)

@@ -79,6 +79,12 @@ def read_settings(settings: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def _has_none(parameter: str) -> bool:
+    from worthwhile.learners.parameters import RULES
+
+    return parameter in RULES and "'none'" in RULES[parameter].options
+
+
 def make_learner(
     name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], *, with_costs: bool = False, **known: Any
 ) -> Any:
@@ -109,6 +115,8 @@ def make_learner(
             raise ValueError(
                 f"--set {key}: {name} has no such parameter; {suggest(key, free)} (all: {', '.join(free)})"
             )
+    # "none" is read as None; where it is the name of a choice (prune=none), that is meant.
+    settings = {key: "none" if value is None and _has_none(key) else value for key, value in settings.items()}
     given = {key: value for key, value in limits.items() if value is not None}
     for key in given:
         if key not in valid:

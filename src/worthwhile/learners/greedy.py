@@ -18,6 +18,7 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
+from worthwhile.learners.leaf_limit import limit_leaves
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.tree import Tree
@@ -35,11 +36,19 @@ class _GreedyClassifier(TreeClassifier):
     min_cases: float = 2
     min_share: float = 0.1
     max_depth: int | None = None
+    max_leaves: int | None = None
     answer: str = "majority"
     _criterion: ClassVar[str]
 
     def _learn(self, training: Training) -> None:
-        self.tree_ = Tree.from_core(self._grow(training), training.context, self.answer)
+        rows = training.table, training.classes, training.weights
+        self._keep(self._grow(training), training, rows, self._policy())
+
+    def _keep(self, core: Any, training: Training, rows: tuple[Any, Any, Any], policy: GrowthPolicy) -> None:
+        """Keep a grown tree, or a part of it with few enough leaves; `rows` are the cases that it was pruned by."""
+        costs = self._learning_costs(training)
+        core, self.leaf_limit_ = limit_leaves(core, rows, costs, policy, self.max_leaves)
+        self.tree_ = Tree.from_core(core, training.context, self.answer)
 
     def _grow(self, training: Training) -> Any:
         costs = self._learning_costs(training)
@@ -99,6 +108,9 @@ class C45Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -116,6 +128,9 @@ class C45Classifier(_GreedyClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
@@ -176,6 +191,9 @@ class EG2Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -193,6 +211,9 @@ class EG2Classifier(_GreedyClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
@@ -256,6 +277,9 @@ class IDXClassifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -273,6 +297,9 @@ class IDXClassifier(_GreedyClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
@@ -334,6 +361,9 @@ class CSID3Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -351,6 +381,9 @@ class CSID3Classifier(_GreedyClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
@@ -387,8 +420,9 @@ class CSID3Classifier(_GreedyClassifier):
         if not self.lazy:
             super()._learn(training)
             return
-        if self.prune != "none":
-            needs = f"it needs prune='none', got prune={self.prune!r}"
+        if self.prune != "none" or self.max_leaves is not None:
+            given = f"prune={self.prune!r} and max_leaves={self.max_leaves!r}"
+            needs = f"it needs prune='none' and max_leaves=None, got {given}"
             raise ValueError(f"CSID3Classifier: lazy=True grows no whole tree that could be pruned; {needs}")
         weights = None if training.weights is None else training.weights.copy()
         columns = training.columns.copy()
@@ -461,6 +495,9 @@ class DTMCClassifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "least-cost"
@@ -478,6 +515,9 @@ class DTMCClassifier(_GreedyClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int

@@ -73,6 +73,9 @@ class LSID3Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -92,6 +95,9 @@ class LSID3Classifier(_GreedyClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     n_features_in_ : int
@@ -171,6 +177,11 @@ class ACTClassifier(TreeClassifier):
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
         soft labels).
+    min_cases : float, optional
+        At least two branches of a split must each hold this weight of cases. None: 2, with soft labels 5.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     samples : {"grown", "pruned"}, optional
         How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
         "pruned" with soft labels or delayed tests.
@@ -194,6 +205,9 @@ class ACTClassifier(TreeClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     expected_cost_ : float
         Expected total cost of the tree per case, by the estimate that chose it.
     history_ : list of Progress
@@ -240,6 +254,8 @@ class ACTClassifier(TreeClassifier):
     omega: float | None = None
     confidence: float | None = None
     samples: str | None = None
+    min_cases: float | None = None
+    max_leaves: int | None = None
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -266,6 +282,7 @@ class ACTClassifier(TreeClassifier):
 
     def _note(self, found: GrownTree, deadline: Deadline) -> None:
         builder = found.builder
+        self.leaf_limit_ = found.leaf_limit
         self.expected_cost_, self.r_ = builder.in_money(found.cost), found.r
         self.omega_, self.confidence_ = builder.omega, builder.confidence
         self.soft_label_weight_ = builder.soft_label_weight
@@ -304,7 +321,7 @@ class ACTClassifier(TreeClassifier):
             r = min(2 * r, MAX_SAMPLES)
 
     def _given(self) -> dict[str, Any]:
-        names = "omega", "confidence", "samples", "variant"
+        names = "omega", "confidence", "samples", "variant", "min_cases", "max_leaves"
         return {name: getattr(self, name) for name in names}
 
     def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:

@@ -18,6 +18,7 @@ from worthwhile import _core
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.growth_policy import GrowthPolicy, SamplingPolicy
+from worthwhile.learners.leaf_limit import LeafLimit, limit_leaves
 from worthwhile.learners.soft_labels import SoftLabels, can_be_soft
 from worthwhile.learners.training import Training, route_core
 
@@ -75,6 +76,7 @@ class GrownTree:
     cost: float  # expected, per case, in the unit of the `LearningCosts`
     r: int  # samples per branch of its look-ahead
     builder: TreeBuilder
+    leaf_limit: LeafLimit | None
 
 
 def paper_parameters(training: Training) -> tuple[float, float]:
@@ -109,11 +111,13 @@ class TreeBuilder:
         self.soft_label_weight = settings.soft_label_weight
         self.omega, self.confidence = float(chosen["omega"]), float(chosen["confidence"])
         self._samples = given.get("samples") or settings.samples
+        self._min_cases = float(given.get("min_cases") or settings.min_cases)
+        self._max_leaves = given.get("max_leaves")
 
     def greedy(self, criterion: str = "icf") -> GrownTree:
         """Grow without look-ahead, and prune by cost."""
-        policy = self._policy(criterion).core()
-        return self._valued(_core.grow(*self._data(), policy), policy, 0)
+        policy = self._policy(criterion)
+        return self._valued(_core.grow(*self._data(), policy.core()), policy, 0)
 
     def look_ahead(self, r: int, seed: int, seconds: float = math.inf) -> GrownTree:
         """Grow with look-ahead; after `seconds` the remaining nodes are split without it."""
@@ -126,8 +130,8 @@ class TreeBuilder:
             margin=self._settings.margin,
             seed=seed,
         )
-        policy = replace(self._policy("icf"), sampling=sampling).core()
-        core = _core.grow_ahead(*self._data(), policy, seconds=max(seconds - GRACE, 0.0), seconds_more=GRACE)
+        policy = replace(self._policy("icf"), sampling=sampling)
+        core = _core.grow_ahead(*self._data(), policy.core(), seconds=max(seconds - GRACE, 0.0), seconds_more=GRACE)
         return self._valued(core, policy, r)
 
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:
@@ -145,14 +149,15 @@ class TreeBuilder:
     def _data(self) -> tuple[Any, Any, Any, Any, Any]:
         return *self._rows, self._learning_costs.core_pricing, self._learning_costs.core_errors
 
-    def _valued(self, core: Any, policy: Any, r: int) -> GrownTree:
-        return GrownTree(core, _core.tree_cost(core, *self._data(), policy), r, self)
+    def _valued(self, core: Any, policy: GrowthPolicy, r: int) -> GrownTree:
+        core, limit = limit_leaves(core, self._rows, self._learning_costs, policy, self._max_leaves)
+        return GrownTree(core, _core.tree_cost(core, *self._data(), policy.core()), r, self, limit)
 
     def _policy(self, criterion: str) -> GrowthPolicy:
         return GrowthPolicy(
             criterion=criterion,
             omega=self.omega,
-            min_cases=self._settings.min_cases,
+            min_cases=self._min_cases,
             context=True,
             least_cost=True,
             prune="cost",

@@ -24,6 +24,7 @@ from worthwhile.learners.icet.biases import SPACES, Biases, RefinedSpace
 from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.icet.search import SearchState, paper_search, refined_search
 from worthwhile.learners.icet.trials import Folds, Halves
+from worthwhile.learners.leaf_limit import limit_leaves
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import MAX_SOFT_CASES, SOFT_LABEL_WEIGHTS, SoftLabels
 from worthwhile.learners.training import Training
@@ -87,6 +88,11 @@ class ICETClassifier(TreeClassifier):
     weighting : {"instance"}, optional
         On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
         (Ting 1998). None: all cases weigh the same.
+    min_cases : float, optional
+        At least two branches of a split must each hold this weight of cases. None: 2, with soft labels 5.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     time_limit : float, optional
         Seconds after which the search ends with the best individual so far. "refined": a fifth of the time is kept for
         the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per
@@ -108,6 +114,9 @@ class ICETClassifier(TreeClassifier):
     ----------
     tree_ : Tree
         The learned tree.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     bias_ : dict of str to float
         The price of each test that EG2 is given; infinite: the test is not used. "refined": scaled to a mean price of
         10, so that the currency does not matter.
@@ -164,6 +173,8 @@ class ICETClassifier(TreeClassifier):
     trials: int = 1000
     crossover: float = 0.6
     mutation: float = 0.001
+    min_cases: float | None = None
+    max_leaves: int | None = None
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -172,7 +183,8 @@ class ICETClassifier(TreeClassifier):
         deadline, rng = Deadline(self.time_limit), self._generator()
         labels = SoftLabels.own(training)
         if self.variant == "refined":
-            labels, _ = choose_settings(training, SAMPLES, {}, self._n_threads(), deadline, rng)
+            given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
+            labels, _ = choose_settings(training, SAMPLES, given, self._n_threads(), deadline, rng)
         search = self._paper_search if self.variant == "paper" else self._refined_search
         costs, weights = self._learning_costs(training), training.class_weights()
         states = (state.in_money(costs, weights) for state in search(labels, deadline, rng))
@@ -236,10 +248,12 @@ class ICETClassifier(TreeClassifier):
             max_depth=int(best.max_depth[0]),
             confidence=float(best.confidence[0]),
             biases=best.prices[0],
+            max_leaves=NO_LIMIT,
         )
         costs = self._learning_costs(labels.training)
         rows = labels.rows(self.soft_label_weight_)
         core = _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
+        core, self.leaf_limit_ = limit_leaves(core, rows, costs, policy, self.max_leaves)
         self.tree_ = Tree.from_core(core, context, "majority" if self.variant == "paper" else "least-cost")
 
     def _learning_costs(self, training: Training) -> LearningCosts:
@@ -250,7 +264,8 @@ class ICETClassifier(TreeClassifier):
         paper = self.variant == "paper"
         return GrowthPolicy(
             criterion="icf",
-            min_cases=SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES,
+            min_cases=float(self.min_cases or (SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES)),
+            max_leaves=NO_LIMIT if self.max_leaves is None else int(self.max_leaves),
             context=not paper,
             least_cost=not paper,
             prune="pessimistic" if paper else "cost",
