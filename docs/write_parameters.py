@@ -35,6 +35,8 @@ CHOICES = ""  # as a type: the strings to choose from, by the rule of the parame
 SEED = "int, numpy Generator or RandomState"
 SEVERAL = """On top of what the learner itself does with error costs, each case weighs as much as it costs to
     misclassify it (Ting 1998). None: all cases weigh the same."""
+SEARCHED_MIN_CASES = """At least two branches of a split must each hold this weight of cases. None: 2, with soft labels
+    5."""
 WORKERS = """Number of threads. None: one; -1: all processors. The result does not depend on it. Workers set up by
     `joblib.parallel_config`, such as other processes or a Dask cluster, take the place of threads."""
 
@@ -162,6 +164,11 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         """Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but
         never more than 25 cases (C4.5). 0: only `min_cases` counts.""",
     ),
+    "max_leaves": (
+        "int",
+        """Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT
+        and ICET compare trees after the cut.""",
+    ),
     "max_depth": ("int", "Longest path from the root to a leaf, at most 4096."),
     "answer": (
         CHOICES,
@@ -226,6 +233,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         labels).""",
         "confidence": """Confidence level of the pessimistic error estimate. None: by the costs, as in the paper
         ("refined": 0.75 with soft labels).""",
+        "min_cases": SEARCHED_MIN_CASES,
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
@@ -247,6 +255,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
         plus 1 s per 1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first
         generation is complete it raises KeyboardInterrupt.""",
+        "min_cases": SEARCHED_MIN_CASES,
         "callback": """Called with a `Progress` after each generation. If it returns True, the search ends with the best
         individual so far, without a final comparison.""",
         "random_state": "Makes the search repeatable.",
@@ -338,8 +347,16 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 TREE = {
     "tree_": ("Tree", "The learned tree."),
-    "expected_cost_": ("float", "What a new case is expected to cost, tests and errors together, measured out of fold."),
+    "expected_cost_": (
+        "float",
+        "What a new case is expected to cost, tests and errors together, measured out of fold.",
+    ),
     "expected_cost_interval_": ("(float, float)", "The 95 % confidence interval of `expected_cost_`."),
+    "leaf_limit_": (
+        "LeafLimit or None",
+        """With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.""",
+    ),
 }
 EVERY = {
     "classes_": ("array", "The classes, sorted."),

@@ -256,6 +256,8 @@ struct Policy : LearnPolicy {
         prune.confidence = given.take<double>("confidence");
         check_confidence(prune.confidence);
         prune.raise_subtrees = given.take<bool>("raise_subtrees");
+        max_leaves = given.take<int>("max_leaves", std::numeric_limits<int>::max());
+        check(max_leaves >= 1, "'max_leaves' must be at least 1");
         prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
         given.finish();
         grow.biases = biases;
@@ -476,6 +478,19 @@ double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t>
     return run([&](Cancellation& cancellation) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, cancellation); });
 }
 
+// The cheapest part of a tree that has at most as many leaves as the policy allows.
+Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                     const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
+    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    check_tree(tree, table.table, pricing.pricing, errors);
+    return run([&](Cancellation& cancellation) {
+        Tree part = tree;
+        limit_leaves(part, data, pricing.pricing, errors, policy.prune, policy.max_leaves, cancellation);
+        assign_answers(part, errors, policy.prune.answer);
+        return part;
+    });
+}
+
 // The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
 nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                                           const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy,
@@ -679,6 +694,8 @@ void define_functions(nb::module_& m) {
           "seconds"_a, "seconds_more"_a, "Grow and prune one tree with look-ahead.");
     m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a,
           "policy"_a, "n"_a, "Sample trees and return what each is expected to cost per case.");
+    m.def("with_few_leaves", &with_few_leaves, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "Return the part of a tree with the lowest expected cost that has at most as many leaves as the policy allows.");
     m.def("tree_cost", &tree_cost, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "What a tree is expected to cost per case.");
     m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,

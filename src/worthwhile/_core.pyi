@@ -44,6 +44,7 @@ class Policy:
         prune: str,
         confidence: float,
         raise_subtrees: bool,
+        max_leaves: int = ...,
         n_threads: int,
         biases: _Floats | None = None,
     ) -> None: ...
@@ -138,6 +139,15 @@ def grow_ahead(
 def sample_costs(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy, n: int
 ) -> _Floats: ...
+def with_few_leaves(
+    tree: Tree,
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+) -> Tree: ...
 def tree_cost(
     tree: Tree,
     table: Table,

@@ -300,3 +300,22 @@ def test_reading_a_large_file_draws_a_bar(capsys, folder, tmp_path, monkeypatch)
     assert run(capsys, *known, "-q") == (0, "", "")
     monkeypatch.delenv("FORCE_COLOR")
     assert "reading" not in run(capsys, *known)[2]  # not a terminal
+
+
+def test_a_readable_tree_and_what_it_costs(capsys, folder, tmp_path):
+    common = ["learn", folder / "heart.csv", "--target", "class", "-o", tmp_path / "model.json", "--learner", "c45"]
+    _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1")
+    full = ww.load(tmp_path / "model.json").tree_.n_leaves
+    assert full > 50
+    assert f"The tree has {full} leaves: too many to read; --readable gives the cheapest part of it" in out
+    _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1", "--readable")
+    leaves = ww.load(tmp_path / "model.json").tree_.n_leaves
+    assert 1 < leaves <= 16
+    assert f"The tree has {leaves} leaves and is expected to cost 0." in out
+    assert f"the whole tree has {full} leaves and is expected to cost 0." in out
+    _, out, _ = run(capsys, *common, "--max-leaves", "1000")
+    assert "it did not have to be cut" in out
+    _, out, _ = run(capsys, *common, "--max-leaves", "5", "--readable")
+    assert 1 < ww.load(tmp_path / "model.json").tree_.n_leaves <= 5
+    forest = ["learn", folder / "heart.csv", "--target", "class", "--learner", "budget-forest", "--readable"]
+    assert "--max-leaves: not available for budget-forest, only for act, icet, eg2" in fails(capsys, *forest)

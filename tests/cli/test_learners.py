@@ -25,6 +25,11 @@ def test_a_learner_gets_its_settings_and_limits():
         make_learner("act", {}, {"budget": 3.0})
 
 
+def test_none_is_the_name_of_a_choice_where_there_is_one():
+    clf = make_learner("c45", read_settings(["prune=none", "max_depth=none"]), {})
+    assert (clf.prune, clf.max_depth) == ("none", None)
+
+
 def test_with_a_price_list_greedy_learners_use_error_costs():
     for name, prune, answer in [
         ("eg2", "cost", "least-cost"),

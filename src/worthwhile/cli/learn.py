@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LearnCommand", "learn"]
 
+# A tree of 16 leaves fits on a page. Larger trees than MANY_LEAVES are hardly read by anyone.
+READABLE_LEAVES, MANY_LEAVES = 16, 50
 # Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
 
@@ -93,6 +95,16 @@ def learn(
     budget: Annotated[
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
+    max_leaves: Annotated[
+        int | None,
+        typer.Option(min=1, help="Largest number of leaves; the cheapest such part of the tree.", show_default=False),
+    ] = None,
+    min_cases: Annotated[
+        float | None, typer.Option(help="Least number of cases in a branch.", show_default=False)
+    ] = None,
+    readable: Annotated[
+        bool, typer.Option("--readable", help=f"A tree that people can read: --max-leaves {READABLE_LEAVES}.")
+    ] = False,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -127,7 +139,9 @@ def learn(
         raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
     if cluster is not None and learner.lower() not in CLUSTERED:
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
-    limits = {"budget": budget, "time_limit": time_limit}
+    if readable and max_leaves is None:
+        max_leaves = READABLE_LEAVES
+    limits = {"budget": budget, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
     known: dict[str, Any] = {"with_costs": costs is not None, "random_state": seed, "n_jobs": jobs}
     clf = make_learner(learner, read_settings(settings or []), limits, **known)
     check_apart({"--out": out, "--report": report}, [data, costs])
@@ -149,6 +163,8 @@ def learn(
     stopped = getattr(clf, "stopped_", "") == "interrupted"
     if not stopped:
         _summarise(clf, LEARNERS[learner.lower()].removesuffix("Classifier"), split, seconds, say, seed)
+        for line in _about_leaves(clf):
+            say(line)
         say(f"Model:  {out}", wrap=False)
     if report is not None and not stopped:
         about = {} if problem.costs is None else problem.costs.about
@@ -235,6 +251,23 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
     if own.total_cost > float(none.totals.mean()):
         say("It costs more than no test even on the cases it was trained on: do not use it.")
     say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
+
+
+def _about_leaves(clf: Any) -> list[str]:
+    """Return what a limit on the leaves costs, or that the tree is too large to be read."""
+    from worthwhile.wording import amount
+
+    leaves = clf.tree_.n_leaves if hasattr(clf, "tree_") else 0
+    if (limit := getattr(clf, "leaf_limit_", None)) is not None:
+        if limit.leaves == limit.full_leaves:
+            return [f"The tree has {leaves} leaves; it did not have to be cut."]
+        cost, full_cost = (amount(value, fine=True) for value in (limit.cost, limit.full_cost))
+        whole = f"the whole tree has {limit.full_leaves} leaves and is expected to cost {full_cost} per case"
+        return [f"The tree has {leaves} leaves and is expected to cost {cost} per case; {whole}."]
+    if leaves > MANY_LEAVES:
+        hint = f"--readable gives the cheapest part of it with at most {READABLE_LEAVES}, --max-leaves with any number"
+        return [f"The tree has {leaves} leaves: too many to read; {hint}."]
+    return []
 
 
 def _write_report(path: Path, clf: Any, split: _Split, title: str, quiet: bool) -> None:

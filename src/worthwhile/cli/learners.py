@@ -89,6 +89,12 @@ def parameter_rows() -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
+def _has_none(parameter: str) -> bool:
+    from worthwhile.learners.parameters import RULES
+
+    return parameter in RULES and "'none'" in RULES[parameter].options
+
+
 def make_learner(
     name: str, settings: Mapping[str, Any], limits: Mapping[str, Any], *, with_costs: bool = False, **known: Any
 ) -> Any:
@@ -108,7 +114,6 @@ def make_learner(
     known : keyword arguments
         Parameters that all learners have.
     """
-    from worthwhile.learners.parameters import RULES
 
     learner = find_learner(name)
     valid = learner._parameter_names()
@@ -121,15 +126,16 @@ def make_learner(
             raise ValueError(
                 f"--set {key}: {name} has no such parameter; {suggest(key, free)} (all: {', '.join(free)})"
             )
+    # "none" is read as None; where it is the name of a choice (prune=none), that is meant.
+    # "none" may be the name of a choice, such as prune=none.
+    settings = {key: "none" if value is None and _has_none(key) else value for key, value in settings.items()}
     given = {key: value for key, value in limits.items() if value is not None}
     for key in given:
         if key not in valid:
             having = [other for other in LEARNERS if key in find_learner(other)._parameter_names()]
             raise ValueError(f"--{key.replace('_', '-')}: not available for {name}, only for {', '.join(having)}")
-    # "none" may be the name of a choice, such as prune=none.
-    named = {key: "none" for key, value in settings.items() if value is None and "'none'" in RULES[key].options}
     uses_costs = with_costs and settings.get("weighting") is None
     defaults = DEFAULTS.get(name.lower(), {}) if uses_costs else {}
-    clf = learner(**{**defaults, **settings, **named, **given, **known})
+    clf = learner(**{**defaults, **settings, **given, **known})
     clf._check_parameters()
     return clf

@@ -22,7 +22,6 @@ from worthwhile.learners.parameters import Preset, Priors, VectorRule, Weighting
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, Floats, SoftLabels, has_values
 from worthwhile.learners.training import Training, route_core
 from worthwhile.learners.weighting import class_costs
-from worthwhile.tree.tree import Tree
 
 __all__ = ["C45CSClassifier"]
 
@@ -87,6 +86,9 @@ class C45CSClassifier(C45Classifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -112,6 +114,9 @@ class C45CSClassifier(C45Classifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     soft_label_weight_ : float
         Share of soft labels in the labels that the tree was grown from.
     preset_ : dict
@@ -166,7 +171,8 @@ class C45CSClassifier(C45Classifier):
         presets = PRESETS if self.preset == CHOSEN else PRESETS[:1]
         option = self._cheapest(labels, [GrowthOption(w, preset) for preset in presets for w in weights], rng)
         self.soft_label_weight_, self.preset_ = option.soft_label_weight, dict(option.preset)
-        self.tree_ = Tree.from_core(self._grow_option(labels, option), training.context, self.answer)
+        rows, policy = labels.rows(option.soft_label_weight), replace(self._policy(), **option.preset)
+        self._keep(self._grow_option(labels, option), training, rows, policy)
 
     def _learn_altered(self, training: Training) -> None:
         """Grow with the weights, then prune and answer without them."""
@@ -188,7 +194,7 @@ class C45CSClassifier(C45Classifier):
             self._policy().core(),
             pruning_weights=counts,
         )
-        self.tree_ = Tree.from_core(core, training.context, self.answer)
+        self._keep(core, training, (training.table, training.classes, counts), self._policy())
 
     def _cheapest(self, labels: SoftLabels, options: Sequence[GrowthOption], rng: np.random.Generator) -> GrowthOption:
         """Return the option whose trees have the lowest error cost in a cross-validation."""
@@ -205,6 +211,8 @@ class C45CSClassifier(C45Classifier):
 
     def _grow_option(self, labels: SoftLabels, option: GrowthOption, kept: npt.NDArray[np.bool_] | None = None) -> Any:
         costs, policy = self._learning_costs(labels.training), replace(self._policy(), **option.preset)
+        if kept is not None and self.max_leaves is not None:  # options are compared with the limit
+            policy = replace(policy, max_leaves=int(self.max_leaves))
         rows = labels.rows(option.soft_label_weight, kept)
         return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
+from worthwhile.learners.leaf_limit import limit_leaves
 from worthwhile.learners.parameters import Answer, Prune
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
@@ -36,11 +37,19 @@ class _GreedyClassifier(TreeClassifier):
     min_cases: float = 2
     min_share: float = 0.1
     max_depth: int | None = None
+    max_leaves: int | None = None
     answer: Answer = "majority"
     _criterion: ClassVar[str]
 
     def _learn(self, training: Training) -> None:
-        self.tree_ = Tree.from_core(self._grow(training), training.context, self.answer)
+        rows = training.table, training.classes, training.weights
+        self._keep(self._grow(training), training, rows, self._policy())
+
+    def _keep(self, core: Any, training: Training, rows: tuple[Any, Any, Any], policy: GrowthPolicy) -> None:
+        """Keep a grown tree, or a part of it with few enough leaves; `rows` are the cases that it was pruned by."""
+        costs = self._learning_costs(training)
+        core, self.leaf_limit_ = limit_leaves(core, rows, costs, policy, self.max_leaves)
+        self.tree_ = Tree.from_core(core, training.context, self.answer)
 
     def _grow(self, training: Training) -> Any:
         costs = self._learning_costs(training)
@@ -100,6 +109,9 @@ class C45Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -125,6 +137,9 @@ class C45Classifier(_GreedyClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array
@@ -187,6 +202,9 @@ class EG2Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -212,6 +230,9 @@ class EG2Classifier(_GreedyClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array
@@ -277,6 +298,9 @@ class IDXClassifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -302,6 +326,9 @@ class IDXClassifier(_GreedyClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array
@@ -365,6 +392,9 @@ class CSID3Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -390,6 +420,9 @@ class CSID3Classifier(_GreedyClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array
@@ -428,8 +461,9 @@ class CSID3Classifier(_GreedyClassifier):
         if not self.lazy or self._is_lazy():
             super()._learn(training)
             return
-        if self.prune != "none":
-            needs = f"it needs prune='none', got prune={self.prune!r}"
+        if self.prune != "none" or self.max_leaves is not None:
+            given = f"prune={self.prune!r} and max_leaves={self.max_leaves!r}"
+            needs = f"it needs prune='none' and max_leaves=None, got {given}"
             raise ValueError(f"CSID3Classifier: lazy=True grows no whole tree that could be pruned; {needs}")
         weights = None if training.weights is None else training.weights.copy()
         columns = training.columns.copy()
@@ -507,6 +541,9 @@ class DTMCClassifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "least-cost"
@@ -532,6 +569,9 @@ class DTMCClassifier(_GreedyClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array

@@ -134,6 +134,7 @@ RULES: Mapping[str, Rule] = {
     "min_cases": _number(0, above=True),
     "min_share": _number(0, 1),
     "max_depth": _whole(1, optional=True),
+    "max_leaves": _whole(1, optional=True),
     "omega": _number(0),
     "lookahead": _whole(1),
     "raise_subtrees": _BOOL,

@@ -77,6 +77,9 @@ class LSID3Classifier(_GreedyClassifier):
     min_share : float, default 0.1
         Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but never
         more than 25 cases (C4.5). 0: only `min_cases` counts.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     max_depth : int, optional
         Longest path from the root to a leaf, at most 4096.
     answer : {"majority", "least-cost"}, default "majority"
@@ -104,6 +107,9 @@ class LSID3Classifier(_GreedyClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array
@@ -185,6 +191,11 @@ class ACTClassifier(TreeClassifier):
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
         soft labels).
+    min_cases : float, optional
+        At least two branches of a split must each hold this weight of cases. None: 2, with soft labels 5.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     samples : {"grown", "pruned"}, optional
         How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
         "pruned" with soft labels or delayed tests.
@@ -216,6 +227,9 @@ class ACTClassifier(TreeClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     history_ : list of Progress
         Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it. It
         starts again when the search changes how it values trees.
@@ -262,6 +276,8 @@ class ACTClassifier(TreeClassifier):
     omega: float | None = None
     confidence: float | None = None
     samples: Samples | None = None
+    min_cases: float | None = None
+    max_leaves: int | None = None
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -309,7 +325,7 @@ class ACTClassifier(TreeClassifier):
     def _note(self, found: GrownTree, deadline: Deadline) -> bool:
         """Keep what is known of a better tree, and return whether the callback ends the search."""
         builder = found.builder
-        self.r_ = found.r
+        self.r_, self.leaf_limit_ = found.r, found.leaf_limit
         self.omega_, self.confidence_ = builder.omega, builder.confidence
         self.soft_label_weight_ = builder.soft_label_weight
         self.history_.append(Progress(deadline.elapsed(), done=found.r, cost=builder.in_money(found.cost)))
@@ -359,7 +375,7 @@ class ACTClassifier(TreeClassifier):
         return some
 
     def _given(self) -> dict[str, Any]:
-        names = "omega", "confidence", "samples", "variant"
+        names = "omega", "confidence", "samples", "variant", "min_cases", "max_leaves"
         return {name: getattr(self, name) for name in names}
 
     def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:

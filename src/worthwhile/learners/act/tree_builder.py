@@ -19,6 +19,7 @@ from worthwhile.learners.cross_fitting import FoldTree, n_used
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.growth_policy import GrowthPolicy, SamplingPolicy
+from worthwhile.learners.leaf_limit import LeafLimit, limit_leaves
 from worthwhile.learners.soft_labels import SoftLabels, has_values, seconds_needed
 from worthwhile.learners.training import Training, route_core
 
@@ -79,6 +80,7 @@ class GrownTree:
     cost: float  # expected, per case, by the labels it was grown from, in the unit of the `LearningCosts`
     r: int  # samples per branch of its look-ahead
     builder: TreeBuilder
+    leaf_limit: LeafLimit | None
     criterion: str | None = None  # of a greedy tree
 
 
@@ -114,6 +116,8 @@ class TreeBuilder:
         self.soft_label_weight = settings.soft_label_weight
         self.omega, self.confidence = float(chosen["omega"]), float(chosen["confidence"])
         self._samples = given.get("samples") or settings.samples
+        self._min_cases = float(given.get("min_cases") or settings.min_cases)
+        self._max_leaves = given.get("max_leaves")
 
     def on(self, kept: npt.NDArray[np.bool_]) -> TreeBuilder:
         """Return a builder that grows trees in the same way from some of the cases."""
@@ -121,8 +125,8 @@ class TreeBuilder:
 
     def greedy(self, criterion: str = "icf") -> GrownTree:
         """Grow without look-ahead, and prune by cost."""
-        policy = self._policy(criterion).core()
-        return self._valued(_core.grow(*self._data(), policy), policy, 0, criterion)
+        policy = self._policy(criterion)
+        return self._valued(_core.grow(*self._data(), policy.core()), policy, 0, criterion)
 
     def look_ahead(self, r: int, seed: int, seconds: float = math.inf, complete: bool = False) -> GrownTree:
         """Grow with look-ahead for some seconds.
@@ -139,9 +143,9 @@ class TreeBuilder:
             margin=self._settings.margin,
             seed=seed,
         )
-        policy = replace(self._policy("icf"), sampling=sampling).core()
+        policy = replace(self._policy("icf"), sampling=sampling)
         ahead, more = (seconds, math.inf) if complete else (max(seconds - GRACE, 0.0), GRACE)
-        core = _core.grow_ahead(*self._data(), policy, seconds=ahead, seconds_more=more)
+        core = _core.grow_ahead(*self._data(), policy.core(), seconds=ahead, seconds_more=more)
         return self._valued(core, policy, r)
 
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:
@@ -159,14 +163,15 @@ class TreeBuilder:
     def _data(self) -> tuple[Any, Any, Any, Any, Any]:
         return *self._rows, self._learning_costs.core_pricing, self._learning_costs.core_errors
 
-    def _valued(self, core: Any, policy: Any, r: int, criterion: str | None = None) -> GrownTree:
-        return GrownTree(core, _core.tree_cost(core, *self._data(), policy), r, self, criterion)
+    def _valued(self, core: Any, policy: GrowthPolicy, r: int, criterion: str | None = None) -> GrownTree:
+        core, limit = limit_leaves(core, self._rows, self._learning_costs, policy, self._max_leaves)
+        return GrownTree(core, _core.tree_cost(core, *self._data(), policy.core()), r, self, limit, criterion)
 
     def _policy(self, criterion: str) -> GrowthPolicy:
         return GrowthPolicy(
             criterion=criterion,
             omega=self.omega,
-            min_cases=self._settings.min_cases,
+            min_cases=self._min_cases,
             context=True,
             least_cost=True,
             prune="cost",

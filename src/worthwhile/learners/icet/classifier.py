@@ -26,6 +26,7 @@ from worthwhile.learners.icet.biases import SPACES, Biases, RefinedSpace
 from worthwhile.learners.icet.genesis import Floats
 from worthwhile.learners.icet.search import SearchState, paper_search, refined_search
 from worthwhile.learners.icet.trials import Folds, Halves
+from worthwhile.learners.leaf_limit import limit_leaves
 from worthwhile.learners.parameters import Search, Variant
 from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels
@@ -90,6 +91,11 @@ class ICETClassifier(TreeClassifier):
     weighting : {"instance"}, optional
         On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
         (Ting 1998). None: all cases weigh the same.
+    min_cases : float, optional
+        At least two branches of a split must each hold this weight of cases. None: 2, with soft labels 5.
+    max_leaves : int, optional
+        Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT and
+        ICET compare trees after the cut.
     time_limit : float, optional
         Seconds after which the search ends with the best individual so far. "refined": a fifth of the time is kept for
         the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per
@@ -120,6 +126,9 @@ class ICETClassifier(TreeClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
+    leaf_limit_ : LeafLimit or None
+        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.
     bias_ : dict of str to float
         The price of each test that EG2 is given; infinite: the test is not used. "refined": scaled to a mean price of
         10, so that the currency does not matter.
@@ -178,6 +187,8 @@ class ICETClassifier(TreeClassifier):
     trials: int = 1000
     crossover: float = 0.6
     mutation: float = 0.001
+    min_cases: float | None = None
+    max_leaves: int | None = None
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -186,14 +197,15 @@ class ICETClassifier(TreeClassifier):
         deadline, rng = Deadline(self.time_limit), self._generator()
         labels = SoftLabels.own(training)
         if self.variant == "refined":
-            labels = choose_growth(training, SAMPLES, {}, self._n_threads(), deadline, rng, greedy=()).labels
+            given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
+            labels = choose_growth(training, SAMPLES, given, self._n_threads(), deadline, rng, greedy=()).labels
         search = self._paper_search if self.variant == "paper" else self._refined_search
         costs, weights = self._learning_costs(training), training.class_weights()
         states = (state.in_money(costs, weights) for state in search(labels, deadline, rng))
         found = self._follow(states, deadline)
         self._keep(found, training.context.columns)
         self._winner = labels, found.best
-        core = self._grow(labels, found.best)
+        core, self.leaf_limit_ = self._grow(labels, found.best)
         self.tree_ = Tree.from_core(core, training.context, "majority" if self.variant == "paper" else "least-cost")
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
@@ -201,7 +213,7 @@ class ICETClassifier(TreeClassifier):
         labels, best = self.__dict__.pop("_winner")
         for kept in fold_masks(labels.training):
             cases = (labels.training.take(np.flatnonzero(which)) for which in (kept, ~kept))
-            yield FoldTree(self._grow(labels, best, kept), *cases)
+            yield FoldTree(self._grow(labels, best, kept)[0], *cases)
 
     def _paper_search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
         halves = Halves(labels.training, self._policy(labels), self._n_threads(), rng)
@@ -259,10 +271,12 @@ class ICETClassifier(TreeClassifier):
             max_depth=int(best.max_depth[0]),
             confidence=float(best.confidence[0]),
             biases=best.prices[0],
+            max_leaves=NO_LIMIT,
         )
         costs = self._learning_costs(labels.training)
         rows = labels.rows(self.soft_label_weight_, kept)
-        return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
+        core = _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
+        return limit_leaves(core, rows, costs, policy, self.max_leaves)
 
     def _learning_costs(self, training: Training) -> LearningCosts:
         return training.bound_costs.as_given if self.variant == "paper" else training.bound_costs.learning
@@ -272,7 +286,8 @@ class ICETClassifier(TreeClassifier):
         paper = self.variant == "paper"
         return GrowthPolicy(
             criterion="icf",
-            min_cases=SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES,
+            min_cases=float(self.min_cases or (SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES)),
+            max_leaves=NO_LIMIT if self.max_leaves is None else int(self.max_leaves),
             context=not paper,
             least_cost=not paper,
             prune="pessimistic" if paper else "cost",
