@@ -214,8 +214,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
-        is left. "paper": after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with
-        the best tree so far; before the first tree it raises KeyboardInterrupt.""",
+        is left. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit`
+        raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
@@ -230,8 +230,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
-        plus 1 s per 1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first
-        generation is complete it raises KeyboardInterrupt.""",
+        plus 1 s per 1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete, the
+        learner then holds the best tree so far, without a final comparison.""",
         "callback": "Called with a `Progress` after each generation.",
         "random_state": "Makes the search repeatable.",
         "n_jobs": WORKERS,
@@ -242,6 +242,9 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
+        "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the lowest
+        expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
+        "least-cost" if the costs of errors differ and there is no `weighting`.""",
         "time_limit": "Seconds after which `fit` grows no more trees; the one being grown is finished.",
         "callback": "`fit` calls it with a `Progress` after every tree.",
         "random_state": "Makes the forest repeatable.",
@@ -264,7 +267,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             """Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it.
             It starts again when the search changes how it values trees.""",
         ),
-        "stopped_": ('{"done", "time limit", "interrupted"}', "Why the search ended."),
+        "stopped_": ('{"done", "time limit", "interrupted"}', 'Why the search ended; after Ctrl-C, "interrupted".'),
         "r_": ("int", "Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead."),
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
         "omega_, confidence_": ("float", "The values that were used."),
@@ -298,8 +301,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trees_": ("list of Tree", "The trees that are consulted, in this order."),
         "empty_": (
             "bool",
-            """Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent
-            class, and nothing is paid.""",
+            """Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets the
+            same answer, the cheapest or with majority votes the most frequent class, and nothing is paid.""",
         ),
         "alpha_": ("float", "The value of `alpha` (or `power`) that was chosen."),
         "tests_": ("list of str", "The tests that the trees may ask for."),
@@ -310,8 +313,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "stopped_": (
             '{"done", "time limit", "interrupted"}',
-            """Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
-            KeyboardInterrupt.""",
+            """Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown so
+            far, if there was one.""",
         ),
         "record_": ("BudgetRecord", "What the forest costs on the validation cases."),
         "forests_": (

@@ -370,15 +370,15 @@ def test_a_delayed_test_of_an_earlier_tree_commits_to_that_tree_alone():
 
 @pytest.mark.parametrize("votes", list(product(range(3), repeat=3)))
 def test_votes_are_counted_as_by_the_oracle(votes):
-    from worthwhile.learners.forest.voting import Votes
+    from worthwhile.learners.forest.voting import AnswerRule, Votes
 
     rng = np.random.default_rng(votes)
     said = [(answer, rng.integers(0, 4, 3).astype(float), 0.0) for answer in votes]
-    poll = Votes(1, 3, 2)
-    assert poll.leaders().tolist() == [2]
+    poll = Votes(1, AnswerRule(1 - np.eye(3), np.array([0.2, 0.3, 0.5]), least_cost=False))
+    assert poll.answers().tolist() == [2]
     for answer, counts, price in said:
         poll.add(np.array([answer], dtype=np.int32), counts[None], np.array([price]))
-    assert poll.leaders().tolist() == [ref.vote(3, said, 2)]
+    assert poll.answers().tolist() == [ref.vote(3, said, 2)]
     ranked = sorted(votes.count(c) for c in range(3))
     assert poll.leads().tolist() == [ranked[-1] - ranked[-2]]
 

@@ -150,6 +150,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return what it costs to misclassify a case of each class."""
         return class_costs(bound_costs, classes, "sum")
 
+    def _pass_on_interrupt(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C has ended the search; the learner is fitted with the best it found.
+
+        A cross-validation, or whatever else called `fit`, must end, too.
+        """
+        if getattr(self, "stopped_", None) == "interrupted":
+            raise KeyboardInterrupt
+
     def _n_threads(self) -> int:
         return min(local_threads(self.n_jobs), MAX_THREADS)
 

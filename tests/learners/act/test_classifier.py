@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,16 +11,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 
 import worthwhile as ww
 from all_learners import COSTS, VARIANTS, both
-from interrupting import run_interrupted
+from interrupting import fit_interrupted, run_interrupted
 from worthwhile.learners import soft_labels
 from worthwhile.learners.act import classifier as act_classifier
 from worthwhile.learners.act.tree_builder import TreeBuilder
 from worthwhile.learners.progress import Progress
 
-pytestmark = pytest.mark.usefixtures("remembered_ensembles")
+pytestmark = [
+    pytest.mark.usefixtures("remembered_ensembles"),
+    pytest.mark.filterwarnings("ignore:.*before any look-ahead:UserWarning"),  # of limits that are too short on purpose
+]
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(150, 4)).round(2)
@@ -206,7 +211,7 @@ def test_more_samples_are_only_taken_for_better_trees(monkeypatch):
     monkeypatch.setattr(TreeBuilder, "look_ahead", noting)
     monkeypatch.setattr(TreeBuilder, "greedy", lambda self, how="icf": next_cost(greedy(self, how)))
     monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
-    clf = act(time_limit=600).fit(X, Y)
+    clf = fit_interrupted(act(time_limit=600), X, Y)
     assert [(step.cost, step.done) for step in clf.history_] == [(9.9, 0), (9.0, 0), (8.0, 1), (7.0, 8)]
     assert wanted == [1, 2, 4, 8, 16, 32]
     assert (clf.stopped_, clf.r_, clf.expected_cost_) == ("interrupted", 8, 7.0)
@@ -233,13 +238,35 @@ def test_ctrl_c_keeps_the_best_tree_so_far(trees):
 
     told = []
     data, _, settings = concept("multi-xor", 0)
-    clf = act(time_limit=60, callback=stop, **settings).fit(data.X, data.y)
+    clf = fit_interrupted(act(time_limit=60, callback=stop, **settings), data.X, data.y)
     assert clf.stopped_ == "interrupted"
     assert clf.history_ == told[-len(clf.history_) :]
     assert (clf.expected_cost_, clf.r_) == (told[-1].cost, told[-1].done)
     assert clf.predict(data.X).shape == (200,)
     assert clf.tree_.n_leaves > 1
     assert clf.set_params(callback=None, time_limit=None, r=1).fit(data.X, data.y).stopped_ == "done"
+
+
+def test_ctrl_c_ends_a_cross_validation():
+    def stop(step):
+        told.append(step)
+        raise KeyboardInterrupt
+
+    told = []
+    with pytest.raises(KeyboardInterrupt):
+        cross_val_score(act(callback=stop), X, Y, cv=3)
+    assert len(told) == 1  # the other folds were not begun
+
+
+@pytest.mark.filterwarnings("default")
+@both
+def test_a_fit_that_ends_before_any_look_ahead_warns(variant):
+    with pytest.warns(UserWarning, match="time_limit=1e-09 ended the search before any look-ahead"):
+        act(variant, time_limit=1e-9).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        act(variant, r=0, time_limit=1e-9).fit(X, Y)  # it wants none
+        act(variant, r=1).fit(X, Y)
 
 
 def stop_at_once(*_, **__):
@@ -259,7 +286,7 @@ def test_ctrl_c_before_the_first_tree_is_passed_on(variant, place, monkeypatch):
 )
 def test_ctrl_c_before_labels_are_chosen_keeps_the_first_tree(of, place, monkeypatch):
     monkeypatch.setattr(of, place, stop_at_once)
-    clf = act(costs=LINE_COSTS).fit(*noisy_line(0))
+    clf = fit_interrupted(act(costs=LINE_COSTS), *noisy_line(0))
     assert (clf.stopped_, clf.r_, clf.soft_label_weight_, len(clf.history_)) == ("interrupted", 0, 0.0, 1)
     eg2 = act("paper", costs=LINE_COSTS, r=0).fit(*noisy_line(0))
     assert clf.tree_.to_json() == eg2.tree_.to_json()
@@ -275,7 +302,7 @@ def test_ctrl_c_while_labels_are_chosen_does_not_change_what_is_said_of_the_firs
         return greedy(self, *how) if len(calls) == 1 else stop_at_once()
 
     monkeypatch.setattr(TreeBuilder, "greedy", second_time)
-    clf = act(costs=LINE_COSTS).fit(*noisy_line(0))
+    clf = fit_interrupted(act(costs=LINE_COSTS), *noisy_line(0))
     assert clf.tree_.to_json() == eg2.tree_.to_json()
     assert (clf.stopped_, clf.soft_label_weight_, clf.omega_) == ("interrupted", 0.0, eg2.omega_)
 
@@ -290,7 +317,11 @@ LONG = """
     X, y = rng.integers(0, 3, ({n}, 10)).astype(float), rng.integers(0, 2, {n})
     clf = ww.{learner}(nominal=range(5), random_state=0, n_jobs={n_jobs}, r=1_000_000, time_limit={limit})
     interrupt_in("grow_ahead", call={call})
-    clf.fit(X, y)
+    try:
+        clf.fit(X, y)
+    except KeyboardInterrupt:
+        if not hasattr(clf, "tree_"):
+            raise
     print(clf.stopped_, len(clf.history_) > 0, clf.tree_.n_leaves > 0, clf.predict(X[:1]).shape)
 """
 

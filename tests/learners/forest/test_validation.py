@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 import worthwhile as ww
+from interrupting import fit_interrupted
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest import voting
 from worthwhile.learners.forest.validation import ForestValidator, GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord
+
+# Budgets of all sizes are tried here.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).round(2)
@@ -46,7 +50,7 @@ def test_ctrl_c_keeps_what_has_grown(adaptive):
         if now.done == 3:
             raise KeyboardInterrupt
 
-    clf = make(alpha=[0, 3], adaptive=adaptive, callback=stop_after_three).fit(X, Y)
+    clf = fit_interrupted(make(alpha=[0, 3], adaptive=adaptive, callback=stop_after_three), X, Y)
     assert clf.stopped_ == "interrupted"
     whole = make(alpha=0, adaptive=adaptive, max_trees=3, sampling=clf.sampling_).fit(X, Y)
     np.testing.assert_array_equal(clf.predict(FRESH), whole.predict(FRESH))
@@ -78,7 +82,7 @@ def test_ctrl_c_while_the_sampling_is_chosen_is_passed_on():
 def validator(clf, adaptive=False, limit=None):
     """A validator of the forests of a learner, with the training cases."""
     cases = clf._validation_set(X, Y, "a test")
-    return ForestValidator(clf.problem_.bound_costs, 0, cases, adaptive, limit, 1)
+    return ForestValidator(clf.problem_.bound_costs, clf._rule(), cases, adaptive, limit, 1)
 
 
 @modes

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ from worthwhile.learners.forest.part_files import files_of
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
-from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
+from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, n_workers
@@ -47,9 +48,10 @@ __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
 LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
-CHOSEN = "chosen"
+CHOSEN, LEAST_COST = "chosen", "least-cost"
 PILOTS = 20  # trees that measure the importance of each test
 TRIED = 10  # trees that decide how cases are drawn
+UNSPENT = 0.5  # a forest that spends less than this share of the budget warns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,7 +60,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     Every tree is grown from a random sample of the cases; a node takes the test, and the cut, with the lowest price per
     drop in impurity in the worst branch. Trees are added as long as the average price of the validation cases stays
-    within the budget; a test that several trees ask for is paid once. The answer is the majority vote.
+    within the budget; a test that several trees ask for is paid once. The answer is the majority vote, or with unequal
+    error costs the answer that is expected to cost least.
 
     Parameters
     ----------
@@ -102,6 +105,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         list prices.
     max_depth : int, optional
         Longest path from the root of a tree to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, optional
+        "majority": the class with the most votes, as in the paper. "least-cost": the answer with the lowest expected
+        error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
+        "least-cost" if the costs of errors differ and there is no `weighting`.
     validation : float or pair (X, y) or None, default 0.3
         Share of the training cases that is held out to measure prices and errors, or other cases for this. None: the
         training cases themselves.
@@ -129,8 +136,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     trees_ : list of Tree
         The trees that are consulted, in this order.
     empty_ : bool
-        Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent class,
-        and nothing is paid.
+        Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets the same
+        answer, the cheapest or with majority votes the most frequent class, and nothing is paid.
     alpha_ : float
         The value of `alpha` (or `power`) that was chosen.
     tests_ : list of str
@@ -140,8 +147,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     rate_ : float or None
         With ``adaptive=True``: how many units of error cost one unit of price counts for.
     stopped_ : {"done", "time limit", "interrupted"}
-        Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
-        KeyboardInterrupt.
+        Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown so far,
+        if there was one.
     record_ : BudgetRecord
         What the forest costs on the validation cases.
     forests_ : list of Forest
@@ -181,6 +188,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     tests: str = "all"
     context: bool = False
     max_depth: int | None = None
+    answer: str | None = None
     validation: Any = 0.3
     adaptive: bool | str = False
     time_limit: float | None = None
@@ -229,14 +237,15 @@ class BudgetForestClassifier(CostSensitiveClassifier):
                 )
         values, given = self._values(), self.validation
         data = prepare(self, files_of(parts), target, weight, self._options())
+        self._context, self._class_weights = data.context, data.class_weights
         self._begin(None)  # no budget: all trees are grown
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
-        self._context, self._class_weights = data.context, data.class_weights
         self.classes_, self.n_features_in_ = data.reader.labels, len(data.context.columns)
         self.feature_names_in_ = np.array(data.context.columns, dtype=object)
         validation = self._validation_set(given[0], given[1], "validation") if _is_pair(given) else None
         self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
+        self._warn_of_budget()
         return self
 
     def _forget(self) -> None:
@@ -248,6 +257,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._forget()
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
+        self._least_cost = self.answer == LEAST_COST
+        if self.answer is None:  # weights by error costs change the votes already
+            self._least_cost = self.weighting is None and not self.problem_.bound_costs.has_uniform_errors()
 
     def _learn(self, training: Training) -> None:
         training = training.repeated()  # cases are drawn at random
@@ -260,6 +272,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         task = shared_task(growing, self._options(), seed)
         self._grow_forests(values, task, validation)
         self._choose(self.budget)
+        self._pass_on_interrupt()
+        self._warn_of_budget()
 
     def _grow_forests(self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet) -> None:
         """Grow a forest for every value and every set of tests, until time or an interrupt ends it."""
@@ -348,12 +362,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels)[place])
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:
-        costs, default = self.problem_.bound_costs, self._default()
-        return ForestValidator(costs, default, validation, self._adaptive, self._limit, self._n_threads())
+        costs, rule = self.problem_.bound_costs, self._rule()
+        return ForestValidator(costs, rule, validation, self._adaptive, self._limit, self._n_threads())
 
-    def _default(self) -> int:
-        """Return the answer without a tree: the most frequent class."""
-        return int(self._class_weights.argmax())
+    def _rule(self) -> AnswerRule:
+        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost)
 
     def _trees(self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
         """Yield the trees. Each depends only on the seed and its number."""
@@ -385,6 +398,20 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         found = [forest.within(budget) for forest in self.forests_]
         forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._loss(pair[1]))
         self._consult_only(forest, record)
+
+    def _warn_of_budget(self) -> None:
+        """Warn of a budget that no tree fits into, or that is mostly not spent."""
+        if self.budget is None:
+            return
+        name, spent = f"{type(self).__name__}: budget={self.budget:g}", self.record_.price
+        if self.empty_:
+            answer = self._labels()[self._rule().default]
+            warn(f"{name} is too small for a single tree: without tests, every answer is {answer}", stacklevel=4)
+        elif spent < UNSPENT * float(self.budget) and self.stopped_ == "done" and not self.rate_:
+            whole = len(self.trees_) == len(self._chosen.trees) == self.max_trees
+            more = "raise max_trees" if whole else "one tree more exceeds it: try another alpha, or tests='chosen'"
+            used = f"{len(self.trees_)} trees cost {amount(spent)} per case"
+            warn(f"{name} is mostly not spent: {used}; {more}", stacklevel=4)
 
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
         self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
@@ -454,9 +481,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         columns = self._read(X)
         votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
         return (
-            votes.leaders() if answers else None,
+            votes.answers() if answers else None,
             votes.prices if prices else None,
-            votes.shares(self._default_shares()) if shares else None,
+            votes.shares() if shares else None,
         )
 
     def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
@@ -468,8 +495,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """Consult the trees about each case, as many as it needs."""
         context, n_threads = self.problem_, self._n_threads()
         prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
-        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices)
-        votes = Votes(n_cases, len(context.classes), self._default())
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices, self._least_cost)
+        votes = Votes(n_cases, self._rule())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
             votes.consult_until_settled(router, trees, self._stops, n_threads)
@@ -477,16 +504,15 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             votes.add_all(*router.consult_all(trees, n_threads))
         return votes, router
 
-    def _default_shares(self) -> npt.NDArray[np.float64]:
-        """Return the class shares of the training cases."""
-        shares: npt.NDArray[np.float64] = self._class_weights / self._class_weights.sum()
-        return shares
-
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vote shares of the classes among the trees consulted, in the order of `classes_`.
+        """Return the probabilities of the classes by the trees consulted, in the order of `classes_`.
 
-        The class shares of the training cases in the leaves that a case reaches count as half a vote. They break ties
-        between classes with equally many votes, so the class with the largest share is always the answer.
+        With least-cost answers: the mean class shares of the leaves that a case reaches, with the class shares of all
+        training cases as two trees more; `predict` is the answer of lowest expected error cost for them.
+
+        With majority votes: the vote shares. The class shares of the leaves that a case reaches, and those of all
+        training cases, share half a vote, so no class has the probability 0. The class with the largest share is always
+        the answer.
         """
         return super().predict_proba(X)
 
@@ -508,11 +534,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     def _consultation(self, known: Mapping[str, Any]) -> Consultation:
         check_is_fitted(self, "trees_")
-        votes = Votes(1, len(self.problem_.classes), self._default())
-        return Consultation(self.problem_, self.trees_, known, votes, self._default_shares(), self._is_settled)
+        return Consultation(self.problem_, self.trees_, known, Votes(1, self._rule()), self._is_settled)
 
     def _is_settled(self, number: int, votes: Votes) -> bool:
-        return bool(self._adaptive and quits_at(number, len(self.trees_), votes.leads(), self._stops)[0])
+        return bool(self._adaptive and votes.quits(number, len(self.trees_), self._stops)[0])
 
     def _summary_html(self) -> str:
         if "trees_" not in self.__dict__:
@@ -533,6 +558,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "limit": self._limit,
             "chosen": chosen,
             "sampling": self.sampling_,
+            "answer": LEAST_COST if self._least_cost else "majority",
             "stopped": self.stopped_,
         }
 
@@ -543,6 +569,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         limit = reader.take("limit", (int, float, type(None)), None)
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
+        self._least_cost = reader.take("answer", str, "majority") == LEAST_COST  # older files do not say
         chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
         forest, record = chosen.take("forest", int), chosen.take("record", int)
         chosen.finish()

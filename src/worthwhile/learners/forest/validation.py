@@ -10,7 +10,14 @@ from typing import Any
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest.model_file import Forest, fits
-from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
+from worthwhile.learners.forest.voting import (
+    AnswerRule,
+    BudgetRecord,
+    StoppingTable,
+    ValidationSet,
+    VoteRecorder,
+    rates_for,
+)
 from worthwhile.learners.progress import Progress
 from worthwhile.tree.tree import Tree
 
@@ -61,7 +68,7 @@ class ForestValidator:
     """Measures forests on validation cases while they grow, and ends them at the budget."""
 
     costs: BoundCosts
-    default: int  # the answer without a tree
+    rule: AnswerRule
     cases: ValidationSet
     adaptive: bool | str
     limit: float | None  # budget: trees are added as long as they cost no more
@@ -108,7 +115,7 @@ class ForestValidator:
         return found
 
     def _recorder(self) -> VoteRecorder:
-        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.default, self.n_threads)
+        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.rule, self.n_threads)
 
     def _consulted(self, trees: Sequence[Tree]) -> VoteRecorder:
         recorder = self._recorder()

@@ -89,8 +89,8 @@ class ICETClassifier(TreeClassifier):
     time_limit : float, optional
         Seconds after which the search ends with the best individual so far. "refined": a fifth of the time is kept for
         the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per
-        1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first generation is
-        complete it raises KeyboardInterrupt.
+        1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete, the learner
+        then holds the best tree so far, without a final comparison.
     callback : function, optional
         Called with a `Progress` after each generation.
     nominal : list of column names or positions, optional
@@ -176,6 +176,7 @@ class ICETClassifier(TreeClassifier):
         found = self._follow(search(labels, deadline, rng), deadline)
         self._keep(found, training.context.columns)
         self._grow(labels, found.best)
+        self._pass_on_interrupt()
 
     def _paper_search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
         halves = Halves(labels.training, self._policy(labels), self._n_threads(), rng)
