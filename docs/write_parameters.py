@@ -230,8 +230,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
-        plus 1 s per 1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete, the
-        learner then holds the best tree so far, without a final comparison.""",
+        plus 1 s per 1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete,
+        the learner then holds the best tree so far, without a final comparison.""",
         "callback": "Called with a `Progress` after each generation.",
         "random_state": "Makes the search repeatable.",
         "n_jobs": WORKERS,
@@ -242,10 +242,12 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
-        "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the lowest
-        expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
+        "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the
+        lowest expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
         "least-cost" if the costs of errors differ and there is no `weighting`.""",
-        "time_limit": "Seconds after which `fit` grows no more trees; the one being grown is finished.",
+        "time_limit": """Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used
+        only if there is no other. If the table has more than 500,000 cells (cases times columns) per second of the limit,
+        the forest is grown and validated on a random part of the cases.""",
         "callback": "`fit` calls it with a `Progress` after every tree.",
         "random_state": "Makes the forest repeatable.",
         "n_jobs": WORKERS,
@@ -301,8 +303,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trees_": ("list of Tree", "The trees that are consulted, in this order."),
         "empty_": (
             "bool",
-            """Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets the
-            same answer, the cheapest or with majority votes the most frequent class, and nothing is paid.""",
+            """Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets
+            the same answer, the cheapest or with majority votes the most frequent class, and nothing is paid.""",
         ),
         "alpha_": ("float", "The value of `alpha` (or `power`) that was chosen."),
         "tests_": ("list of str", "The tests that the trees may ask for."),
@@ -313,8 +315,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "stopped_": (
             '{"done", "time limit", "interrupted"}',
-            """Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown so
-            far, if there was one.""",
+            """Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown
+            so far, if there was one.""",
         ),
         "record_": ("BudgetRecord", "What the forest costs on the validation cases."),
         "forests_": (

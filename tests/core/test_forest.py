@@ -402,3 +402,24 @@ def test_none_is_no_tree():
     problem = ref.Problem([np.arange(4.0)], [0], [0, 0, 1, 1], 2)
     with pytest.raises(ValueError, match="'trees' must hold trees, got None"):
         router_for(problem, problem.columns).consult_all([None])
+
+
+def test_after_the_deadline_nodes_are_leaves_and_no_tree_is_begun():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=60), rng.integers(0, 2, 60)
+    problem = ref.Problem([x], [0], y, 2)
+    options = {"impurity": "pairs", "parameter": 0.0, "expected": False, "cuts": "exact", "context": False}
+    known = (
+        core_table(problem.columns, problem.n_values),
+        y.astype(np.int32),
+        2,
+        np.ones((3, 60)),
+        core_pricing(problem),
+    )
+    for seconds, expected in ((1e9, 3), (0.0, 1)):
+        grown = _core.grow_forest(
+            *known, max_depth=20, n_threads=1, seeds=[1, 2, 3], asks=None, seconds=seconds, **options
+        )
+        assert len(grown) == expected
+        assert all((len(tree.test) == 1) == (seconds == 0) for tree in grown)
+    assert grown[0].weights.tolist() == [np.bincount(y).tolist()]

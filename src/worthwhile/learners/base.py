@@ -6,9 +6,10 @@ import functools
 import json
 import numbers
 import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,10 +69,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         self
         """
+        start = time.monotonic()
         self._check_parameters()
         columns = read_columns(X, self.columns)
         self._check_columns(X, columns, reset=True)
-        training = self._prepare(columns, y, sample_weight)
+        training = replace(self._prepare(columns, y, sample_weight), start=start)
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
         self._learn(training)

@@ -51,6 +51,11 @@ FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_"
 CHOSEN, LEAST_COST = "chosen", "least-cost"
 PILOTS = 20  # trees that measure the importance of each test
 TRIED = 10  # trees that decide how cases are drawn
+# Shares of the time limit after which no more of these trees are grown.
+TRIED_END, PILOTS_END = 0.3, 0.5
+# Under a time limit, only so many cells of the table are used per second of it, but at least FEWEST cases: reading,
+# sorting and copying more would take too much of the time, and a tree to the end takes about 0.5 s per million cells.
+CELLS_PER_SECOND, FEWEST = 500_000, 1_000
 UNSPENT = 0.5  # a forest that spends less than this share of the budget warns
 
 
@@ -118,7 +123,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled": only
         the first reason counts. False: all trees are consulted.
     time_limit : float, optional
-        Seconds after which `fit` grows no more trees; the one being grown is finished.
+        Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used only if there is
+        no other. If the table has more than 500,000 cells (cases times columns) per second of the limit, the forest is
+        grown and validated on a random part of the cases.
     callback : function, optional
         `fit` calls it with a `Progress` after every tree.
     nominal : list of column names or positions, optional
@@ -262,29 +269,39 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             self._least_cost = self.weighting is None and not self.problem_.bound_costs.has_uniform_errors()
 
     def _learn(self, training: Training) -> None:
-        training = training.repeated()  # cases are drawn at random
         self._begin(self.budget)
-        values = self._values()
+        values, deadline = self._values(), Deadline(self.time_limit, training.start)
         rng = self._generator()
         seed = int(rng.integers(2**62))
+        cases, rows = self._timely(training, rng).repeated_rows()  # cases are drawn at random
         self._class_weights = training.class_weights()
-        growing, validation = self._divide(training, rng)
+        growing, validation = self._divide(cases, rows, rng)
         task = shared_task(growing, self._options(), seed)
-        self._grow_forests(values, task, validation)
+        self._grow_forests(values, task, validation, deadline)
         self._choose(self.budget)
         self._pass_on_interrupt()
         self._warn_of_budget()
 
-    def _grow_forests(self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet) -> None:
+    def _timely(self, training: Training, rng: np.random.Generator) -> Training:
+        """Return the cases, or as many of them as can be prepared in a part of the time limit."""
+        if self.time_limit is None:
+            return training
+        share = CELLS_PER_SECOND * self.time_limit / (training.n_cases * max(len(training.columns.arrays), 1))
+        # A few cases are always ready in no time.
+        share = max(share, FEWEST / training.n_cases)
+        return training if share >= 1 else training.take(stratified_share(training.classes, share, rng))
+
+    def _grow_forests(
+        self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline
+    ) -> None:
         """Grow a forest for every value and every set of tests, until time or an interrupt ends it."""
-        deadline = Deadline(self.time_limit)
-        self.sampling_ = self._best_sampling(values[0], task, validation, deadline)
+        self.sampling_ = self._best_sampling(values[0], task, validation, deadline.fraction(TRIED_END))
         plans = [(value, tests) for tests in self._test_sets(values[0], task, deadline) for value in values]
         monitor = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
         self.forests_, validator = [], self._validator(validation)
         for value, tests in plans:
             if not self.forests_ or monitor.goes_on():
-                self.forests_.append(validator.forest(value, self._trees(value, task, tests), tests, monitor))
+                self.forests_.append(validator.forest(value, self._trees(value, task, tests, monitor), tests, monitor))
         self.stopped_ = monitor.stopped
 
     def _test_sets(
@@ -294,7 +311,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         if self.tests != CHOSEN or deadline.remaining() <= 0:
             return [None]
         everything = tuple(range(len(self.problem_.columns)))
-        pilots = spread_trees(task, TreeBatch(value, range(PILOTS), self.sampling_, everything), self._n_threads())
+        seconds = deadline.fraction(PILOTS_END).remaining()
+        batch = TreeBatch(value, range(PILOTS), self.sampling_, everything, seconds)
+        pilots = spread_trees(task, batch, self._n_threads())
         return [None, *ladder(importances(map(Nodes.from_core, pilots), len(everything)), self.problem_.pricing)]
 
     def _best_sampling(
@@ -304,15 +323,15 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
         Training cases cannot decide this: trees grown from all of them hardly make errors on them.
         """
-        if self.sampling != CHOSEN or validation.table is task.value.table:
+        if self.sampling != CHOSEN or validation.table is task.value.table or deadline.remaining() <= 0:
             return "drawn" if self.sampling == CHOSEN else self.sampling
         validator, found = replace(self._validator(validation), adaptive=False, limit=None), []
         # If forests will ignore prices, these trees must, too: otherwise they might all use the cheapest test.
         tests = tuple(range(len(self.problem_.columns))) if self.tests == CHOSEN else None
         for sampling in ("drawn", "weighted"):
-            batch = TreeBatch(value, range(TRIED), sampling, tests)
+            batch = TreeBatch(value, range(TRIED), sampling, tests, deadline.remaining())
             trees = map(self._tree, spread_trees(task, batch, self._n_threads()))
-            if deadline.remaining() <= 0:
+            if deadline.remaining() <= 0:  # they may be cut short
                 return "drawn"
             forest = validator.forest(value, trees, tests, GrowthMonitor(TRIED, Deadline(None), keeps=False))
             found.append((self._loss(forest.curve[-1]), sampling))
@@ -335,18 +354,21 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     # ---- growing
 
-    def _divide(self, training: Training, rng: np.random.Generator) -> tuple[Training, ValidationSet]:
-        """Return the cases to grow trees from, and those that validate them."""
+    def _divide(
+        self, training: Training, rows: npt.NDArray[np.intp], rng: np.random.Generator
+    ) -> tuple[Training, ValidationSet]:
+        """Return the cases to grow trees from, and those that validate them, out of these rows."""
         if _is_pair(self.validation):
             X, y = self.validation
-            return training, self._validation_set(X, y, "validation")
+            return training.take(rows), self._validation_set(X, y, "validation")
         kept = np.zeros(0, dtype=np.intp)
         if self.validation is not None:
-            kept = stratified_share(training.classes, float(self.validation), rng)
-        growing = judging = training
-        if 0 < len(kept) < training.n_cases:
-            judging = training.take(kept)
-            growing = training.take(np.setdiff1d(np.arange(training.n_cases), kept, assume_unique=True))
+            kept = stratified_share(training.classes[rows], float(self.validation), rng)
+        if 0 < len(kept) < len(rows):
+            judging = training.take(rows[kept])
+            growing = training.take(np.delete(rows, kept))
+        else:
+            growing = judging = training.take(rows)
         costs = training.context.error_costs[judging.classes]
         return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
 
@@ -368,15 +390,27 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def _rule(self) -> AnswerRule:
         return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost)
 
-    def _trees(self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
-        """Yield the trees. Each depends only on the seed and its number."""
+    def _trees(
+        self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None, monitor: GrowthMonitor
+    ) -> Iterator[Tree]:
+        """Yield the trees until the time is over. Each depends only on the seed and its number.
+
+        Trees that may have been cut short by the time limit are not used, unless there is no other.
+        """
         n_threads = self._n_threads()
         at_once = max(n_threads, n_workers())
-        # Trees above the budget are wasted; without a limit, large batches keep all workers busy.
-        batch = at_once if self._limit is not None else 4 * at_once
+        # Trees above the budget, or too late, are wasted; without a limit, large batches keep all workers busy.
+        batch = at_once if self._limit is not None or self.time_limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):
             numbers = range(first, min(first + batch, int(self.max_trees)))
-            yield from map(self._tree, spread_trees(task, TreeBatch(alpha, numbers, self.sampling_, tests), n_threads))
+            ordered = TreeBatch(alpha, numbers, self.sampling_, tests, monitor.remaining())
+            grown = spread_trees(task, ordered, n_threads)
+            if monitor.remaining() > 0:
+                yield from map(self._tree, grown)
+            elif first == 0:
+                yield self._tree(grown[0])
+            if not monitor.goes_on():
+                return
 
     def _tree(self, core: Any) -> Tree:
         return Tree.from_core(core, self.problem_)

@@ -37,12 +37,14 @@ class GrowthMonitor:
         self._grown, self._best = 0, math.inf
 
     def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
-        """Yield trees until something ends growing."""
+        """Count trees."""
         for tree in trees:
             self._grown += 1
             yield tree
-            if not self.goes_on():
-                return
+
+    def remaining(self) -> float:
+        """Return the seconds that are left."""
+        return self._deadline.remaining()
 
     def goes_on(self) -> bool:
         """Return whether there is time left and no interrupt."""
