@@ -1,6 +1,7 @@
 """`worthwhile learn`."""
 
 import os
+import re
 import signal
 import time
 
@@ -142,6 +143,8 @@ def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path,
     code, _, err = run(capsys, "learn", folder / "train.csv", *known, *options)
     assert code == 0
     assert words in err
+    assert re.search(r"\d%", err)
+    assert re.search(r"\d:\d\d:\d\d left", err)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 import worthwhile as ww
 from interrupting import fit_interrupted
-from worthwhile.learners.deadline import Deadline
 from worthwhile import _core
+from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest import classifier, growing, voting
 from worthwhile.learners.forest.growing import ForestTask
 from worthwhile.learners.forest.validation import ForestValidator, GrowthMonitor
