@@ -237,8 +237,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
-        is left. "paper": after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with
-        the best tree so far; before the first tree it raises KeyboardInterrupt.""",
+        is left. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit`
+        raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
@@ -253,8 +253,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
-        plus 1 s per 1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first
-        generation is complete it raises KeyboardInterrupt.""",
+        plus 1 s per 1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete,
+        the learner then holds the best tree so far, without a final comparison.""",
         "min_cases": SEARCHED_MIN_CASES,
         "callback": """Called with a `Progress` after each generation. If it returns True, the search ends with the best
         individual so far, without a final comparison.""",
@@ -267,7 +267,12 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
-        "time_limit": "Seconds after which `fit` grows no more trees; the one being grown is finished.",
+        "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the
+        lowest expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
+        "least-cost" if the costs of errors differ and there is no `weighting`.""",
+        "time_limit": """Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used
+        only if there is no other. If the table has more than 500,000 cells (cases times columns) per second of the limit,
+        the forest is grown and validated on a random part of the cases.""",
         "callback": "`fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.",
         "random_state": "Makes the forest repeatable.",
         "n_jobs": WORKERS,
@@ -322,8 +327,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trees_": ("list of Tree", "The trees that are consulted, in this order."),
         "empty_": (
             "bool",
-            """Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent
-            class, and nothing is paid.""",
+            """Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets
+            the same answer, the cheapest or with majority votes the most frequent class, and nothing is paid.""",
         ),
         "alpha_": ("float", "The value of `alpha` (or `power`) that was chosen."),
         "tests_": ("list of str", "The tests that the trees may ask for."),
@@ -334,8 +339,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "stopped_": (
             '{"done", "time limit", "callback", "interrupted"}',
-            """Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
-            KeyboardInterrupt.""",
+            """Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown
+            so far, if there was one.""",
         ),
         "record_": ("BudgetRecord", "What the forest costs on the validation cases."),
         "forests_": (

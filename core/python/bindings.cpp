@@ -417,6 +417,7 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.max_depth = given.take<int>("max_depth");
     policy.n_threads = given.take<int>("n_threads");
     policy.seeds = given.take<std::vector<uint64_t>>("seeds");
+    policy.deadline = after(given.take<double>("seconds", 1e9));
     if (const auto asks = given.take<Optional1<uint8_t>>("asks", std::nullopt)) {
         check_length(asks->shape(0), table.table.columns.size(), "'asks'");
         policy.asks = to_vector(*asks);
@@ -592,8 +593,8 @@ struct OwnedForestRouter {
     ForestRouter router;
     std::size_t n_cases, n_tests;
 
-    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices)
-        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors),
+    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices, bool shares)
+        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors, shares),
           n_cases(table.table.n_cases), n_tests(table.table.columns.size()) {}
 
     VoteArrays consult(const Tree& tree, Optional1<uint8_t> who, int n_threads) {
@@ -659,12 +660,12 @@ void define_classes(nb::module_& m) {
             "The class shares of every node by its weights: what majority answers are made from.")
         .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
-        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>>(), nb::keep_alive<1, 2>(),
-             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
+        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>, bool>(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none(), "shares"_a = false)
         .def("consult", &OwnedForestRouter::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
-             "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).")
+             "Walk the cases down one more tree: (answers, class weights or shares of the leaves, what they pay more).")
         .def("consult_all", &OwnedForestRouter::consult_all, "trees"_a, "n_threads"_a = 1,
-             "Walk the cases down all of these trees: (votes, class weights of the leaves, prices).")
+             "Walk the cases down all of these trees: (votes, class weights or shares of the leaves, prices).")
         .def("charged", &OwnedForestRouter::charged, nb::rv_policy::move,
              "The tests that each case has been charged for so far, 64 bits to a word: cases x words.");
 }

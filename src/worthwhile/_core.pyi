@@ -90,7 +90,14 @@ class Tree:
     def recounted(self, table: Table, classes: _Ints, weights: _Floats | None) -> _Floats: ...
 
 class ForestRouter:
-    def __init__(self, table: Table, pricing: Pricing, errors: Errors, case_prices: _Floats | None = None) -> None: ...
+    def __init__(
+        self,
+        table: Table,
+        pricing: Pricing,
+        errors: Errors,
+        case_prices: _Floats | None = None,
+        shares: bool = False,
+    ) -> None: ...
     def consult(
         self, tree: Tree, who: npt.NDArray[np.uint8] | None = None, n_threads: int = 1
     ) -> tuple[_Ints, _Floats, _Floats]: ...
@@ -123,6 +130,7 @@ def grow_forest(
     seeds: list[int],
     n_threads: int,
     asks: npt.NDArray[np.uint8] | None = None,
+    seconds: float = ...,
 ) -> list[Tree]: ...
 def impurity(name: str, counts: _Floats, parameter: float) -> float: ...
 def grow_ahead(

@@ -1,6 +1,7 @@
 """`worthwhile learn`."""
 
 import os
+import re
 import signal
 import time
 
@@ -99,7 +100,9 @@ def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
 def test_learners_and_their_parameters(capsys, folder, tmp_path, learner, options, words):
     known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "--jobs", "1"]
     code, out, err = run(capsys, "learn", folder / "train.csv", *known, *options, "-o", tmp_path / "m.json")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert all(line.startswith("worthwhile: warning: ") for line in err.splitlines())
+    assert ("is too small for a single tree" in err) == ("no tree fits" in words)
     assert words in out
     clf = ww.load(tmp_path / "m.json")
     assert clf.n_jobs == 1
@@ -150,6 +153,8 @@ def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path,
     code, _, err = run(capsys, "learn", folder / "train.csv", *known, *options)
     assert code == 0
     assert words in err
+    assert re.search(r"\d%", err)
+    assert re.search(r"\d:\d\d:\d\d left", err)
 
 
 @pytest.mark.parametrize(
@@ -167,12 +172,46 @@ def test_ctrl_c_saves_the_best_model_so_far(folder, tmp_path, learner, slow):
         while "best" not in seen and time.monotonic() < patience:
             seen += process.stderr.read(20)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert "the best model so far. On these cases it pays " in " ".join(out.split())
     assert err.strip().splitlines()[-1].endswith(f"stopped; the best model so far is saved: {tmp_path / 'm.json'}")
     assert "Traceback" not in err
     assert ww.load(tmp_path / "m.json").next_test({}).spent == 0
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+@pytest.mark.parametrize(("learner", "kept"), [("act", "act"), ("lsid3", "dtmc"), ("icet", "dtmc")])
+def test_after_ctrl_c_a_dtmc_tree_is_kept_where_it_costs_less(capsys, folder, tmp_path, monkeypatch, learner, kept):
+    """ACT has its first tree, which is good; LSID3's ignores costs; ICET has none."""
+
+    def interrupted(self, X, y):
+        if learner != "icet":
+            fit(self.set_params(r=1), X, y)
+        raise KeyboardInterrupt
+
+    maker = find_learner(learner)
+    fit = maker.fit
+    monkeypatch.setattr(maker, "fit", interrupted)
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "-o", tmp_path / "m.json"]
+    code, out, err = run(capsys, "learn", folder / "train.csv", *known)
+    assert code == 130
+    assert f"kept: {kept.upper()}, the best model so far. On these cases it pays" in " ".join(out.split())
+    assert "the best model so far is saved" in err
+    assert isinstance(ww.load(tmp_path / "m.json"), find_learner(kept))
+
+
+def test_a_model_that_costs_more_than_no_test_says_so(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    write_table(tmp_path / "d.csv", ["x", "y"], zip(x, np.where(x + rng.normal(size=60) > 0, "a", "b"), strict=True))
+    (tmp_path / "c.toml").write_text("errors = 5\n\n[tests]\nx = 10\n")
+    known = ["--target", "y", "--costs", tmp_path / "c.toml", "-o", tmp_path / "m.json"]
+    for learner, warned in (("c45", True), ("dtmc", False)):
+        code, _, err = run(capsys, "learn", tmp_path / "d.csv", *known, "--learner", learner)
+        assert code == 0
+        assert ("worthwhile: warning: on its own training cases the model costs 1" in err) == warned
+        assert ("no test, always" in err) == warned
 
 
 def test_ctrl_c_before_there_is_a_model(capsys, folder, tmp_path, monkeypatch):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
@@ -72,6 +73,11 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning of the library as one line, without the place in the code."""
+    typer.echo(f"worthwhile: warning: {' '.join(str(message).split())}", err=True)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code.
 
@@ -82,7 +88,10 @@ def run(arguments: list[str]) -> int:
     0
     """
     try:
-        code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=UserWarning, module=r"worthwhile\b")
+            warnings.showwarning = _show_warning
+            code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
         message = "stopped" if code == STOPPED else ""  # typer may catch Ctrl-C itself
     except CommandError as error:
         code, message = 2, error.format_message()  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "open_table",
     "search_bar",
     "split_names",
+    "time_left",
     "work_bar",
 ]
 
@@ -249,27 +251,11 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
     seconds : float, optional
         Time limit.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
-
-    class Bar(BarColumn):
-        """Shows the time instead of the learner's progress if there is a time limit and nothing to count."""
-
-        def render(self, task: Task) -> Any:
-            if trials is None and seconds is not None and task.total == seconds:
-                task.completed = min(task.elapsed or 0.0, seconds)
-            return super().render(task)
-
-    console = Console(stderr=True)
-    columns = (TextColumn("searching"), Bar(bar_width=20), TextColumn("{task.fields[found]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=trials or seconds, found="")
+    with _bar("searching", quiet, seconds) as update:
 
         def tell(now: Any) -> None:
-            if now.total is not None:
-                bar.update(task, completed=now.done, total=now.total, found=_found(now, trials))
-            else:
-                bar.update(task, completed=None if trials is None else now.done, found=_found(now, trials))
+            total = now.total if now.total is not None else trials
+            update(None if total is None else now.done / total, _found(now, trials))
 
         yield tell
 
@@ -286,11 +272,53 @@ def _found(now: Any, trials: int | None) -> str:
 @contextmanager
 def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
     """Return a function that draws a progress bar from a `Progress`."""
+    with _bar(words, quiet) as update:
+        yield lambda now: update(now.done / now.total if now.total else None, f"{now.done} of {now.total or '?'},")
+
+
+def time_left(share: float | None, elapsed: float, limit: float | None = None) -> str:
+    """Return how long work will take that has done a share of it in some time, and ends at a limit; in words.
+
+    Examples
+    --------
+    >>> time_left(0.25, 20.0), time_left(0.25, 20.0, 50.0), time_left(None, 20.0), time_left(None, 20.0, 50.0)
+    ('0:01:00 left', '0:00:30 left', '', '0:00:30 left')
+    """
+    ends = [] if limit is None else [limit - elapsed]
+    if share:
+        ends.append(elapsed * (1 / share - 1))  # since the start: an estimate from the last steps alone fluctuates
+    return f"{timedelta(seconds=round(max(min(ends), 0)))} left" if ends else ""
+
+
+@contextmanager
+def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Callable[[float | None, str], None]]:
+    """Draw a bar with percentage and time left on stderr, if that is a terminal; return how to move it.
+
+    The function takes the share that is done (None: unknown) and a text. With a time limit, the bar also moves by itself.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    class Bar(BarColumn):
+        """Moves before the columns to its right are drawn."""
+
+        def render(self, task: Task) -> Any:
+            share, elapsed = task.fields["share"], task.elapsed or 0.0
+            task.fields["left"] = time_left(share, elapsed, seconds)
+            if share is not None or seconds is not None:
+                task.total = 1.0
+                task.completed = min(max(share or 0.0, elapsed / seconds if seconds else 0.0), 1.0)
+            return super().render(task)
 
     console = Console(stderr=True)
-    columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn(words),
+        Bar(bar_width=20),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[found]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda now: bar.update(task, completed=now.done, total=now.total)
+        task = bar.add_task("", total=None, found="", share=None, left="")
+        yield lambda share, found: bar.update(task, share=share, found=found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,7 +131,8 @@ def learn(
 
     Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
     worthwhile costs init.
-    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far. With --costs, eg2, idx and csid3
+    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far, or a DTMC tree if that costs
+    less. With --costs, eg2, idx and csid3
     are pruned by cost, and these, lsid3 and c45 give the answer of lowest expected cost; as published: --set
     prune=pessimistic --set answer=majority.
 
@@ -158,11 +161,15 @@ def learn(
         say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     split = _split(problem, test_share, seed)
-    seconds = _fit(clf, split, quiet, cluster)
+    clf, seconds, stopped = _fit(clf, split, quiet, cluster)
     clf.save(out)
-    stopped = getattr(clf, "stopped_", "") == "interrupted"
-    if not stopped:
-        _summarise(clf, LEARNERS[learner.lower()].removesuffix("Classifier"), split, seconds, say, seed)
+    name = type(clf).__name__.removesuffix("Classifier")
+    _warn_if_useless(clf, split)
+    if stopped:
+        say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
+        _say_costs(clf, split, say)
+    else:
+        _summarise(clf, name, split, seconds, say, seed)
         for line in _about_leaves(clf):
             say(line)
         say(f"Model:  {out}", wrap=False)
@@ -204,27 +211,53 @@ def _split(problem: TrainingData, share: float, seed: int) -> _Split:
     return _Split(X[~held], y[~held], X[held], y[held], True)
 
 
-def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
-    """Train with a progress bar, and return the seconds it took."""
-    start = time.monotonic()
+def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any, float, bool]:
+    """Train with a progress bar; return the learner to keep, the seconds it took, and whether Ctrl-C ended it."""
+    start, stopped = time.monotonic(), False
     with on_cluster(cluster), search_bar(quiet, getattr(clf, "trials", None), getattr(clf, "time_limit", None)) as tell:
         if "callback" in clf._parameter_names():
             clf.set_params(callback=tell)
         try:
             clf.fit(split.X_train, split.y_train)
         except KeyboardInterrupt:
-            raise StoppedError("stopped before a model was found; nothing is saved") from None
-    return time.monotonic() - start
+            stopped = True
+    seconds = time.monotonic() - start
+    return (_best_so_far(clf, split) if stopped else clf), seconds, stopped
+
+
+def _best_so_far(clf: Any, split: _Split) -> Any:
+    """Return the model that a stopped search has found, or a tree by DTMC if that costs less on the training cases."""
+    from sklearn.exceptions import NotFittedError
+
+    from worthwhile.evaluation.metrics import average_cost
+    from worthwhile.learners.greedy import DTMCClassifier
+
+    def cost(model: Any) -> float:
+        return average_cost(model, split.X_train, split.y_train)
+
+    nothing = StoppedError("stopped before a model was found; nothing is saved")
+    if not hasattr(clf, "time_limit"):  # it does not search, and may take as long as DTMC
+        raise nothing
+    try:
+        found = cost(clf)
+    except NotFittedError:
+        found = math.inf
+    if getattr(clf, "budget", None) is None:
+        quick = DTMCClassifier(costs=clf.costs, nominal=clf.nominal, columns=clf.columns, prune="cost")
+        try:
+            if cost(quick.fit(split.X_train, split.y_train)) < found:
+                return quick
+        except KeyboardInterrupt:  # a second time
+            pass
+    if math.isinf(found):
+        raise nothing
+    return clf
 
 
 def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer, seed: int) -> None:
     """Print what was learned and what it costs."""
     from worthwhile.cli.reading import tests_of
-    from worthwhile.costs.costs import Costs
-    from worthwhile.evaluation.baselines import no_test
     from worthwhile.evaluation.evaluate import evaluate
-    from worthwhile.evaluation.metrics import cost_report
-    from worthwhile.wording import amount
 
     tests = tests_of(clf)
     asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
@@ -239,18 +272,44 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
         for line in found.savings():
             say(line)
         return
+    _say_costs(clf, split, say)
+    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
+
+
+def _warn_if_useless(clf: Any, split: _Split) -> None:
+    """Warn of a model that costs more than no test at all on the cases it was trained on."""
+    from worthwhile.costs.costs import Costs
+    from worthwhile.evaluation.baselines import no_test
+    from worthwhile.evaluation.metrics import average_cost
+    from worthwhile.wording import amount
+
+    own = average_cost(clf, split.X_train, split.y_train)
+    none = no_test(clf.costs or Costs(), split.y_train, split.y_train)
+    least = float(none.totals.mean())
+    if own > least + 1e-9 * abs(least):
+        there = f"{amount(own, fine=True)} per case, {none.name} only {amount(least, fine=True)}"
+        warnings.warn(
+            f"on its own training cases the model costs {there}: it does not pay; try another learner",
+            stacklevel=2,
+        )
+
+
+def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
+    """Print what a model costs on the held-out cases, or on its training cases, beside no test."""
+    from worthwhile.costs.costs import Costs
+    from worthwhile.evaluation.baselines import no_test
+    from worthwhile.evaluation.metrics import cost_report
+    from worthwhile.wording import amount
+
     own = cost_report(clf, split.X, split.y)
     unit = f" {currency}" if clf.costs is not None and (currency := clf.costs.about.get("currency")) else ""
     none = no_test(clf.costs or Costs(), split.y_train, split.y)
     total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
     paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
     say(
-        f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
+        f"On {'the held-out' if split.held_out else 'these'} cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
-    if own.total_cost > float(none.totals.mean()):
-        say("It costs more than no test even on the cases it was trained on: do not use it.")
-    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
 
 
 def _about_leaves(clf: Any) -> list[str]:

@@ -127,7 +127,6 @@ def make_learner(
                 f"--set {key}: {name} has no such parameter; {suggest(key, free)} (all: {', '.join(free)})"
             )
     # "none" is read as None; where it is the name of a choice (prune=none), that is meant.
-    # "none" may be the name of a choice, such as prune=none.
     settings = {key: "none" if value is None and _has_none(key) else value for key, value in settings.items()}
     given = {key: value for key, value in limits.items() if value is not None}
     for key in given:

@@ -6,10 +6,11 @@ import functools
 import json
 import numbers
 import os
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -74,15 +75,17 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         self
         """
+        start = time.monotonic()
         self._check_parameters()
         X = as_frame(X)
         columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
-        training = self._prepare(columns, y, sample_weight)
+        training = replace(self._prepare(columns, y, sample_weight), start=start)
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
         self._learn(training)
         self._assess(training)
+        self._pass_on_interrupt()
         return self
 
     # ---- what a learner implements
@@ -167,6 +170,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return what it costs to misclassify a case of each class."""
         return class_costs(bound_costs, classes, "sum")
+
+    def _pass_on_interrupt(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C has ended the search; the learner is fitted with the best it found.
+
+        A cross-validation, or whatever else called `fit`, must end, too.
+        """
+        if getattr(self, "stopped_", None) == "interrupted":
+            raise KeyboardInterrupt
 
     def _n_threads(self) -> int:
         return min(local_threads(self.n_jobs), MAX_THREADS)

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 
 import worthwhile as ww
 from all_learners import COSTS, VARIANTS, both
-from interrupting import run_interrupted
+from interrupting import fit_interrupted, run_interrupted
 from worthwhile.learners import soft_labels
 from worthwhile.learners.act import classifier as act_classifier
 from worthwhile.learners.act import tree_builder
@@ -22,7 +24,10 @@ from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.table.columns import read_columns
 
-pytestmark = pytest.mark.usefixtures("remembered_ensembles")
+pytestmark = [
+    pytest.mark.usefixtures("remembered_ensembles"),
+    pytest.mark.filterwarnings("ignore:.*before any look-ahead:UserWarning"),  # of limits that are too short on purpose
+]
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(150, 4)).round(2)
@@ -198,7 +203,7 @@ def test_more_samples_are_only_taken_for_better_trees(monkeypatch):
     monkeypatch.setattr(TreeBuilder, "look_ahead", noting)
     monkeypatch.setattr(TreeBuilder, "greedy", lambda self, how="icf": next_cost(greedy(self, how)))
     monkeypatch.setattr(TreeBuilder, "in_money", lambda self, cost: cost)
-    clf = act(time_limit=600, cross_fit=False).fit(X, Y)
+    clf = fit_interrupted(act(time_limit=600, cross_fit=False), X, Y)
     assert [(step.cost, step.done) for step in clf.history_] == [(9.0, 0), (8.0, 2), (7.0, 16)]
     assert wanted == [1, 2, 4, 8, 16, 32, 64]
     assert (clf.stopped_, clf.r_) == ("interrupted", 16)
@@ -225,13 +230,35 @@ def test_ctrl_c_keeps_the_best_tree_so_far(trees):
 
     told = []
     data, _, settings = concept("multi-xor", 0)
-    clf = act(time_limit=60, callback=stop, **settings).fit(data.X, data.y)
+    clf = fit_interrupted(act(time_limit=60, callback=stop, **settings), data.X, data.y)
     assert clf.stopped_ == "interrupted"
     assert clf.history_ == told[-len(clf.history_) :]
     assert clf.r_ == told[-1].done
     assert clf.predict(data.X).shape == (200,)
     assert clf.tree_.n_leaves > 1
     assert clf.set_params(callback=None, time_limit=None, r=1).fit(data.X, data.y).stopped_ == "done"
+
+
+def test_ctrl_c_ends_a_cross_validation():
+    def stop(step):
+        told.append(step)
+        raise KeyboardInterrupt
+
+    told = []
+    with pytest.raises(KeyboardInterrupt):
+        cross_val_score(act(callback=stop), X, Y, cv=3)
+    assert len(told) == 1  # the other folds were not begun
+
+
+@pytest.mark.filterwarnings("default")
+@both
+def test_a_fit_that_ends_before_any_look_ahead_warns(variant):
+    with pytest.warns(UserWarning, match="time_limit=1e-09 ended the search before any look-ahead"):
+        act(variant, time_limit=1e-9).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        act(variant, r=0, time_limit=1e-9).fit(X, Y)  # it wants none
+        act(variant, r=1).fit(X, Y)
 
 
 def stop_at_once(*_, **__):
@@ -260,7 +287,7 @@ def assert_eg2(clf):
 )
 def test_ctrl_c_before_labels_are_chosen_keeps_the_first_tree(of, place, monkeypatch):
     monkeypatch.setattr(of, place, stop_at_once)
-    clf = act(costs=LINE_COSTS, cross_fit=False).fit(*noisy_line(0))
+    clf = fit_interrupted(act(costs=LINE_COSTS, cross_fit=False), *noisy_line(0))
     assert (clf.stopped_, clf.r_, clf.soft_label_weight_, len(clf.history_)) == ("interrupted", 0, 0.0, 1)
     assert_eg2(clf)
 
@@ -273,7 +300,7 @@ def test_ctrl_c_while_labels_are_chosen_does_not_change_what_is_said_of_the_firs
         return greedy(self, *how) if len(calls) == 1 else stop_at_once()
 
     monkeypatch.setattr(TreeBuilder, "greedy", second_time)
-    clf = act(costs=LINE_COSTS, cross_fit=False).fit(*noisy_line(0))
+    clf = fit_interrupted(act(costs=LINE_COSTS, cross_fit=False), *noisy_line(0))
     assert (clf.stopped_, clf.soft_label_weight_) == ("interrupted", 0.0)
     assert_eg2(clf)
 
@@ -288,7 +315,11 @@ LONG = """
     X, y = rng.integers(0, 3, ({n}, 10)).astype(float), rng.integers(0, 2, {n})
     clf = ww.{learner}(nominal=range(5), random_state=0, n_jobs={n_jobs}, r=1_000_000, time_limit={limit})
     interrupt_in("grow_ahead", call={call})
-    clf.fit(X, y)
+    try:
+        clf.fit(X, y)
+    except KeyboardInterrupt:
+        if not hasattr(clf, "tree_"):
+            raise
     print(clf.stopped_, len(clf.history_) > 0, clf.tree_.n_leaves > 0, clf.predict(X[:1]).shape)
 """
 

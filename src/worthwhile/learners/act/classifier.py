@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
+from warnings import warn
 
 import numpy as np
 
@@ -202,8 +203,8 @@ class ACTClassifier(TreeClassifier):
     time_limit : float, optional
         Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
         the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. "paper":
-        after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with the best tree so
-        far; before the first tree it raises KeyboardInterrupt.
+        after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt;
+        the learner then holds the best tree so far, if there was one.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     cross_fit : bool, default True
@@ -282,11 +283,12 @@ class ACTClassifier(TreeClassifier):
     callback: Callable[[Progress], Any] | None = None
 
     def _learn(self, training: Training) -> None:
-        deadline, rng = Deadline(self.time_limit), self._generator()
+        deadline, rng = Deadline(self.time_limit, training.start), self._generator()
         search = self._paper if self.variant == "paper" else self._refined
         self.history_: list[Progress] = []
         self.stopped_ = "interrupted"
         self._folds: tuple[FoldTree, ...] = ()
+        self._looked_ahead = False
         found: GrownTree | None = None
         try:
             for grown, restarts in search(training.repeated(), deadline, rng):
@@ -300,6 +302,12 @@ class ACTClassifier(TreeClassifier):
             else:
                 late = self.time_limit is not None and deadline.remaining() <= GRACE
                 self.stopped_ = "time limit" if late else "done"
+                if late and self.r > 0 and training.n_classes > 1 and not self._looked_ahead:
+                    warn(
+                        f"{type(self).__name__}: time_limit={self.time_limit:g} ended the search before any look-ahead;"
+                        " the tree is a greedy one: allow more time, or fewer samples (r)",
+                        stacklevel=3,
+                    )
         except KeyboardInterrupt:
             if found is None:
                 raise
@@ -382,4 +390,7 @@ class ACTClassifier(TreeClassifier):
         return TreeBuilder(labels, settings, self._given(), self._n_threads())
 
     def _grow(self, builder: TreeBuilder, r: int, rng: np.random.Generator, deadline: Deadline) -> GrownTree:
-        return builder.look_ahead(r, int(rng.integers(2**63)), deadline.remaining()) if r > 0 else builder.greedy()
+        if r == 0:
+            return builder.greedy()
+        self._looked_ahead |= deadline.remaining() > GRACE
+        return builder.look_ahead(r, int(rng.integers(2**63)), deadline.remaining())

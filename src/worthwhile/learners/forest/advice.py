@@ -33,8 +33,6 @@ class Consultation:
     known : mapping of test to value
     votes : Votes
         Of one case; still empty.
-    default_shares : array
-        Class shares if no tree has voted.
     is_settled : function
         Takes the number of trees consulted and the votes, and returns whether to stop.
     """
@@ -45,14 +43,13 @@ class Consultation:
         trees: Sequence[Tree],
         known: Mapping[str, Any],
         votes: Votes,
-        default_shares: Floats,
         is_settled: Callable[[int, Votes], bool],
     ) -> None:
-        self._context, self._n_trees, self._votes, self._default_shares = context, len(trees), votes, default_shares
+        self._context, self._n_trees, self._votes = context, len(trees), votes
         self._case = context.schema.read_case(known)
         costs = context.bound_costs
         table = context.schema.encode_case(self._case)
-        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, shares=votes.rule.least_cost)
         self._walks: list[Walk] = []
         self._answers: list[Any] = []
         self._paid: frozenset[int] = frozenset()
@@ -72,10 +69,10 @@ class Consultation:
 
     def advice(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do next: the test that the first unfinished tree waits for, or the answer."""
-        context, shares = self._context, self._votes.shares(self._default_shares)[0]
+        context, shares = self._context, self._votes.shares()[0]
         available, unavailable = context.split_known(self._case)
         charged = self._paid | context.pricing.closure(available)
-        best, leader = best_answer(context.error_costs, shares), int(self._votes.leaders()[0])
+        best, leader = best_answer(context.error_costs, shares), int(self._votes.answers()[0])
         stop_answer, stop_cost = context.answers[best], float(shares @ context.error_costs[:, best])
         test, price, also, delayed = self._order(charged)
         answer = None if test is not None else context.answers[leader]

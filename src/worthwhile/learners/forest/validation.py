@@ -10,7 +10,14 @@ from typing import Any
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest.model_file import Forest, fits
-from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
+from worthwhile.learners.forest.voting import (
+    AnswerRule,
+    BudgetRecord,
+    StoppingTable,
+    ValidationSet,
+    VoteRecorder,
+    rates_for,
+)
 from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.tree.tree import Tree
 
@@ -30,12 +37,14 @@ class GrowthMonitor:
         self._grown, self._best = 0, math.inf
 
     def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
-        """Yield trees until something ends growing."""
+        """Count trees."""
         for tree in trees:
             self._grown += 1
             yield tree
-            if not self.goes_on():
-                return
+
+    def remaining(self) -> float:
+        """Return the seconds that are left."""
+        return self._deadline.remaining()
 
     def goes_on(self) -> bool:
         """Return whether there is time left and nothing has ended growing."""
@@ -61,7 +70,7 @@ class ForestValidator:
     """Measures forests on validation cases while they grow, and ends them at the budget."""
 
     costs: BoundCosts
-    default: int  # the answer without a tree
+    rule: AnswerRule
     cases: ValidationSet
     adaptive: bool | str
     limit: float | None  # budget: trees are added as long as they cost no more
@@ -108,7 +117,7 @@ class ForestValidator:
         return found
 
     def _recorder(self) -> VoteRecorder:
-        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.default, self.n_threads)
+        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.rule, self.n_threads)
 
     def _consulted(self, trees: Sequence[Tree]) -> VoteRecorder:
         recorder = self._recorder()

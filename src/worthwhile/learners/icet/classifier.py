@@ -99,8 +99,8 @@ class ICETClassifier(TreeClassifier):
     time_limit : float, optional
         Seconds after which the search ends with the best individual so far. "refined": a fifth of the time is kept for
         the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per
-        1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first generation is
-        complete it raises KeyboardInterrupt.
+        1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete, the learner
+        then holds the best tree so far, without a final comparison.
     callback : function, optional
         Called with a `Progress` after each generation. If it returns True, the search ends with the best individual so
         far, without a final comparison.
@@ -194,7 +194,7 @@ class ICETClassifier(TreeClassifier):
 
     def _learn(self, training: Training) -> None:
         training = training.repeated()  # trials divide the cases at random
-        deadline, rng = Deadline(self.time_limit), self._generator()
+        deadline, rng = Deadline(self.time_limit, training.start), self._generator()
         labels = SoftLabels.own(training)
         if self.variant == "refined":
             given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
