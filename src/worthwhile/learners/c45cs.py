@@ -92,7 +92,8 @@ class C45CSClassifier(C45Classifier):
     answer : {"majority", "least-cost"}, default "majority"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional

@@ -100,7 +100,8 @@ class C45Classifier(_GreedyClassifier):
     answer : {"majority", "least-cost"}, default "majority"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -176,7 +177,8 @@ class EG2Classifier(_GreedyClassifier):
     answer : {"majority", "least-cost"}, default "majority"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -254,7 +256,8 @@ class IDXClassifier(_GreedyClassifier):
     answer : {"majority", "least-cost"}, default "majority"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -334,7 +337,8 @@ class CSID3Classifier(_GreedyClassifier):
     answer : {"majority", "least-cost"}, default "majority"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -463,7 +467,8 @@ class DTMCClassifier(_GreedyClassifier):
     answer : {"majority", "least-cost"}, default "least-cost"
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional

@@ -379,11 +379,10 @@ def _read_polars(series: Any, nominal: bool) -> Column | None:
     if kind == "Boolean":
         return Factor(list(BOOLEANS), series.cast(int).fill_null(-1).to_numpy().astype(np.int32))
     if kind.startswith(("Categorical", "Enum")):
-        # The distinct values in the order of their physical codes, which for an Enum is the order of its categories.
         missing, physical = series.is_null().to_numpy(), series.to_physical().cast(int).fill_null(-1).to_numpy()
         _, first, codes = np.unique(physical, return_index=True, return_inverse=True)
         codes[missing] = -1
-        return replace(Factor.of(series[first].to_list(), codes), ordered=kind.startswith("Enum"))
+        return Factor.of(series[first].to_list(), codes)
     if kind.startswith(("String", "Object", "Null")):
         return _read_objects(np.array([*series.to_list(), None], dtype=object)[:-1], nominal)
     return None

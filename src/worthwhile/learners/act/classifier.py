@@ -73,7 +73,8 @@ class LSID3Classifier(_GreedyClassifier):
     time_limit : float, optional
         Seconds after which the remaining nodes are split without look-ahead.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -176,7 +177,8 @@ class ACTClassifier(TreeClassifier):
     callback : function, optional
         Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional

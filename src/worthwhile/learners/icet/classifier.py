@@ -96,7 +96,8 @@ class ICETClassifier(TreeClassifier):
         Called with a `Progress` after each generation. If it returns True, the search ends with the best individual so
         far, without a final comparison.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
