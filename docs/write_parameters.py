@@ -201,7 +201,8 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     ),
     "nominal": (
         "list of column names or positions",
-        """Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.""",
+        """Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal;
+        ordered categories are cut like numbers.""",
     ),
     "columns": ("list of str", "Names for the columns of an X that has none."),
     "random_state": (SEED, "Not used, since nothing is random here; every learner has this parameter."),

@@ -104,3 +104,15 @@ def test_training_cases_without_classes_are_refused(model):
     X, y = problem()
     with pytest.raises(ValueError, match="X_train and y_train belong together"):
         evaluate(model, X, y, X_train=X)
+
+
+def test_a_class_that_the_model_does_not_know_is_named():
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] > 20, "sick", "well")
+    clf = ww.DTMCClassifier(costs=ww.Costs(errors=5)).fit(X, y)
+    with pytest.warns(UserWarning, match="y contains the unknown class 'sik', which no training case has") as caught:
+        found = evaluate(clf, X, np.where(X[:, 0] > 35, "sik", y))
+    assert len(caught) == 1
+    assert found.model.total_cost.mean == pytest.approx(5 * 4 / 40)
+    with pytest.raises(ValueError, match="'SICK'; the classes are 'sick', 'well': did you mean 'sick'"):
+        evaluate(clf, X, np.char.upper(y))

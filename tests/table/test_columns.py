@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import worthwhile as ww
+from all_learners import LEARNERS, make
 from worthwhile.table.columns import Columns, Factor, read_columns, value_text
 
 N = 90
@@ -60,7 +61,7 @@ CONTAINERS = {
     "pandas category flag": lambda h: pandas_frame(h, flag="category"),
     "polars": polars_frame,
     "polars categorical": lambda h: polars_frame(h, pl.Categorical),
-    "polars enum": lambda h: polars_frame(h, pl.Enum(sorted(COLOURS))),
+    "polars enum": lambda h: polars_frame(h, pl.Enum(COLOURS)),
     "numpy object": object_array,
     "numpy object with nan": lambda h: object_array(h, np.nan),
     "numpy object with NA": lambda h: object_array(h, pd.NA),
@@ -206,26 +207,53 @@ def test_nominal_fractions_are_the_same_in_both_precisions(container):
             assert clf.tree_.predict(container(again))[:2].tolist() == [0, 1]
 
 
-def test_ordered_categories_keep_their_order():
-    order = ["low", "middle", "high"]
-    values = np.array(order)[[0, 1, 2, 1] * 5]
+ORDER = ["none", "low", "middle", "high", "extreme"]
+
+
+def ordered_frames(codes):
     pa = pytest.importorskip("pyarrow")
-    dictionary = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1] * 5), pa.array(order), ordered=True)
-    for frame in (
-        pd.DataFrame({"a": pd.Categorical(values, categories=[*order, "extreme"], ordered=True)}),
-        pl.DataFrame({"a": pl.Series(values, dtype=pl.Enum([*order, "extreme"]))}),
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array([*ORDER, "never"]), ordered=True)
+    return [
+        pd.DataFrame({"a": pd.Categorical.from_codes(codes, [*ORDER, "never"], ordered=True)}),
         pa.table({"a": dictionary}),
-    ):
-        clf = ww.C45Classifier().fit(frame, [0, 1, 2, 1] * 5)
-        assert clf.tree_.schema.values == (tuple(order),)
-        assert [line.split(":")[0] for line in clf.tree_.to_text().splitlines()[1:]] == [
-            "├─ low",
-            "├─ middle",
-            "└─ high",
-        ]
-        assert clf.predict(frame)[:3].tolist() == [0, 1, 2]
-    unordered = ww.C45Classifier().fit(pd.DataFrame({"a": pd.Categorical(values, categories=order)}), [0, 1, 2, 1] * 5)
-    assert unordered.tree_.schema.values == (("high", "low", "middle"),)
+    ]
+
+
+def test_ordered_categories_are_cut_like_numbers():
+    codes = np.arange(60) % 5
+    y = (codes >= 2) & (codes < 4)
+    for frame in ordered_frames(codes):
+        for learner in (ww.C45Classifier, ww.DTMCClassifier, ww.EG2Classifier):
+            tree = learner().fit(frame, y).tree_
+            assert tree.schema.values == (tuple(ORDER),)
+            assert tree.n_leaves == 3
+            assert "─ extreme: False" in tree.to_text()
+            np.testing.assert_array_equal(tree.predict(frame), y)
+            assert tree.predict(pd.DataFrame({"a": ORDER})).tolist() == [False, False, True, True, False]
+            again = ww.Tree.from_json(tree.to_json())
+            assert again.schema.values == tree.schema.values
+            np.testing.assert_array_equal(again.predict(frame), y)
+    shuffled = pd.DataFrame({"a": pd.Categorical.from_codes(codes, ORDER)})
+    plain = ww.C45Classifier().fit(shuffled, y).tree_
+    assert plain.n_leaves == 5
+    assert plain.schema.values == (tuple(sorted(ORDER)),)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_accepts_ordered_categories(learner):
+    codes = np.arange(60) % 5
+    missing = np.where(np.arange(60) % 7 == 0, -1, codes)
+    frame = pd.DataFrame({"a": pd.Categorical.from_codes(missing, ORDER, ordered=True)})
+    clf = make(learner, variant="paper", costs=None, random_state=0).fit(frame, codes >= 2)
+    assert clf.predict(pd.DataFrame({"a": ORDER})).tolist() == [False, False, True, True, True]
+
+
+def test_two_values_or_very_many_in_order():
+    two = pd.DataFrame({"a": pd.Categorical(["b", "a"] * 5, categories=["b", "a"], ordered=True)})
+    assert ww.C45Classifier().fit(two, [0, 1] * 5).tree_.schema.values == (("b", "a"),)
+    names = [f"v{i}" for i in range(300)]
+    many = pd.DataFrame({"a": pd.Categorical(names, categories=names, ordered=True)})
+    assert ww.C45Classifier().fit(many, np.arange(300) > 149).tree_.n_leaves <= 4
 
 
 def test_pyarrow_tables_and_foreign_frames_keep_their_names():

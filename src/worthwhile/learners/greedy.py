@@ -121,7 +121,8 @@ class C45Classifier(_GreedyClassifier):
         far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -214,7 +215,8 @@ class EG2Classifier(_GreedyClassifier):
         far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -310,7 +312,8 @@ class IDXClassifier(_GreedyClassifier):
         far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -404,7 +407,8 @@ class CSID3Classifier(_GreedyClassifier):
         far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -553,7 +557,8 @@ class DTMCClassifier(_GreedyClassifier):
         far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from worthwhile.table.dates import DateFormatError, days_of, is_date, parse_date
 
 __all__ = ["Schema", "number_or_days", "sorted_values"]
 
+MAX_CUTS = 64  # of an ordered category; each is a candidate of its own
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -38,10 +40,13 @@ class Schema:
         For each column None if it is numeric, otherwise the tuple of its values as strings: those of an ordered
         category in its order, others sorted. Empty for a nominal column that is not used, all of whose values count as
         missing.
+    ordered : frozenset of str
+        The columns that are ordered categories. Only learning needs it: a tree has the branches that were found.
     """
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
+    ordered: frozenset[str] = field(default=frozenset(), compare=False)
 
     def nominal_in(self, X: Any) -> list[str | int]:
         """Return the nominal columns of new cases: those that X has, by name if it has names, otherwise by position."""
@@ -79,7 +84,8 @@ class Schema:
                     raise ValueError(
                         f"column {name!r} contains infinity; use NaN for a missing value, or a large finite number"
                     )
-        return cls(columns.names, tuple(values))
+        ordered = (n for n, a in zip(columns.names, columns.arrays, strict=True) if isinstance(a, Factor) and a.ordered)
+        return cls(columns.names, tuple(values), frozenset(ordered))
 
     def encode(
         self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False
@@ -111,7 +117,9 @@ class Schema:
             elif complete and not values:
                 table.add_nominal(np.zeros_like(array), 1, [[0]])
             else:
-                table.add_nominal(array, len(values), [list(range(len(values))), *((levels or {}).get(name) or [])])
+                more = (levels or {}).get(name)
+                cuts = _cuts(len(values)) if complete and name in self.ordered and not more else []
+                table.add_nominal(array, len(values), cuts or [list(range(len(values))), *(more or [])])
         return table
 
     def arrays(self, columns: Columns) -> list[npt.NDArray[Any]]:
@@ -190,6 +198,12 @@ def number_or_days(value: Any) -> float:
         if found is None:
             raise
         return found[0]
+
+
+def _cuts(n_values: int) -> list[list[int]]:
+    """Return the ways to ask an ordered category: up to a value, or above it. At most `MAX_CUTS`, evenly spaced."""
+    places = np.unique(np.linspace(1, n_values - 1, min(n_values - 1, MAX_CUTS)).round().astype(int)).tolist()
+    return [[0] * place + [1] * (n_values - place) for place in places] if n_values > 2 else []
 
 
 def _read_code(values: tuple[str, ...], value: Any) -> int:

@@ -131,7 +131,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     callback : function, optional
         `fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
