@@ -169,3 +169,5 @@ def test_dates_on_the_command_line(tmp_path, capsys, monkeypatch):
     write("new.csv", "day\n2024-01-05\n2024-12-05\n")
     assert run(capsys, "predict", "model.json", "new.csv", "-o", "out.csv", "-q")[0] == 0
     assert [one["answer"] for one in read_rows(tmp_path / "out.csv")] == ["p", "q"]
+    assert "day?" in run(capsys, "show", "model.json")[1]
+    assert "≤ 2024-06-" in run(capsys, "show", "model.json")[1]

@@ -8,6 +8,7 @@ answers like the original. A missing value is NaN, None, pandas.NA or a polars n
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import functools
 import math
 import numbers
@@ -104,6 +105,7 @@ class Columns:
     n_cases: int
     arrays: Sequence[Column]
     matrix: npt.NDArray[np.float64] | None = None  # the same numbers as one array, if the input was one
+    dates: frozenset[str] = frozenset()  # columns that were dates and are numbers of days now
 
     @functools.cached_property
     def all_finite(self) -> bool:
@@ -118,19 +120,19 @@ class Columns:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.matrix is not None:  # the columns are views of it and would be pickled a second time
             return _from_matrix, (self.matrix, self.names)
-        return Columns, (self.names, self.n_cases, self.arrays)
+        return Columns, (self.names, self.n_cases, self.arrays, None, self.dates)
 
     def copy(self) -> Columns:
         """Return columns that do not share memory with the input."""
         if self.matrix is not None:
             return _from_matrix(self.matrix.copy(), self.names)
-        return Columns(self.names, self.n_cases, [a.copy() for a in self.arrays])
+        return Columns(self.names, self.n_cases, [a.copy() for a in self.arrays], dates=self.dates)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Columns:
         """Return the given cases only."""
         if self.matrix is not None:
             return _from_matrix(self.matrix[rows], self.names)
-        return Columns(self.names, len(rows), [a[rows] for a in self.arrays])
+        return Columns(self.names, len(rows), [a[rows] for a in self.arrays], dates=self.dates)
 
 
 def _from_matrix(matrix: npt.NDArray[np.float64], names: tuple[str, ...]) -> Columns:
@@ -160,13 +162,17 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> Columns:
         return _read_frame(X, names)
     if type(X) is not np.ndarray:
         X = _to_array(X)
-    if X.dtype.kind in "mM":
+    if X.ndim == 2 and X.dtype.kind == "M":
+        X = X.astype("M8[us]").astype(object)  # nanoseconds would become integers
+    elif X.dtype.kind == "m":
         X = days_of_array(X)
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
         matrix = X
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
         found = _names_for(X.shape[1], names)
-        return Columns(found, X.shape[0], [_read_objects(X[:, j]) for j in range(X.shape[1])])
+        arrays = [_read_objects(X[:, j]) for j in range(X.shape[1])]
+        dates = (name for name, array, first in zip(found, arrays, X.T, strict=True) if _holds_dates(first, array))
+        return Columns(found, X.shape[0], arrays, dates=frozenset(dates))
     else:
         matrix = check_array(X, dtype=np.float64, ensure_all_finite=False)
     return _from_matrix(matrix, _names_for(matrix.shape[1], names))
@@ -226,7 +232,22 @@ def _read_frame(X: Any, names: Sequence[str] | None) -> Columns:
     is_polars = type(X).__module__.split(".")[0] == "polars"
     read = _read_polars if is_polars else _read_pandas
     series = (X[name] for name in own) if is_polars else (X.iloc[:, j] for j in range(len(own)))
-    return Columns(found, X.shape[0], [read(s, name) for s, name in zip(series, found, strict=True)])
+    arrays, dates = [], set()
+    for one, name in zip(series, found, strict=True):
+        arrays.append(read(one, name))
+        if _holds_dates(one, arrays[-1]):
+            dates.add(name)
+    return Columns(found, X.shape[0], arrays, dates=frozenset(dates))
+
+
+def _holds_dates(values: Any, column: Column) -> bool:
+    """Return whether a column of numbers was made of dates, not of numbers or spans of time."""
+    if isinstance(column, Factor):
+        return False
+    kind = str(values.dtype)
+    if kind not in ("object", "Object") and "date32" not in kind and "date64" not in kind:
+        return kind.startswith(("datetime", "Date", "timestamp"))
+    return isinstance(next((v for v in values if not is_missing(v)), None), (dt.date, np.datetime64))
 
 
 def _unsupported_dtype(name: str, dtype: Any) -> ValueError:

@@ -29,10 +29,13 @@ class Schema:
     values : tuple
         For each column None if it is numeric, otherwise the tuple of its values as strings; empty for a nominal column
         that is not used, all of whose values count as missing.
+    dates : frozenset of str
+        Numeric columns that are dates, in days since 1970-01-01.
     """
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
+    dates: frozenset[str] = frozenset()
 
     @classmethod
     def learn(
@@ -54,7 +57,8 @@ class Schema:
                     raise ValueError(
                         f"column {name!r} contains infinity; use NaN for a missing value, or a large finite number"
                     )
-        return cls(columns.names, tuple(values))
+        dates = frozenset(name for name, v in zip(columns.names, values, strict=True) if v is None)
+        return cls(columns.names, tuple(values), dates & columns.dates)
 
     def encode(
         self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False
