@@ -432,6 +432,8 @@ def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping
         write_file(target, _as_parquet(source, columns))
         return None
     if target is not None and kind == "excel":
+        if suffix_of(target) != ".xlsx":
+            raise ValueError(f"{target}: Excel files are written as .xlsx")
         try:
             content = write_rows(_excel_rows(source, columns))
         except ValueError as error:
