@@ -187,3 +187,10 @@ def test_numbers_with_signs_and_the_index_of_a_frame(tmp_path, capsys, monkeypat
         lines[1] == "worthwhile: column 'rate' contains numbers with a sign, e.g. '0.00%'; remove the sign to use them"
     )
     assert "column 'amount' contains numbers with a sign, e.g. '$0,500'" in lines[2]
+
+
+def test_the_suggested_command_can_be_pasted(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("my data.csv", "x,is it?\n" + "".join(f"{i % 5},{'pq'[i % 5 > 2]}\n" for i in range(40)))
+    out = run(capsys, "learn", "my data.csv", "--target", "is it?", "--learner", "dtmc")[1]
+    assert "worthwhile costs init 'my data.csv' --target 'is it?' -o costs.toml" in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +138,9 @@ def learn(
     describe_data(problem, say)
     if costs is None:
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
-        say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
+        say(
+            f"  worthwhile costs init {shlex.quote(str(data))} --target {shlex.quote(target)} -o costs.toml", wrap=False
+        )
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     split = _split(problem, test_share, seed)
     seconds = _fit(clf, split, quiet, cluster)
