@@ -77,7 +77,7 @@ def read_rows(
                 raise ValueError(f"{path}: {error}") from None
             raise ValueError(f"{path}: is not a readable Excel file") from None
         except Exception as error:  # a broken file makes openpyxl, zipfile and the XML parser raise many kinds
-            raise ValueError(f"{path}: is not a readable Excel file: {error}") from None
+            raise ValueError(f"{path}: is not a readable Excel file: {' '.join(str(error).split())}") from None
 
 
 def cell_text(value: Any) -> str:

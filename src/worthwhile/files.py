@@ -21,7 +21,7 @@ def guess_encoding(blocks: Iterable[bytes]) -> str | None:
 
     Examples
     --------
-    >>> guess_encoding([b"M\xc3\xbc", b"ller"]), guess_encoding([b"M\xfcller"]), guess_encoding([b"\x81"])
+    >>> guess_encoding(["Müller".encode()]), guess_encoding(["Müller".encode("cp1252")]), guess_encoding([bytes([129])])
     ('utf-8-sig', 'cp1252', None)
     """
     decoder = codecs.getincrementaldecoder("utf-8")()

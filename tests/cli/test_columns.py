@@ -169,3 +169,28 @@ def test_dates_on_the_command_line(tmp_path, capsys, monkeypatch):
     write("new.csv", "day\n2024-01-05\n2024-12-05\n")
     assert run(capsys, "predict", "model.json", "new.csv", "-o", "out.csv", "-q")[0] == 0
     assert [one["answer"] for one in read_rows(tmp_path / "out.csv")] == ["p", "q"]
+    assert "day?" in run(capsys, "show", "model.json")[1]
+    assert "≤ 2024-06-" in run(capsys, "show", "model.json")[1]
+
+
+def test_numbers_with_signs_and_the_index_of_a_frame(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f'{i},{i / 7:.2f}%,"${i},500",{i % 5},{"pq"[i % 5 > 2]}\n' for i in range(40))
+    write("a.csv", ",rate,amount,x,class\n" + rows)
+    code, out, err = run(capsys, "learn", "a.csv", "--target", "class", "--learner", "dtmc")
+    assert code == 0
+    assert "column 1  number        40  0 to 39" in out
+    assert "Rising from case to case: column 1; if these are row numbers, use --drop." in " ".join(out.split())
+    lines = err.splitlines()
+    assert lines[0].startswith("worthwhile: columns 'rate', 'amount' have almost as many values as cases")
+    assert (
+        lines[1] == "worthwhile: column 'rate' contains numbers with a sign, e.g. '0.00%'; remove the sign to use them"
+    )
+    assert "column 'amount' contains numbers with a sign, e.g. '$0,500'" in lines[2]
+
+
+def test_the_suggested_command_can_be_pasted(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("my data.csv", "x,is it?\n" + "".join(f"{i % 5},{'pq'[i % 5 > 2]}\n" for i in range(40)))
+    out = run(capsys, "learn", "my data.csv", "--target", "is it?", "--learner", "dtmc")[1]
+    assert "worthwhile costs init 'my data.csv' --target 'is it?' -o costs.toml" in out

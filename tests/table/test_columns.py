@@ -1,6 +1,7 @@
 """The same data in any container gives the same tree and prices; unsupported input is refused by name."""
 
 import datetime as dt
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 
@@ -431,3 +432,20 @@ def test_columns_must_agree_with_the_names_of_a_frame():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
     with pytest.raises(ValueError, match=r"columns=\['a', 'c'\] differs from the column names of X: a, b"):
         ww.C45Classifier(columns=["a", "c"]).fit(frame, [0, 1])
+
+
+def test_models_show_dates_as_dates(tmp_path):
+    when = pd.date_range("2020-01-01", periods=60, freq="12h")
+    X = pd.DataFrame({"when": when, "span": when - when[0], "x": 0.0})
+    clf = fit(X[["when", "x"]], y=["a"] * 30 + ["b"] * 30)
+    assert "≤ 2020-01-15 12:00: a" in clf.tree_.to_text()
+    assert clf.tree_.rules()[1].startswith("If when is above 2020-01-15 12:00: answer b")
+    assert "2020-01-15 12:00" in str(clf.explain({"when": "2020-01-20"}))
+    clf.save(tmp_path / "m.json")
+    assert ww.load(tmp_path / "m.json").tree_.schema == clf.tree_.schema
+    assert ww.load(tmp_path / "m.json").tree_.to_text() == clf.tree_.to_text()
+    assert "≤ 14.5: a" in fit(X[["span"]], y=["a"] * 30 + ["b"] * 30).tree_.to_text()
+    nanoseconds = X[["when"]].to_numpy().astype("datetime64[ns]")
+    assert fit(nanoseconds, y=["a"] * 30 + ["b"] * 30).tree_.schema.dates == {"x0"}
+    assert pickle.loads(pickle.dumps(read_columns(X))).dates == {"when"}
+    assert read_columns(X).take(np.arange(3)).dates == read_columns(X).copy().dates == {"when"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worthwhile.table.dates import DateFormatError, days_of, days_of_array, parse_dates
+from worthwhile.table.dates import DateFormatError, datetimes, days_of, days_of_array, parse_dates
 
 WHEN = dt.datetime(2024, 3, 31, 13, 45)
 
@@ -53,3 +53,14 @@ def test_years_with_two_digits_are_refused():
             parse_dates([text])
         assert error.value.advice == "write years with four digits"
     assert parse_dates(["99/99/24"]) is None
+
+
+@given(
+    st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2100, 1, 1)).map(lambda when: when.replace(microsecond=250_000))
+)
+def test_dates_come_back_exactly(when):
+    """A threshold may be a date of a training case, which a file gives as text and learners as a date."""
+    days = parse_dates([when.isoformat()])[0]
+    assert datetimes(np.array([days])).tolist() == [when]
+    assert days == days_of(when) == days_of_array(np.array([when], dtype="M8[us]"))[0]
+    assert parse_dates([f"{when.isoformat()}+05:30"])[0] == days_of(when - dt.timedelta(hours=5, minutes=30))

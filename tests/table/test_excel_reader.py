@@ -74,6 +74,12 @@ def test_added_columns(tmp_path, suffix):
     assert np.array_equal(found.columns["day"], [19813.0, np.nan], equal_nan=True)
 
 
+def test_workbooks_with_macros_are_not_written(tmp_path):
+    source = workbook(tmp_path / "a.xlsx", [["x"], [1]])
+    with pytest.raises(ValueError, match=r"b.xlsm: Excel files are written as .xlsx"):
+        extend_table(source, tmp_path / "b.xlsm", {"answer": ["p"]})
+
+
 def test_csv_becomes_excel(tmp_path):
     (tmp_path / "a.csv").write_text("x;code;t\n1,5;007;a\n;1234567890123456789;=b\n")
     found = read_table(tmp_path / "a.csv", only=["x"])

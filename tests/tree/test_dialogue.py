@@ -2,6 +2,7 @@
 
 import io
 
+import pandas as pd
 import pytest
 from rich.console import Console
 from rich.table import Table
@@ -203,3 +204,21 @@ def test_values_that_differ_in_case_only_must_be_exact():
     assert read_value(known, "x", "AB") == "AB"
     with pytest.raises(ValueError, match="'Ab' is not a value of x"):
         read_value(known, "x", "Ab")
+
+
+def test_dates_and_decimal_commas_may_be_typed():
+    X = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40), "x": [i % 4 + 0.5 for i in range(40)]})
+    clf = ww.C45Classifier(prune="none").fit(X, ["a" if i < 20 else "b" if i % 4 > 1 else "c" for i in range(40)])
+    prompts = []
+    lines = iter(["soon", "25.01.2024", "1,234", "3,5", ""])
+
+    def ask(prompt):
+        prompts.append(prompt)
+        return next(lines)
+
+    shown = []
+    result = run_dialogue(clf, {}, ask, shown.append)
+    assert result.outcome.answer == "b"
+    assert prompts[0] == "day (a date, e.g. 2024-03-31): "
+    assert result.known == {"day": 19747.0, "x": 3.5}
+    assert "'1,234' is not a number; x needs a number, e.g. 36.6. If it is unavailable, type u." in shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from worthwhile.table.columns import Column, Factor
-from worthwhile.table.dates import EPOCH
+from worthwhile.table.dates import date_text
 from worthwhile.table.files import FEW
 from worthwhile.table.identifiers import MIN_CASES
 from worthwhile.wording import amount
@@ -77,16 +76,9 @@ def _examples(column: Column, kind: str, n_values: int) -> str:
         texts = [column.categories[code] for code in np.unique(column.codes[column.codes >= 0])[:MOST_LETTERS]]
         examples = " ".join(", ".join(texts).split())
         return f"{examples[: MOST_LETTERS - 1]}…" if len(texts) < n_values or len(examples) > MOST_LETTERS else examples
-    write = _day if kind == "date" else "{:g}".format
+    write = date_text if kind == "date" else "{:g}".format
     low, high = write(float(np.nanmin(column))), write(float(np.nanmax(column)))
     return low if n_values == 1 else f"{low} to {high}"
-
-
-def _day(days: float) -> str:
-    try:
-        return (EPOCH + dt.timedelta(days=float(days))).date().isoformat()
-    except OverflowError:
-        return f"{days:g}"
 
 
 def _use(problem: TrainingData, name: str, column: Column, n_values: int) -> str:

@@ -38,7 +38,7 @@ def evaluate(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also write the results: CSV or JSON.", show_default=False)
+        Path | None, typer.Option("--out", "-o", help="Also write the results: CSV, JSON or Excel.", show_default=False)
     ] = None,
     missing: Missing = None,
     decimal: Decimal = None,

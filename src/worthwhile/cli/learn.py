@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 import warnings
 from dataclasses import dataclass
@@ -158,7 +159,9 @@ def learn(
     describe_data(problem, say)
     if costs is None:
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
-        say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
+        say(
+            f"  worthwhile costs init {shlex.quote(str(data))} --target {shlex.quote(target)} -o costs.toml", wrap=False
+        )
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     split = _split(problem, test_share, seed)
     clf, seconds, stopped = _fit(clf, split, quiet, cluster)

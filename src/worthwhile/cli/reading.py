@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,9 @@ __all__ = [
     "unknown_values",
     "unused_columns",
 ]
+
+
+_NUMBER_WITH_SIGN = re.compile(r"[$€£]? ?[-+]?\d[\d.,]* ?(%|[$€£]|EUR|USD)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +130,11 @@ def describe_data(problem: TrainingData, say: Printer) -> None:
         say(line)
     if problem.unused:
         say.warn(f"{unused_columns(problem.unused)} not used; use --nominal if a column is a test, otherwise --drop")
+    for name in problem.unused:
+        column = table.columns[name]
+        if isinstance(column, Factor) and all(map(_NUMBER_WITH_SIGN.fullmatch, column.categories)):
+            example = show(column.categories[0])
+            say.warn(f"column {show(name)} contains numbers with a sign, e.g. {example}; remove the sign to use them")
 
 
 def unused_columns(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ numbers (days since 1970-01-01, see `worthwhile.table.dates`), and so do spans o
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import math
 import numbers
@@ -162,6 +163,7 @@ class Columns:
     n_cases: int
     arrays: Sequence[Column]
     matrix: npt.NDArray[np.float64] | None = None  # the same numbers as one array, if the input was one
+    dates: frozenset[str] = frozenset()  # columns that were dates and are numbers of days now
 
     @functools.cached_property
     def all_finite(self) -> bool:
@@ -176,19 +178,19 @@ class Columns:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.matrix is not None:  # the columns are views of it and would be pickled a second time
             return _from_matrix, (self.matrix, self.names)
-        return Columns, (self.names, self.n_cases, self.arrays)
+        return Columns, (self.names, self.n_cases, self.arrays, None, self.dates)
 
     def copy(self) -> Columns:
         """Return columns that do not share memory with the input."""
         if self.matrix is not None:
             return _from_matrix(self.matrix.copy(), self.names)
-        return Columns(self.names, self.n_cases, [a.copy() for a in self.arrays])
+        return Columns(self.names, self.n_cases, [a.copy() for a in self.arrays], dates=self.dates)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Columns:
         """Return the given cases only."""
         if self.matrix is not None:
             return _from_matrix(self.matrix[rows], self.names)
-        return Columns(self.names, len(rows), [a[rows] for a in self.arrays])
+        return Columns(self.names, len(rows), [a[rows] for a in self.arrays], dates=self.dates)
 
 
 def _from_matrix(matrix: npt.NDArray[np.float64], names: tuple[str, ...]) -> Columns:
@@ -221,14 +223,20 @@ def read_columns(X: Any, names: Sequence[str] | None = None, nominal: Sequence[s
         return _read_frame(X, names, nominal)
     if type(X) is not np.ndarray:
         X = _to_array(X)
-    if X.dtype.kind in "mM":
+    if X.ndim == 2 and X.dtype.kind == "M":
+        X = X.astype("M8[us]").astype(object)  # nanoseconds would become integers
+    elif X.dtype.kind == "m":
         X = days_of_array(X)
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
         matrix = X
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
         found = _names_for(X.shape[1], names)
         forced = nominal_positions(found, nominal)
-        return Columns(found, X.shape[0], [_read_objects(X[:, j], j in forced) for j in range(X.shape[1])])
+        arrays = [_read_objects(X[:, j], j in forced) for j in range(X.shape[1])]
+        held = (
+            name for name, array, own in zip(found, arrays, X.T, strict=True) if _holds_dates(own, own.dtype, array)
+        )
+        return Columns(found, X.shape[0], arrays, dates=frozenset(held))
     else:
         matrix = check_array(X, dtype=np.float64, ensure_all_finite=False)
     columns = _from_matrix(matrix, _names_for(matrix.shape[1], names))
@@ -276,6 +284,10 @@ def frame_names(X: Any) -> list[Any] | None:
     if _is_arrow(X):
         return list(X.column_names)
     return list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else None
+
+
+def _is_arrow_column(values: Any) -> bool:
+    return hasattr(values, "dictionary_encode")
 
 
 def _is_arrow(X: Any) -> bool:
@@ -337,19 +349,36 @@ def _read_frame(X: Any, names: Sequence[str] | None, nominal: Sequence[str | int
     if names is not None and found != tuple(names):
         raise ValueError(f"columns={list(names)} differs from the column names of X: {', '.join(found)}")
     forced = nominal_positions(found, nominal)
-    arrays = []
+    arrays, dates = [], set()
     for j, name in enumerate(found):
         if _is_arrow(X):
-            column, dtype = arrow_column(X.column(j), j in forced), X.column(j).type
+            series, dtype = X.column(j), X.column(j).type
+            column = arrow_column(series, j in forced)
         elif type(X).__module__.split(".")[0] == "polars":
-            column, dtype = _read_polars(X[own[j]], j in forced), X[own[j]].dtype
+            series, dtype = X[own[j]], X[own[j]].dtype
+            column = _read_polars(series, j in forced)
         else:
-            column, dtype = _read_pandas(X.iloc[:, j], j in forced), X.iloc[:, j].dtype
+            series, dtype = X.iloc[:, j], X.iloc[:, j].dtype
+            column = _read_pandas(series, j in forced)
         if column is None:
             kind = f"has the dtype {dtype}, which is neither numeric nor nominal"
             raise ValueError(f"column {name!r} {kind}; convert it to numbers or strings")
         arrays.append(column)
-    return Columns(found, X.shape[0], arrays)
+        if _holds_dates(series, dtype, column):
+            dates.add(name)
+    return Columns(found, X.shape[0], arrays, dates=frozenset(dates))
+
+
+def _holds_dates(values: Any, dtype: Any, column: Column) -> bool:
+    """Return whether a column of numbers was made of dates, not of numbers or spans of time."""
+    if isinstance(column, Factor):
+        return False
+    kind = str(dtype)
+    if _is_arrow_column(values):
+        return kind.startswith(("date", "timestamp"))
+    if kind not in ("object", "Object") and "date32" not in kind and "date64" not in kind:
+        return kind.startswith(("datetime", "Date", "timestamp"))
+    return isinstance(next((v for v in values if not is_missing(v)), None), (dt.date, np.datetime64))
 
 
 def _read_pandas(series: Any, nominal: bool) -> Column | None:

@@ -23,6 +23,7 @@ from worthwhile.table.text_columns import parse_number
 
 __all__ = ["CsvFile", "check_header", "is_blank"]
 
+FIRST = "column 1"
 DELIMITERS = (",", ";", "\t", "|")
 CHUNK_ROWS = 4096  # 300,000 × 10 take 1.0 s in chunks of this size and 1.3 s in chunks of 20,000
 BLOCK = 2**20  # bytes read at once to find the encoding
@@ -199,8 +200,13 @@ def _check_encoding(name: str) -> None:
 
 
 def check_header(cells: Sequence[str], where: str) -> list[str]:
-    """Return the column names; raise an error if one is missing, appears twice, or all of them are numbers."""
+    """Return the column names; raise an error if one is missing, appears twice, or all of them are numbers.
+
+    The first column may be without a name: it is called "column 1".
+    """
     names = [cell.strip() for cell in cells]
+    if not names[0] and len(names) > 1 and FIRST not in names:
+        names[0] = FIRST  # as pandas writes the index of a frame
     seen: set[str] = set()
     for position, name in enumerate(names):
         if not name:

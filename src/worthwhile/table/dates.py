@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DATE_ORDERS", "DateFormatError", "days_of", "days_of_array", "is_date", "parse_dates"]
+__all__ = [
+    "DATE_ORDERS",
+    "DateFormatError",
+    "date_text",
+    "datetimes",
+    "days_of",
+    "days_of_array",
+    "is_date",
+    "parse_dates",
+]
 
 DATE_ORDERS = ("dmy", "mdy")  # which comes first in 03/04/2024: the day or the month
 EPOCH = dt.datetime(1970, 1, 1)
@@ -67,6 +76,37 @@ def days_of_array(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     found = fine.astype(np.int64) / MICROSECONDS
     found[np.isnat(fine)] = np.nan
     return found
+
+
+def datetimes(days: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    """Return days as `datetime.datetime` objects, exact to the millisecond; None for NaN.
+
+    Examples
+    --------
+    >>> datetimes(np.array([1.5, np.nan])).tolist()
+    [datetime.datetime(1970, 1, 2, 12, 0), None]
+    """
+    known = ~np.isnan(days)
+    found = np.full(len(days), np.datetime64("NaT"), dtype="M8[ms]")
+    found[known] = np.rint(days[known] * 86_400_000).astype(np.int64)
+    return found.astype("M8[us]").astype(object)
+
+
+def date_text(days: float) -> str:
+    """Return a date as text, with the time if it is not midnight.
+
+    Examples
+    --------
+    >>> date_text(19813.0), date_text(19813.5), date_text(1e300)
+    ('2024-03-31', '2024-03-31 12:00', '1e+300')
+    """
+    try:
+        when = EPOCH + dt.timedelta(days=days)
+    except OverflowError:
+        return f"{days:g}"
+    if when.time() == dt.time():
+        return when.date().isoformat()
+    return when.isoformat(" ", "seconds" if when.second or when.microsecond else "minutes")
 
 
 def parse_dates(texts: Iterable[str], order: str | None = None) -> list[float] | None:
@@ -141,10 +181,8 @@ def _parse(text: str, order: str | None) -> float:
         raise ValueError(text)
     hours, minutes, seconds, fraction, zone = clock
     when = dt.datetime(int(year), int(month), int(day), int(hours or 0), int(minutes or 0), int(seconds or 0))
-    found_days = (when - EPOCH) / DAY
-    if fraction:
-        found_days += float(f"0.{fraction}") / 86_400
+    since = when - EPOCH + dt.timedelta(seconds=float(f"0.{fraction or 0}"))
     if zone and zone != "Z":
-        offset = int(zone[1:3]) * 60 + int(zone[-2:])
-        found_days -= (offset if zone[0] == "+" else -offset) / 1440
-    return found_days
+        offset = dt.timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+        since -= offset if zone[0] == "+" else -offset
+    return since / DAY

@@ -20,7 +20,7 @@ from worthwhile.excel import EXCEL_SUFFIXES, cell_text, write_rows
 from worthwhile.files import write_file
 from worthwhile.table.columns import Column, Factor
 from worthwhile.table.csv_reader import CsvFile
-from worthwhile.table.dates import DATE_ORDERS
+from worthwhile.table.dates import DATE_ORDERS, datetimes
 from worthwhile.table.excel_reader import ExcelFile
 from worthwhile.table.identifiers import is_identifier
 from worthwhile.table.text_columns import parse_number, read_text_columns
@@ -140,18 +140,18 @@ class DataTable:
         return replace(self, columns=columns, n_cases=len(kept), rows=rows, n_left_out=left_out)
 
     def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
-        """Return the named columns as one array for learners: floats, or objects if a column is nominal.
+        """Return the named columns as one array for learners: floats, or objects if a column is nominal or has dates.
 
         A name that is not in the table gives a column of missing values.
         """
         columns = [self.columns.get(name) for name in names]
-        mixed = any(isinstance(column, Factor) for column in columns)
+        mixed = any(isinstance(column, Factor) for column in columns) or not self.dates.isdisjoint(names)
         found = np.full((self.n_cases, len(names)), np.nan, dtype=object if mixed else np.float64)
         for j, column in enumerate(columns):
             if isinstance(column, Factor):
                 found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
             elif column is not None:
-                found[:, j] = column
+                found[:, j] = datetimes(column) if names[j] in self.dates else column
         return found
 
     def classes(self, target: str, check: bool = True) -> npt.NDArray[Any]:
@@ -432,6 +432,8 @@ def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping
         write_file(target, _as_parquet(source, columns))
         return None
     if target is not None and kind == "excel":
+        if suffix_of(target) != ".xlsx":
+            raise ValueError(f"{target}: Excel files are written as .xlsx")
         try:
             content = write_rows(_excel_rows(source, columns))
         except ValueError as error:

@@ -38,7 +38,7 @@ def find_identifiers(columns: Columns, declared: Collection[int] = ()) -> list[i
     return [
         j
         for j, column in enumerate(columns.arrays)
-        if isinstance(column, Factor) and j not in declared and is_identifier(column)
+        if isinstance(column, Factor) and not column.ordered and j not in declared and is_identifier(column)
     ]
 
 

@@ -42,10 +42,13 @@ class Schema:
         missing.
     ordered : frozenset of str
         The columns that are ordered categories. Only learning needs it: a tree has the branches that were found.
+    dates : frozenset of str
+        Numeric columns that are dates, in days since 1970-01-01.
     """
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
+    dates: frozenset[str] = frozenset()
     ordered: frozenset[str] = field(default=frozenset(), compare=False)
 
     def nominal_in(self, X: Any) -> list[str | int]:
@@ -85,7 +88,8 @@ class Schema:
                         f"column {name!r} contains infinity; use NaN for a missing value, or a large finite number"
                     )
         ordered = (n for n, a in zip(columns.names, columns.arrays, strict=True) if isinstance(a, Factor) and a.ordered)
-        return cls(columns.names, tuple(values), frozenset(ordered))
+        dates = frozenset(name for name, v in zip(columns.names, values, strict=True) if v is None)
+        return cls(columns.names, tuple(values), dates & columns.dates, frozenset(ordered))
 
     def encode(
         self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False

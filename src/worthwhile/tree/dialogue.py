@@ -6,6 +6,7 @@ It does not depend on a terminal: the caller passes a function that reads a line
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Dialogue", "DialogueResult", "read_known", "read_value", "run_dialogue"]
 
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
 UNAVAILABLE = ("u", "unavailable")
 HELP = "Type the value, or: u (unavailable), undo, why, quit."
 
@@ -146,7 +148,8 @@ class Dialogue:
             return "Press Enter to finish, or type undo: "
         values = self._values()
         if values is None:
-            return f"{self.advice.test} (a number): "
+            kind = "a date, e.g. 2024-03-31" if self.advice.test in self.schema.dates else "a number"
+            return f"{self.advice.test} ({kind}): "
         return f"{self.advice.test} ({', '.join(values) if len(values) <= 12 else f'one of {len(values)} values'}): "
 
     def _values(self) -> tuple[str, ...] | None:
@@ -312,7 +315,8 @@ def read_value(model: Any, test: str, text: str) -> float | str:
 
 def _read_number(test: str, text: str) -> float:
     try:
-        value = number_or_days(text)
+        # 13,2 is a number in many countries, 1,234 may mean thousands.
+        value = number_or_days(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
     except ValueError:
         value = math.nan
     if math.isfinite(value):

@@ -89,7 +89,7 @@ def write_context(context: ProblemContext) -> dict[str, Any]:
     columns: list[dict[str, Any]] = []
     for name, values in zip(context.schema.names, context.schema.values, strict=True):
         columns.append(
-            {"name": name, "kind": "numeric"}
+            {"name": name, "kind": "numeric"} | ({"dates": True} if name in context.schema.dates else {})
             if values is None
             else {"name": name, "kind": "nominal", "values": list(values)}
         )
@@ -251,6 +251,7 @@ def _parse_classes(classes: list[Any]) -> list[Any]:
 def _parse_columns(columns: list[Any]) -> Schema:
     names: list[str] = []
     values: list[tuple[str, ...] | None] = []
+    dates = set()
     for position, content in enumerate(columns):
         reader = Reader(content, f"column {position}")
         name = reader.take("name", str)
@@ -261,10 +262,12 @@ def _parse_columns(columns: list[Any]) -> Schema:
             raise ValueError(f"'kind' of column {name!r} must be 'numeric' or 'nominal', got {kind!r}")
         names.append(name)
         values.append(_parse_values(name, reader.take("values", list)) if kind == "nominal" else None)
+        if kind == "numeric" and reader.take("dates", bool, False):
+            dates.add(name)
         reader.finish()
     if not names:
         raise ValueError("the tree has no columns")
-    return Schema(tuple(names), tuple(values))
+    return Schema(tuple(names), tuple(values), frozenset(dates))
 
 
 def _parse_values(name: str, values: list[Any]) -> tuple[str, ...]:
