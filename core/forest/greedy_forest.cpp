@@ -1,9 +1,9 @@
 #include "forest/greedy_forest.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
