@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -41,7 +42,7 @@ struct Choice {
     bool better_than(const Choice& other) const {
         if (!valid() || !other.valid()) return valid();
         const double mine = price * other.drop, its = other.price * drop;
-        if (mine != its) return mine < its;
+        if (std::abs(mine - its) > 1e-12 * its) return mine < its;  // rounding, which depends on the currency, should not decide
         if (drop != other.drop) return drop > other.drop;
         return column < other.column;
     }

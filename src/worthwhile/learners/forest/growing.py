@@ -104,7 +104,7 @@ def grow_trees(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
 
 
 def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
-    pricing, asks = task.costs.learning.core_pricing, None
+    pricing, asks = task.costs.core_pricing, None
     draws = [_draw(task.seed, number, len(task.classes), batch.sampling) for number in batch.numbers]
     if batch.tests is not None:
         pricing = task.costs.free_pricing()
