@@ -8,6 +8,9 @@ import worthwhile as ww
 from handmade import small, tree
 from report_trees import CASES
 
+# Small forests spend little.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
+
 
 def test_summary(write, heart):
     words = write(heart.clf, *heart.held_out, **heart.training, sensitivity=False).words["summary"]

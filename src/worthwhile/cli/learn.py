@@ -241,8 +241,9 @@ def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
     none = no_test(clf.costs or Costs(), split.y_train, split.y)
     total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
     paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
+    where = "the held-out" if split.held_out else "these"
     say(
-        f"On {'the held-out' if split.held_out else 'these'} cases it pays {paid} for tests and {lost} for errors: {total}."
+        f"On {where} cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
 

@@ -126,7 +126,9 @@ def _break_even(
         return {"missing": "no cases"}
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
     learner, changed = faster(est, X, y)
-    found = break_even(learner, X, y, tests=_by_interest(est), seconds=seconds, tell=tell)
+    names = _by_interest(est)
+    found = break_even(learner, X, y, tests=names, seconds=seconds, tell=tell)
+    examined = {one.test for one in found}
     moving = [one for one in found if one.trials and one.enters is not None]
     prices = [price for one in moving for price in (one.price, one.enters, one.leaves) if price]
     scale = min(prices, default=1.0), max(prices, default=1.0)
@@ -137,21 +139,21 @@ def _break_even(
         ],
         "in_tree": set(est._tree().tests_used()),
         "useless": [one.test for one in found if one.finished and one.enters is None],
-        "not_examined": [one.test for one in found if not (one.trials or one.finished)],
+        "not_examined": [name for name in names if name not in examined],
         "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),
         "n_cases": len(y),
         "trials": 1 + sum(one.trials for one in found),
         "seconds": seconds,
-        "finished": all(one.finished for one in found),
+        "finished": len(found) == len(names) and all(one.finished for one in found),
     }
 
 
 def _by_interest(est: Any) -> list[str]:
-    """Return all tests, those of the tree first, then by price: time may run out before the last ones."""
+    """Return all tests, those with a price first, then those of the tree: time may run out before the last ones."""
     tree = est._tree()
     used, prices = set(tree.tests_used()), tree.pricing
     alone = [prices.price(prices.closure([test])) for test in range(len(tree.columns))]
-    order = sorted(range(len(alone)), key=lambda test: (tree.columns[test] not in used, alone[test]))
+    order = sorted(range(len(alone)), key=lambda test: (alone[test] == 0, tree.columns[test] not in used, alone[test]))
     return [tree.columns[test] for test in order]
 
 
