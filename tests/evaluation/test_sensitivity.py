@@ -99,7 +99,9 @@ def test_tests_with_a_price_come_first():
     priced = ww.Costs(tests={"x2": 3.0}, errors=10)
     seen, real = [], sensitivity.with_price
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sensitivity, "with_price", lambda costs, test, price: seen.append(test) or real(costs, test, price))
+        patch.setattr(
+            sensitivity, "with_price", lambda costs, test, price: seen.append(test) or real(costs, test, price)
+        )
         break_even(ww.DTMCClassifier(costs=priced), X, y)
     assert [test for i, test in enumerate(seen) if i == 0 or seen[i - 1] != test] == ["x2", "x0"]
 

@@ -21,6 +21,14 @@ def test_summary(write, heart):
         assert name in words
 
 
+def test_a_model_that_costs_more_than_no_test_says_so(write, heart):
+    known = {"costs": heart.clf.costs.with_errors(20), "nominal": heart.clf.nominal, "columns": heart.clf.columns}
+    clf = ww.C45Classifier(**known).fit(*heart.training.values())
+    for model, warned in ((clf, True), (heart.clf, False)):
+        words = write(model, *heart.held_out, **heart.training, sensitivity=False).words["summary"]
+        assert ("Warning: on its own training cases the model costs " in words) == warned
+
+
 def test_break_even_prices(write, heart):
     progress = []
     words = write(heart.clf, *heart.held_out, **heart.training, tell=progress.append).words["sensitivity"]

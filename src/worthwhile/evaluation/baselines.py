@@ -19,8 +19,9 @@ from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
 from worthwhile.table.columns import Factor, read_columns
 from worthwhile.table.schema import nominal_positions
+from worthwhile.wording import amount
 
-__all__ = ["StrategyCosts", "baselines", "cross_baselines", "measure", "no_test"]
+__all__ = ["StrategyCosts", "baselines", "cross_baselines", "measure", "no_test", "warn_if_useless"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -139,6 +140,29 @@ def cross_baselines(
         )
         for i, name in enumerate(names)
     ]
+
+
+def warn_if_useless(est: Any, X: Any, y: npt.NDArray[Any]) -> str:
+    """Return a warning if a model costs more than no test on the cases it was trained on; otherwise an empty string.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> X, y = [[1], [2], [3], [4]], np.array(["a", "a", "b", "b"])
+    >>> clf = ww.C45Classifier(costs=ww.Costs(tests={"x0": 9}, errors=10), min_cases=1).fit(X, y)
+    >>> warn_if_useless(clf, X, y)
+    'on its own training cases the model costs 9.00 per case, but no test, always “a”, only 5.00: it does not pay'
+    >>> warn_if_useless(clf.set_params(costs=ww.Costs(tests={"x0": 2}, errors=10)).fit(X, y), X, y)
+    ''
+    """
+    y = np.asarray(y)
+    own = float(measure("", est, X, y).totals.mean())
+    none = no_test(context_of(est).costs, y, y)
+    least = float(none.totals.mean())
+    if own <= least + 1e-9 * abs(least):
+        return ""
+    there = f"{amount(own)} per case, but {none.name}, only {amount(least)}"
+    return f"on its own training cases the model costs {there}: it does not pay"
 
 
 def no_test(costs: Costs, y_train: npt.NDArray[Any], y: npt.NDArray[Any]) -> StrategyCosts:

@@ -143,8 +143,8 @@ def break_even(
     it. Prices come from a grid: 0, and steps of a fifth from 1/64 of the list price to the cost of the most expensive
     error. The end of the grid is tried first (0 for a test that is not used at its list price, the highest price for
     one that is), then the middle of the open interval. This assumes that a test that is too expensive does not come
-    back at a higher price. One test is finished before the next: those of `tests` in their order, otherwise tests with a
-    price first, then those in the tree.
+    back at a higher price. One test is finished before the next: those of `tests` in their order, otherwise tests with
+    a price first, then those in the tree.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from worthwhile.evaluation.baselines import warn_if_useless
 from worthwhile.evaluation.evaluate import evaluate
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
@@ -55,6 +56,7 @@ def sections(
         "n_train": None if y_train is None else len(y_train),
         "same_cases": X_train is X,
         "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})")),
+        "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train),
         "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
         "layout": None if tree is None else layout_tree(tree),
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
