@@ -269,11 +269,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
         "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the
-        lowest expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
-        "least-cost" if the costs of errors differ and there is no `weighting`.""",
+        lowest expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers
+        count, too. None: "least-cost" if the costs of errors differ and there is no `weighting`.""",
         "time_limit": """Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used
-        only if there is no other. If the table has more than 500,000 cells (cases times columns) per second of the limit,
-        the forest is grown and validated on a random part of the cases.""",
+        only if there is no other. If the table has more than 500,000 cells (cases times columns) per second of
+        the limit, the forest is grown and validated on a random part of the cases.""",
         "callback": "`fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.",
         "random_state": "Makes the forest repeatable.",
         "n_jobs": WORKERS,

@@ -8,6 +8,9 @@ import worthwhile as ww
 from handmade import small, tree
 from report_trees import CASES
 
+# Small forests spend little.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
+
 
 def test_summary(write, heart):
     words = write(heart.clf, *heart.held_out, **heart.training, sensitivity=False).words["summary"]
@@ -16,6 +19,14 @@ def test_summary(write, heart):
         assert f"{part:.2f}" in words
     for name in ("this model (EG2)", "no test, always “", "best plain tree", "C4.5", "103 cases", "Canadian dollars"):
         assert name in words
+
+
+def test_a_model_that_costs_more_than_no_test_says_so(write, heart):
+    known = {"costs": heart.clf.costs.with_errors(20), "nominal": heart.clf.nominal, "columns": heart.clf.columns}
+    clf = ww.C45Classifier(**known).fit(*heart.training.values())
+    for model, warned in ((clf, True), (heart.clf, False)):
+        words = write(model, *heart.held_out, **heart.training, sensitivity=False).words["summary"]
+        assert ("Warning: on its own training cases the model costs " in words) == warned
 
 
 def test_break_even_prices(write, heart):

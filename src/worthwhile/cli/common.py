@@ -294,7 +294,7 @@ def time_left(share: float | None, elapsed: float, limit: float | None = None) -
 def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Callable[[float | None, str], None]]:
     """Draw a bar with percentage and time left on stderr, if that is a terminal; return how to move it.
 
-    The function takes the share that is done (None: unknown) and a text. With a time limit, the bar also moves by itself.
+    The function takes the share that is done (None: unknown) and a text. With a time limit, the bar moves by itself.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeElapsedColumn

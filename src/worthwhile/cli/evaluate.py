@@ -49,7 +49,7 @@ def evaluate(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Measure what a model costs per case, compared with no test, all tests with the best plain tree, and C4.5.
+    """Measure what a model costs per case, compared with no test, all tests with the best plain tree, and tuned C4.5.
 
     Use cases that the model was not trained on. Intervals are 95 % intervals, bootstrapped over the cases. The
     normalized cost (norm.) is in percent of the standard cost: all tests, and the most expensive error for every case

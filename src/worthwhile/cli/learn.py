@@ -152,6 +152,7 @@ def learn(
     for path in (out, report):
         check_writable(path)
     from worthwhile.cli.reading import describe_data, read_training_data
+    from worthwhile.evaluation.baselines import warn_if_useless
 
     say, declared = Printer(quiet), split_names(nominal)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
@@ -167,7 +168,8 @@ def learn(
     clf, seconds, stopped = _fit(clf, split, quiet, cluster)
     clf.save(out)
     name = type(clf).__name__.removesuffix("Classifier")
-    _warn_if_useless(clf, split)
+    if message := warn_if_useless(clf, split.X_train, split.y_train):
+        warnings.warn(f"{message}; try another learner", stacklevel=1)
     if stopped:
         say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
         _say_costs(clf, split, say)
@@ -279,24 +281,6 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
     say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
 
 
-def _warn_if_useless(clf: Any, split: _Split) -> None:
-    """Warn of a model that costs more than no test at all on the cases it was trained on."""
-    from worthwhile.costs.costs import Costs
-    from worthwhile.evaluation.baselines import no_test
-    from worthwhile.evaluation.metrics import average_cost
-    from worthwhile.wording import amount
-
-    own = average_cost(clf, split.X_train, split.y_train)
-    none = no_test(clf.costs or Costs(), split.y_train, split.y_train)
-    least = float(none.totals.mean())
-    if own > least + 1e-9 * abs(least):
-        there = f"{amount(own, fine=True)} per case, {none.name} only {amount(least, fine=True)}"
-        warnings.warn(
-            f"on its own training cases the model costs {there}: it does not pay; try another learner",
-            stacklevel=2,
-        )
-
-
 def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
     """Print what a model costs on the held-out cases, or on its training cases, beside no test."""
     from worthwhile.costs.costs import Costs
@@ -309,8 +293,9 @@ def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
     none = no_test(clf.costs or Costs(), split.y_train, split.y)
     total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
     paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
+    where = "the held-out" if split.held_out else "these"
     say(
-        f"On {'the held-out' if split.held_out else 'these'} cases it pays {paid} for tests and {lost} for errors: {total}."
+        f"On {where} cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
 

@@ -81,7 +81,7 @@ class Training:
         return cases.take(rows)
 
     def repeated_rows(self) -> tuple[Training, npt.NDArray[np.intp]]:
-        """Return cases and rows such that taking these rows is `repeated`; a table of 10⁶ × 20 takes a second to copy."""
+        """Return cases and rows such that taking these rows is `repeated`; copying 10⁶ × 20 takes a second."""
         order = self._canonical_order()
         given = self.sample_weights
         if given is None:

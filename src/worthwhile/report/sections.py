@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from worthwhile.evaluation.baselines import warn_if_useless
 from worthwhile.evaluation.evaluate import evaluate
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
@@ -55,6 +56,7 @@ def sections(
         "n_train": None if y_train is None else len(y_train),
         "same_cases": X_train is X,
         "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})")),
+        "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train),
         "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
         "layout": None if tree is None else layout_tree(tree),
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
@@ -126,7 +128,9 @@ def _break_even(
         return {"missing": "no cases"}
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
     learner, changed = faster(est, X, y)
-    found = break_even(learner, X, y, tests=_by_interest(est), seconds=seconds, tell=tell)
+    names = _by_interest(est)
+    found = break_even(learner, X, y, tests=names, seconds=seconds, tell=tell)
+    examined = {one.test for one in found}
     moving = [one for one in found if one.trials and one.enters is not None]
     prices = [price for one in moving for price in (one.price, one.enters, one.leaves) if price]
     scale = min(prices, default=1.0), max(prices, default=1.0)
@@ -137,21 +141,21 @@ def _break_even(
         ],
         "in_tree": set(est._tree().tests_used()),
         "useless": [one.test for one in found if one.finished and one.enters is None],
-        "not_examined": [one.test for one in found if not (one.trials or one.finished)],
+        "not_examined": [name for name in names if name not in examined],
         "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),
         "n_cases": len(y),
         "trials": 1 + sum(one.trials for one in found),
         "seconds": seconds,
-        "finished": all(one.finished for one in found),
+        "finished": len(found) == len(names) and all(one.finished for one in found),
     }
 
 
 def _by_interest(est: Any) -> list[str]:
-    """Return all tests, those of the tree first, then by price: time may run out before the last ones."""
+    """Return all tests, those with a price first, then those of the tree: time may run out before the last ones."""
     tree = est._tree()
     used, prices = set(tree.tests_used()), tree.pricing
     alone = [prices.price(prices.closure([test])) for test in range(len(tree.columns))]
-    order = sorted(range(len(alone)), key=lambda test: (tree.columns[test] not in used, alone[test]))
+    order = sorted(range(len(alone)), key=lambda test: (alone[test] == 0, tree.columns[test] not in used, alone[test]))
     return [tree.columns[test] for test in order]
 
 

@@ -453,9 +453,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             warn(f"{name} is too small for a single tree: without tests, every answer is {answer}", stacklevel=4)
         elif spent < UNSPENT * float(self.budget) and self.stopped_ == "done" and not self.rate_:
             whole = len(self.trees_) == len(self._chosen.trees) == self.max_trees
-            more = "raise max_trees" if whole else "one tree more exceeds it: try another alpha, or tests='chosen'"
+            why = "raise max_trees, or" if whole else "one tree more exceeds it:"
             used = f"{len(self.trees_)} trees cost {amount(spent)} per case"
-            warn(f"{name} is mostly not spent: {used}; {more}", stacklevel=4)
+            warn(f"{name} is mostly not spent: {used}; {why} try another alpha or tests='chosen'", stacklevel=4)
 
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
         self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
