@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "parallel/parallel_for.hpp"
+#include "route/case_walk.hpp"
 #include "route/tree_walker.hpp"
 
 namespace worthwhile {
@@ -22,7 +23,9 @@ public:
     Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
            const RouteRequest& request)
         : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(tree),
-          walker_(tree, table, pricing, subtrees_) {
+          walker_(tree, table, pricing, subtrees_),
+          case_walker_(tree, table, pricing, errors, policy, shares_, subtrees_, request.may_stop) {
+        if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree_, pricing_.n_tests());
         prepare_fast_walk();
         if (request.prices || request.charged) charge_leaves();
     }
@@ -100,23 +103,23 @@ private:
     // `leaf`: where the case ends, or -1 if a value that the tree asks for is missing.
     void finish(int leaf, std::size_t row, Routes& out) const {
         const std::size_t k = static_cast<std::size_t>(tree_.n_classes);
+        const TestSet nothing(pricing_.n_tests());
+        TestSet walked = nothing;
         if (leaf >= 0) {
             if (request_.answers) out.answer[row] = tree_.answer[leaf];
             if (request_.shares) std::copy_n(shares_.at(leaf), k, out.shares.data() + row * k);
         } else {
-            std::vector<double> mix(k, 0.0);
-            auto add = [&](int at, double share) {
-                for (std::size_t c = 0; c < k; ++c) mix[c] += share * shares_.at(at)[c];
-            };
-            const int only = walker_.each_leaf(0, row, 1.0, add);
-            if (request_.answers) out.answer[row] = only >= 0 ? tree_.answer[only] : errors_.best_answer(mix.data(), policy_);
+            CaseState state{.charged = nothing, .seen = nothing};
+            case_walker_.walk(row, {}, state);
+            const std::vector<double> mix = case_walker_.mixture(state.parts);
+            if (request_.answers)
+                out.answer[row] = state.divided() ? errors_.best_answer(mix.data(), policy_) : tree_.answer[state.parts[0].node];
             if (request_.shares) std::copy(mix.begin(), mix.end(), out.shares.data() + row * k);
+            walked = std::move(state.charged);
         }
         if (!request_.prices && !request_.charged) return;
-        const TestSet nothing(pricing_.n_tests());
         const bool plain = leaf >= 0 && pays_as_everybody(leaf, row);
-        TestSet walked = nothing;
-        if (!plain) walker_.charge(0, row, nothing, walked);
+        if (leaf >= 0 && !plain) walker_.walk(0, row, walked);
         const TestSet& charged = plain ? leaf_charged_[static_cast<std::size_t>(leaf)] : walked;
         if (request_.prices)
             out.price[row] =
@@ -133,7 +136,6 @@ private:
 
     // What a case with all values is charged for on the way to each leaf: worked out once per leaf.
     void charge_leaves() {
-        if (pricing_.any_delayed()) subtrees_ = SubtreeTests(tree_, pricing_.n_tests());
         leaf_price_.assign(tree_.size(), 0.0);
         leaf_charged_.resize(tree_.size());
         order_.assign(tree_.size(), -1);
@@ -179,6 +181,7 @@ private:
     const RouteRequest request_;
     const NodeShares shares_;
     const TreeWalker walker_;
+    const CaseWalker case_walker_;
     std::vector<FastNode> fast_;
     std::ptrdiff_t stride_ = 1;
     const char* row_start_ = nullptr;

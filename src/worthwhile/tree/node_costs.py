@@ -6,6 +6,7 @@ training weights (docs/design/expected-cost.md); in a tree written by hand witho
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,17 @@ def node_costs(tree: Tree) -> list[NodeCosts]:
     >>> [(at.price, at.share, at.stop_cost, at.expected_cost) for at in node_costs(clf.tree_)]
     [(4.0, 1.0, 5.0, 4.0), (0.0, 0.5, 0.0, 0.0), (0.0, 0.5, 0.0, 0.0)]
     """
+    found = _CACHE.get(tree)
+    if found is None:
+        found = _CACHE[tree] = _node_costs(tree)
+    return found
+
+
+# A tree is immutable; its costs are asked for by every explanation, and 28,000 nodes take two seconds.
+_CACHE: weakref.WeakKeyDictionary[Tree, list[NodeCosts]] = weakref.WeakKeyDictionary()
+
+
+def _node_costs(tree: Tree) -> list[NodeCosts]:
     weights = tree.nodes.weights.sum(axis=1)
     if not weights[0] > 0:
         return [NodeCosts(**vars(order)) for order in _orders(tree)]
