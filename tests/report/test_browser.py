@@ -516,8 +516,24 @@ def test_print(heart_page):
     heart_page.emulate_media(media="screen")
     paper = heart_page.pdf(format="A4", prefer_css_page_size=True, print_background=True)
     assert paper.startswith(b"%PDF-")
-    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 8
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 9
     assert heart_page.locator("details[open]").count() == 0  # closed again after printing
+    heart_page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert heart_page.locator("#prices details").get_attribute("open") is not None  # the price list is printed
+    heart_page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_cards_hold_long_names(open_page, tmp_path, media):
+    classes = ["a_class_name_without_any_space_in_it_that_is_far_too_long_for_a_card", "no"]
+    X, y = [[1], [2], [3], [4]] * 5, [classes[0], classes[0], classes[1], classes[1]] * 5
+    clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=1e9)).fit(X, y)
+    write_report(tmp_path / "report.html", clf, X, y)
+    page = open_page(tmp_path / "report.html")
+    page.emulate_media(media=media)
+    page.set_viewport_size({"width": 700, "height": 1000})
+    wide = "(cards) => cards.filter((card) => card.scrollWidth > card.clientWidth + 1).map((card) => card.textContent)"
+    assert page.locator("#summary .card").evaluate_all(wide) == []
 
 
 # ---- security

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["learn"]
 
+REPORT_SHARE = 0.3  # of the cases are held out for a report unless --test-share says otherwise
+
 # Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
 
@@ -52,7 +55,13 @@ def learn(
     report: Annotated[
         Path | None, typer.Option(help="Also write an HTML report to this file.", show_default=False)
     ] = None,
-    test_share: Annotated[float, typer.Option(help="Share of the cases to hold out for measuring costs.")] = 0.0,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Share of the cases to hold out for measuring costs; {REPORT_SHARE:g} with --report, otherwise 0.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
@@ -76,7 +85,7 @@ def learn(
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
-    if not 0 <= test_share < 1:
+    if test_share is not None and not 0 <= test_share < 1:
         raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
     if cluster is not None and learner.lower() not in CLUSTERED:
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
@@ -95,7 +104,13 @@ def learn(
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
         say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
-    split = _split(problem, test_share, seed)
+    if test_share is None:
+        split = _split(problem, 0.0 if report is None else REPORT_SHARE, seed, required=False)
+        if split.held_out:
+            n, share = len(split.y), f"{REPORT_SHARE:.0%} of the cases"
+            say(f"{n} cases ({share}) are held out for the report; --test-share 0 trains on all of them.")
+    else:
+        split = _split(problem, test_share, seed)
     seconds = _fit(clf, split, quiet, cluster)
     clf.save(out)
     stopped = getattr(clf, "stopped_", "") == "interrupted"
@@ -105,7 +120,7 @@ def learn(
     if report is not None and not stopped:
         about = {} if problem.costs is None else problem.costs.about
         title = about.get("title") or f"{data.stem}: which tests are worth their price"
-        _write_report(report, clf, split, title, quiet)
+        _write_report(report, clf, split, title, _case_names(problem, split, split_names(drop)), quiet)
         say(f"Report: {report}", wrap=False)
     if stopped:
         unwritten = "" if report is None else "; no report was written"
@@ -120,24 +135,29 @@ class _Split:
     y_train: Any
     X: Any
     y: Any
+    rows: Any  # of X, in the file
     held_out: bool
 
 
-def _split(problem: TrainingData, share: float, seed: int) -> _Split:
+def _split(problem: TrainingData, share: float, seed: int, required: bool = True) -> _Split:
+    """Hold out a share of the cases; if there are too few, none, or raise an error if it is required."""
     import numpy as np
 
     from worthwhile.learners.folds import stratified_share
 
     X, y = problem.X, problem.y
+    everything = _Split(X, y, X, y, np.arange(len(y)), False)
     if not share:
-        return _Split(X, y, X, y, False)
+        return everything
     classes = np.unique(y, return_inverse=True)[1].astype(np.int32)
     held = np.zeros(len(y), dtype=bool)
     held[stratified_share(classes, share, np.random.default_rng(seed))] = True
     if not held.any() or len(np.unique(y[~held])) < 2:
+        if not required:
+            return everything
         what = "no case is held out" if not held.any() else "fewer than two classes are left for training"
         raise ValueError(f"--test-share {share:g}: {what} with {len(y)} cases")
-    return _Split(X[~held], y[~held], X[held], y[held], True)
+    return _Split(X[~held], y[~held], X[held], y[held], np.flatnonzero(held), True)
 
 
 def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
@@ -184,12 +204,41 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
         f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
-    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
+    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to measure the cost of new cases.")
 
 
-def _write_report(path: Path, clf: Any, split: _Split, title: str, quiet: bool) -> None:
+def _case_names(problem: TrainingData, split: _Split, dropped: list[str]) -> Callable[[int], str]:
+    """Return a function that names a case by its line in the file, and by its identifier if there is one."""
+    from worthwhile.table.columns import value_text
+
+    ids = _identifiers(problem, dropped)
+
+    def name(row: int) -> str:
+        place = int(split.rows[row])
+        line = problem.table.location(place).rpartition(", ")[2]
+        return line if ids is None else f"{line}: {ids[0]} {value_text(ids[1][place])}"
+
+    return name
+
+
+def _identifiers(problem: TrainingData, dropped: list[str]) -> tuple[str, Any] | None:
+    """Return the first column, dropped or not, that identifies the cases: strings or integers that are all distinct."""
+    from worthwhile.table.files import Factor, read_table
+
+    left_out = read_table(problem.table.path, only=dropped, nominal=dropped).columns if dropped else {}
+    possible = {name: problem.table.columns[name] for name in problem.table.possible_ids()}
+    n = problem.table.n_cases
+    for name, column in {**left_out, **possible}.items():
+        if isinstance(column, Factor) and len(column.categories) == n and (column.codes >= 0).all():
+            return name, [column.categories[code] for code in column.codes]
+    return None
+
+
+def _write_report(
+    path: Path, clf: Any, split: _Split, title: str, case_names: Callable[[int], str], quiet: bool
+) -> None:
     from worthwhile.report import write_report
 
     training = {"X_train": split.X_train, "y_train": split.y_train}
     with work_bar(quiet, "break-even prices") as tell:
-        write_report(path, clf, split.X, split.y, **training, title=title, tell=tell)
+        write_report(path, clf, split.X, split.y, **training, title=title, case_names=case_names, tell=tell)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,8 +92,8 @@ def best_answer(error_costs: npt.NDArray[np.float64], shares: npt.NDArray[np.flo
     return best
 
 
-def node_costs(tree: Tree) -> list[NodeCosts]:
-    """Return the costs at each node, by node index.
+def node_costs(tree: Tree, expected: bool = True) -> list[NodeCosts]:
+    """Return the costs at each node, by node index; without `expected`, no expected costs.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def node_costs(tree: Tree) -> list[NodeCosts]:
     found = _CACHE.get(tree)
     if found is None:
         found = _CACHE[tree] = _node_costs(tree)
-    return found
+    return found if expected else [replace(own, expected_cost=None) for own in found]
 
 
 # A tree is immutable; its costs are asked for by every explanation, and 28,000 nodes take two seconds.

@@ -313,20 +313,21 @@ class Tree:
 
     # ---- show and keep
 
-    def to_text(self) -> str:
+    def to_text(self, expected_costs: bool = True) -> str:
         """Return the tree as indented text, with prices and expected costs.
 
         A test shows its price at that node, the share of the training cases that reach it, and the expected cost from
         there on, tests and errors together; a leaf shows its training cases and the expected error cost of its answer.
+        ``expected_costs=False`` leaves expected costs out: a tree of a forest does not decide alone.
         """
-        return to_text(self)
+        return to_text(self, expected_costs)
 
     def to_dot(self) -> str:
         """Return the tree in Graphviz's language, with prices and expected costs; see `to_text`."""
         return to_dot(self)
 
-    def rules(self) -> list[str]:
-        """Return one sentence per leaf.
+    def rules(self, expected_costs: bool = True) -> list[str]:
+        """Return one sentence per leaf; `expected_costs` as for `to_text`.
 
         Examples
         --------
@@ -338,17 +339,17 @@ class Tree:
         If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
         If x0 is above 2: answer b (50 % of cases, tests cost 4.00, error cost 0.00).
         """
-        return rules(self)
+        return rules(self, expected_costs)
 
     def _repr_html_(self) -> str:
         """Return a summary of costs for notebooks."""
         return tree_table(self, "Tree")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
         """Draw the tree with matplotlib and return the axes; see `worthwhile.tree.plot.plot_tree`."""
         from worthwhile.tree.plot import plot_tree
 
-        return plot_tree(self, ax=ax)
+        return plot_tree(self, ax=ax, max_depth=max_depth)
 
     def to_json(self, indent: int | None = 1) -> str:
         """Return the tree as JSON (docs/tree-format.md)."""
