@@ -226,7 +226,12 @@ class Dialogue:
             lines.append(f"Stop and answer {advice.stop_answer}: {amount(advice.stop_cost)} expected in errors.")
         if advice.go_on_cost is not None and advice.gain is not None and advice.test is not None:
             lines.append(f"Go on: {amount(advice.go_on_cost)} expected in errors and tests not yet paid for.")
-            lines.append(f"Going on is {'better' if advice.gain >= 0 else 'worse'} by {amount(abs(advice.gain))}.")
+            if advice.gain >= 0:
+                lines.append(f"Going on is better by {amount(advice.gain)}.")
+            else:
+                lines.append(
+                    f"Going on is worse by {amount(-advice.gain)}: the tree was not grown to minimise this cost."
+                )
         else:
             lines.append(advice.reason)
         if advice.unavailable:

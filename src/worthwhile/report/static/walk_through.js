@@ -163,7 +163,9 @@ class WalkThrough {
     const { stop, goOnCost } = this.advice;
     if (stop === null) return "";
     const now = `Expected cost of answering ${labelText(this.model.answers[stop.answer])} now: ${this.money(stop.cost)} (errors).`;
-    return goOnCost === null ? now : `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).`;
+    if (goOnCost === null) return now;
+    const more = goOnCost > stop.cost + 1e-9 * this.model.largest ? " The tree was not grown to minimise this cost." : "";
+    return `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).${more}`;
   }
 
   fields() {
