@@ -119,6 +119,7 @@ bool CaseWalker::advance(std::size_t row, std::span<const uint8_t> known, CaseSt
 // Whether a test needs no decision: the case is in one place, where the tree decides, or the test costs nothing.
 bool CaseWalker::asks_freely(int test, std::size_t row, const CaseState& state) const {
     if (!may_stop_ || !state.divided()) return true;
+    if (!any_delayed_) return !(pricing_.price_of(test, state.charged) > 0);  // asked for every part again and again
     return !(pricing_.price(order_for_decision(test, state.parts, state.charged, state.seen, row).charged, state.charged) > 0);
 }
 
