@@ -9,6 +9,7 @@
 
 #include "data/tree_check.hpp"
 #include "parallel/parallel_for.hpp"
+#include "route/case_walk.hpp"
 #include "route/tree_walker.hpp"
 
 namespace worthwhile {
@@ -20,7 +21,8 @@ class TreeRouter {
 public:
     TreeRouter(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, bool by_share)
         : tree_(tree), pricing_(pricing), errors_(errors), by_share_(by_share), shares_(tree, node_probabilities),
-          walker_(tree, table, pricing, subtrees_) {
+          walker_(tree, table, pricing, subtrees_),
+          case_walker_(tree, table, pricing, errors, AnswerPolicy::majority, shares_, subtrees_, false) {
         for (int node = 0; node < tree.size(); ++node) pure_.push_back(pure_leaf(node));
         if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree, pricing.n_tests());
     }
@@ -86,18 +88,14 @@ private:
 
     // A case without some value that the tree asks for: it ends in several leaves.
     Vote mixed_vote(std::size_t row, TestSet& paid, double* counts) const {
-        std::vector<double> mix(static_cast<std::size_t>(tree_.n_classes), 0.0);
-        auto add = [&](int leaf, double share) {
-            for (int c = 0; c < tree_.n_classes; ++c) {
-                mix[static_cast<std::size_t>(c)] += share * shares_.at(leaf)[c];
-                counts[c] += share * counts_at(leaf)[c];
-            }
-        };
-        const int only = walker_.each_leaf(0, row, 1.0, add);
-        TestSet charged = paid;
-        walker_.charge(0, row, paid, charged);
-        return {only >= 0 ? tree_.answer[only] : static_cast<int32_t>(errors_.best_answer(mix.data(), AnswerPolicy::majority)),
-                pay(row, charged, paid)};
+        CaseState state{.charged = paid, .seen = TestSet(pricing_.n_tests())};
+        case_walker_.walk(row, {}, state);
+        for (const CasePart& part : state.parts)
+            for (int c = 0; c < tree_.n_classes; ++c) counts[c] += part.share * counts_at(part.node)[c];
+        const std::vector<double> mix = case_walker_.mixture(state.parts);
+        return {state.divided() ? static_cast<int32_t>(errors_.best_answer(mix.data(), AnswerPolicy::majority))
+                                : tree_.answer[state.parts[0].node],
+                pay(row, state.charged, paid)};
     }
 
     const Tree& tree_;
@@ -107,6 +105,7 @@ private:
     const NodeShares shares_;
     SubtreeTests subtrees_;  // made if a test is delayed
     const TreeWalker walker_;
+    const CaseWalker case_walker_;
     std::vector<PureLeaf> pure_;
 };
 

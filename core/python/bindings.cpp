@@ -21,6 +21,7 @@
 #include "forest/greedy_forest.hpp"
 #include "grow/nominal_counts.hpp"
 #include "parallel/thread_pool.hpp"
+#include "route/case_walk.hpp"
 #include "route/router.hpp"
 #include "route/tree_walker.hpp"
 #include "search/learn.hpp"
@@ -297,6 +298,10 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
         check_shape(*own, tree.test.size(), static_cast<std::size_t>(n_classes), "'probabilities'");
         tree.probabilities.assign(own->data(), own->data() + own->size());
     }
+    if (const auto reached = given.take<Optional1<double>>("reached", std::nullopt)) {
+        check_length(reached->shape(0), tree.test.size(), "'reached'");
+        tree.reached = to_vector(*reached);
+    }
     given.finish();
     check_nodes(tree);
     return tree;
@@ -556,7 +561,7 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     for (std::size_t c = 0; c < table.table.columns.size(); ++c)
         check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(),
               "a column of the cases is of another kind (numeric or nominal)");
-    const RouteRequest request{.answers = true, .prices = true, .shares = true, .charged = true};
+    const RouteRequest request{.answers = true, .prices = true, .shares = true, .charged = true, .may_stop = false};
     const std::size_t n = cases.table.n_cases;
     Routes all = run([&](Cancellation& cancellation) {
         Routes out;
@@ -583,6 +588,56 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
         return out;
     });
     return to_arrays(std::move(all), request, n, errors.n_classes, pricing.pricing.n_tests());
+}
+
+std::vector<int> members(const TestSet& tests) {
+    std::vector<int> found;
+    tests.each([&](int t) { found.push_back(t); });
+    return found;
+}
+
+// The path of the first case of a table, of whose values only those in `known` are known yet.
+nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
+                   const std::vector<int>& known, const std::vector<int>& paid, const std::vector<int>& also_paid, bool may_stop) {
+    const Pricing& priced = pricing.pricing;
+    check_tree(tree, table.table, priced, errors);
+    check(table.table.n_cases == 1, "one case is walked at a time");
+    const auto to_set = [&](const std::vector<int>& tests) {
+        TestSet set(priced.n_tests());
+        for (int t : tests) {
+            check(t >= 0 && t < priced.n_tests(), "there is no test ", std::to_string(t));
+            set.add(t);
+        }
+        return set;
+    };
+    std::vector<uint8_t> mask(static_cast<std::size_t>(priced.n_tests()), 0);
+    to_set(known).each([&](int t) { mask[static_cast<std::size_t>(t)] = 1; });
+    SubtreeTests subtrees;
+    if (priced.any_delayed()) subtrees = SubtreeTests(tree, priced.n_tests());
+    const NodeShares shares(tree, node_probabilities);
+    const CaseWalker walker(tree, table.table, priced, errors, policy, shares, subtrees, may_stop);
+    CaseState state{.charged = to_set(paid), .seen = TestSet(priced.n_tests())};
+    walker.walk(0, mask, state, true);
+    nb::list parts, steps;
+    for (const CasePart& part : state.parts) parts.append(nb::make_tuple(part.node, part.share));
+    for (const CaseStep& step : state.steps)
+        steps.append(nb::make_tuple(step.node, step.branch, step.price, step.paid_before, members(step.commits), members(step.charged)));
+    nb::dict out;
+    out["parts"] = parts;
+    out["steps"] = steps;
+    out["charged"] = members(state.charged);
+    out["waiting"] = state.waiting;
+    out["rejected"] = state.rejected;
+    out["rejected_cost"] = state.rejected_cost;
+    out["shares"] = to_numpy(walker.mixture(state.parts));
+    const bool figures = may_stop && tree.weight(0) > 0;
+    out["go_on_cost"] = std::nan("");
+    if (state.waiting >= 0) {
+        const CaseOrder order = walker.order(0, mask, state, state.waiting);
+        out["order"] = nb::make_tuple(members(order.charged), members(order.commits), order.delayed);
+        if (figures) out["go_on_cost"] = walker.cost_of_going_on(0, mask, state, to_set(also_paid));
+    }
+    return out;
 }
 
 using VoteArrays = std::tuple<nb::object, nb::object, nb::object>;
@@ -717,6 +772,13 @@ void define_functions(nb::module_& m) {
         "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "answers"_a = false, "prices"_a = false,
         "shares"_a = false, "charged"_a = false, "n_threads"_a = 1, "case_prices"_a.none() = nb::none(),
         "Walk cases down a tree: (answers, prices, class shares, charged tests as bits), each None unless requested.");
+    m.def(
+        "walk_case",
+        [](const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost,
+           const std::vector<int>& known, const std::vector<int>& paid, const std::vector<int>& also_paid,
+           bool may_stop) { return walk_case(tree, table, pricing, errors, answer_policy(least_cost), known, paid, also_paid, may_stop); },
+        "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "known"_a, "paid"_a, "also_paid"_a, "may_stop"_a,
+        "Walk one case as far as it is known: where it stands, what it was charged, what it waits for and what going on costs.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
           "Grow, for each case, what it sees of the tree, and walk it.");
     m.def(

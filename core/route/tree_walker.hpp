@@ -68,23 +68,6 @@ public:
         charged.unite(mine);
     }
 
-    // Calls visit(leaf, share) for every leaf that a case ends in. Returns the leaf if there is only one, else -1.
-    template <class Visit>
-    int each_leaf(int node, std::size_t row, double share, Visit& visit) const {
-        for (int child; !tree_.leaf(node); node = child)
-            if ((child = next(node, row)) < 0) break;
-        if (tree_.leaf(node)) {
-            visit(node, share);
-            return node;
-        }
-        int visited = 0, only = -1;
-        each_branch(node, [&](int child, double part) {
-            only = each_leaf(child, row, share * part, visit);
-            ++visited;
-        });
-        return visited == 1 ? only : -1;
-    }
-
 private:
     // Calls visit(child, share) for the branches that a case without a value goes down; none for a leaf.
     template <class Visit>

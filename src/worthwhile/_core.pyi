@@ -1,5 +1,8 @@
 """Types of the compiled core (core/python/bindings.cpp)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -75,6 +78,7 @@ class Tree:
         answer: _Ints,
         weights: _Floats,
         probabilities: _Floats | None = None,
+        reached: _Floats | None = None,
     ) -> None: ...
     test: _Ints
     threshold: _Floats
@@ -200,6 +204,18 @@ def route(
     n_threads: int = 1,
     case_prices: _Floats | None = None,
 ) -> _Routes: ...
+def walk_case(
+    tree: Tree,
+    table: Table,
+    pricing: Pricing,
+    errors: Errors,
+    *,
+    least_cost: bool,
+    known: Sequence[int],
+    paid: Sequence[int],
+    also_paid: Sequence[int],
+    may_stop: bool,
+) -> dict[str, Any]: ...
 def route_lazily(
     table: Table,
     classes: _Ints,

@@ -61,6 +61,32 @@ def test_learn_without_costs_says_how_to_get_a_price_list(capsys, folder, tmp_pa
     assert ww.load(tmp_path / "m.json").costs is None
 
 
+def test_a_report_holds_cases_out_and_names_them(capsys, folder, tmp_path):
+    lines = (folder / "heart.csv").read_text().splitlines()
+    named = ["patient," + lines[0], *(f"P-{i:03d},{line}" for i, line in enumerate(lines[1:], 2))]
+    (tmp_path / "named.csv").write_text("\n".join(named))
+    model, report = tmp_path / "m.json", tmp_path / "report.html"
+    command = ["learn", tmp_path / "named.csv", "--target", "class", "--learner", "dtmc", "--drop", "patient"]
+    code, out, _ = run(capsys, *command, "-o", model, "--report", report)
+    assert code == 0
+    assert "(30% of the cases) are held out for the report; --test-share 0 trains on all of them." in out
+    assert "held-out cases" in out
+    cases = re.findall(r"line (\d+): patient P-(\d+)", report.read_text())
+    assert len(cases) == 10
+    assert all(int(line) == int(number) for line, number in cases)
+    code, out, _ = run(capsys, *command, "-o", model, "--report", report, "--test-share", 0)
+    assert "held out" not in out
+    assert "cost on the training cases" in report.read_text()
+
+
+def test_a_report_on_too_few_cases_holds_none_out(capsys, tmp_path):
+    (tmp_path / "few.csv").write_text("x,y\n1,a\n2,b\n")
+    command = ["learn", tmp_path / "few.csv", "--target", "y", "--learner", "dtmc"]
+    code, out, _ = run(capsys, *command, "-o", tmp_path / "m.json", "--report", tmp_path / "r.html")
+    assert (code, "held out" in out) == (0, False)
+    assert "cost on the training cases" in (tmp_path / "r.html").read_text()
+
+
 def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
     out_file, report = tmp_path / "m.json", tmp_path / "report.html"
     options = ["--costs", folder / "heart.toml", "--learner", "eg2", "--set", "prune=cost", "--test-share", "0.3"]

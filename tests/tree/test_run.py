@@ -36,15 +36,15 @@ def test_turneys_example_orders_what_is_delayed_at_once():
     lines = [(line.test, line.value, line.price, line.commits, line.spent) for line in outcome.ledger]
     assert lines == [
         ("alpha", 6, 5, (), 5),
-        ("delta", 3, 25, ("beta", "epsilon"), 30),
-        ("beta", 1, 0, (), 30),
-        ("epsilon", 2, 0, (), 30),
+        ("delta", 3, 7, ("beta", "epsilon"), 12),
+        ("beta", 1, 10, (), 22),
+        ("epsilon", 2, 8, (), 30),
     ]
     assert repr(outcome) == "Outcome(answer 0, 30.00 spent on alpha, delta, beta and epsilon)"
     assert str(outcome).splitlines()[1:] == [
-        "delta = 3: 25.00, with beta, epsilon ordered at once",
-        "beta = 1: 0.00",
-        "epsilon = 2: 0.00",
+        "delta = 3: 7.00, beta, epsilon ordered with it",
+        "beta = 1: 10.00",
+        "epsilon = 2: 8.00",
         "answer 0 (0 100%, 1 0%), 30.00 spent",
     ]
 
@@ -85,7 +85,7 @@ def test_an_unavailable_test_is_not_charged_and_orders_nothing():
     assert outcome.spent == tree(turney()).test_costs(pd.DataFrame([source.case]).astype({"delta": object}))[0] == 25
     late = tree(turney()).run({}, Source({"alpha": 6, "beta": None, "delta": 3, "epsilon": 2}).fetch)
     assert [(line.test, line.price, line.commits) for line in late.ledger][1:3] == [
-        ("delta", 15, ("epsilon",)),  # beta was ordered without a result, and is not paid
+        ("delta", 7, ("epsilon",)),  # beta was ordered without a result, and is not paid
         ("beta", 0, ()),
     ]
 

@@ -6,6 +6,7 @@ import math
 import shlex
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,11 +47,14 @@ from worthwhile.cli.options import (
 
 if TYPE_CHECKING:
     from worthwhile.cli.reading import TrainingData
+    from worthwhile.table.files import TableFile
 
 __all__ = ["LearnCommand", "learn"]
 
 # A tree of 16 leaves fits on a page. Larger trees than MANY_LEAVES are hardly read by anyone.
 READABLE_LEAVES, MANY_LEAVES = 16, 50
+REPORT_SHARE = 0.3  # of the cases are held out for a report unless --test-share says otherwise
+
 # Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
 
@@ -94,7 +98,13 @@ def learn(
     report: Annotated[
         Path | None, typer.Option(help="Also write an HTML report to this file.", show_default=False)
     ] = None,
-    test_share: Annotated[float, typer.Option(help="Share of the cases to hold out for measuring costs.")] = 0.0,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Share of the cases to hold out for measuring costs; {REPORT_SHARE:g} with --report, otherwise 0.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
@@ -139,7 +149,7 @@ def learn(
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
-    if not 0 <= test_share < 1:
+    if test_share is not None and not 0 <= test_share < 1:
         raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
     if cluster is not None and learner.lower() not in CLUSTERED:
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
@@ -157,6 +167,7 @@ def learn(
     say, declared = Printer(quiet), split_names(nominal)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
         problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+        ids = None if report is None else _identifiers(problem, source, split_names(drop))
     describe_data(problem, say)
     if costs is None:
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
@@ -164,7 +175,11 @@ def learn(
             f"  worthwhile costs init {shlex.quote(str(data))} --target {shlex.quote(target)} -o costs.toml", wrap=False
         )
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
-    split = _split(problem, test_share, seed)
+    for_report = test_share is None and report is not None
+    split = _split(problem, REPORT_SHARE if for_report else test_share or 0.0, seed, required=not for_report)
+    if for_report and split.held_out:
+        n, share = len(split.y), f"{REPORT_SHARE:.0%} of the cases"
+        say(f"{n} cases ({share}) are held out for the report; --test-share 0 trains on all of them.")
     clf, seconds, stopped = _fit(clf, split, quiet, cluster)
     clf.save(out)
     name = type(clf).__name__.removesuffix("Classifier")
@@ -173,19 +188,17 @@ def learn(
     if stopped:
         say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
         _say_costs(clf, split, say)
-    else:
-        _summarise(clf, name, split, seconds, say, seed)
-        for line in _about_leaves(clf):
-            say(line)
-        say(f"Model:  {out}", wrap=False)
-    if report is not None and not stopped:
-        about = {} if problem.costs is None else problem.costs.about
-        title = about.get("title") or f"{data.stem}: which tests are worth their price"
-        _write_report(report, clf, split, title, quiet)
-        say(f"Report: {report}", wrap=False)
-    if stopped:
         unwritten = "" if report is None else "; no report was written"
         raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
+    _summarise(clf, name, split, seconds, say, seed)
+    for line in _about_leaves(clf):
+        say(line)
+    say(f"Model:  {out}", wrap=False)
+    if report is not None:
+        about = {} if problem.costs is None else problem.costs.about
+        title = about.get("title") or f"{data.stem}: which tests are worth their price"
+        _write_report(report, clf, split, title, _case_names(problem, split, ids), quiet)
+        say(f"Report: {report}", wrap=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,24 +209,29 @@ class _Split:
     y_train: Any
     X: Any
     y: Any
+    rows: Any  # of X, in the file
     held_out: bool
 
 
-def _split(problem: TrainingData, share: float, seed: int) -> _Split:
+def _split(problem: TrainingData, share: float, seed: int, required: bool = True) -> _Split:
+    """Hold out a share of the cases; if there are too few, none, or raise an error if it is required."""
     import numpy as np
 
     from worthwhile.learners.folds import stratified_share
 
     X, y = problem.X, problem.y
+    everything = _Split(X, y, X, y, np.arange(len(y)), False)
     if not share:
-        return _Split(X, y, X, y, False)
+        return everything
     classes = np.unique(y, return_inverse=True)[1].astype(np.int32)
     held = np.zeros(len(y), dtype=bool)
     held[stratified_share(classes, share, np.random.default_rng(seed))] = True
     if not held.any() or len(np.unique(y[~held])) < 2:
+        if not required:
+            return everything
         what = "no case is held out" if not held.any() else "fewer than two classes are left for training"
         raise ValueError(f"--test-share {share:g}: {what} with {len(y)} cases")
-    return _Split(X[~held], y[~held], X[held], y[held], True)
+    return _Split(X[~held], y[~held], X[held], y[held], np.flatnonzero(held), True)
 
 
 def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any, float, bool]:
@@ -317,9 +335,41 @@ def _about_leaves(clf: Any) -> list[str]:
     return []
 
 
-def _write_report(path: Path, clf: Any, split: _Split, title: str, quiet: bool) -> None:
+def _case_names(problem: TrainingData, split: _Split, ids: tuple[str, list[str]] | None) -> Callable[[int], str]:
+    """Return a function that names a case by its line in the file, and by its identifier if there is one."""
+
+    def name(row: int) -> str:
+        place = int(split.rows[row])
+        line = problem.table.location(place).rpartition(", ")[2]
+        return line if ids is None else f"{line}: {ids[0]} {ids[1][place]}"
+
+    return name
+
+
+def _identifiers(problem: TrainingData, source: TableFile, dropped: list[str]) -> tuple[str, list[str]] | None:
+    """Return the first column, dropped or not, that identifies the cases: values that are all distinct."""
+    from worthwhile.table.columns import Factor
+
+    table = problem.table
+    rows = slice(None) if table.rows is None else table.rows
+    left_out = source.read(only=dropped, nominal=dropped).columns if dropped else {}
+    possible = {name: column[rows] for name, column in left_out.items()}
+    possible |= {name: table.columns[name] for name in table.identifiers()}
+    for name, column in possible.items():
+        if (
+            isinstance(column, Factor)
+            and (column.codes >= 0).all()
+            and len(set(column.codes.tolist())) == table.n_cases
+        ):
+            return name, [column.categories[code] for code in column.codes]
+    return None
+
+
+def _write_report(
+    path: Path, clf: Any, split: _Split, title: str, case_names: Callable[[int], str], quiet: bool
+) -> None:
     from worthwhile.report import write_report
 
     training = {"X_train": split.X_train, "y_train": split.y_train}
     with work_bar(quiet, "break-even prices") as tell:
-        write_report(path, clf, split.X, split.y, **training, title=title, tell=tell)
+        write_report(path, clf, split.X, split.y, **training, title=title, case_names=case_names, tell=tell)

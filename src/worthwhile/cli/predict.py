@@ -1,4 +1,4 @@
-"""`worthwhile predict`: answers, prices and confidence for the cases of a file."""
+"""`worthwhile predict`: answers, prices and class shares for the cases of a file."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def predict(
     sheet: Sheet = None,
     quiet: Quiet = False,
 ) -> None:
-    """Add the answer, the price paid, the tests used and the confidence to each case of a file.
+    """Add the answer, the price paid, the tests used and the class share to each case of a file.
 
-    Columns that the model never asks for may be missing; an empty value is an unavailable test. The confidence is the
+    Columns that the model never asks for may be missing; an empty value is an unavailable test. The class share is the
     share of the answer's class among similar training cases; it is empty for a reject answer.
 
     Example: worthwhile predict model.json new-cases.csv -o answers.csv
@@ -78,5 +78,5 @@ def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
         "answer": context.answer_labels[answers].tolist(),
         "price_paid": np.round(prices, 6).tolist(),
         "tests_used": used[place.ravel()].tolist(),
-        "confidence": [None if np.isnan(share) else round(float(share), 4) for share in own],
+        "class_share": [None if np.isnan(share) else round(float(share), 4) for share in own],
     }

@@ -109,11 +109,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the answers (as indices), prices and class shares of cases, each None if not asked for."""
 
     @abstractmethod
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
 
     @abstractmethod
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
 
     @abstractmethod

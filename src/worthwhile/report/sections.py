@@ -19,6 +19,7 @@ from worthwhile.report.tree_layout import layout_tree
 from worthwhile.table.columns import Factor
 from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.json_format import write_tree
+from worthwhile.tree.node_costs import node_costs
 from worthwhile.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def sections(
     X_train: Any,
     y_train: Any,
     sensitivity: bool | float,
+    name_of: Callable[[int], str],
     tell: Callable[[Progress], Any] | None,
 ) -> dict[str, Any]:
     """Return the variables of the templates; the parameters are those of `write_report`."""
@@ -62,7 +64,8 @@ def sections(
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
         "spending": spending(clf, X),
         "break_even": _break_even(clf, X_train, y_train, sensitivity, tell),
-        "cases": _cases(est, problem, X_own, y),
+        "expected": _expected(est, tree, X_train is X),
+        "cases": _cases(est, problem, X_own, y, name_of),
     }
 
 
@@ -73,6 +76,18 @@ def _summary(found: Evaluation) -> dict[str, Any]:
         "largest": max(way.total_cost.mean for way in found.strategies),
         "rejects": any(way.reject_rate for way in found.strategies),
     }
+
+
+def _expected(est: Any, tree: Tree | None, same_cases: bool) -> dict[str, Any] | None:
+    """Return what the model was expected to cost a new case before that was measured; None if unknown.
+
+    Without an estimate of the learner it is what the tree's own training cases say, which is no news beside their cost.
+    """
+    cost = getattr(est, "expected_cost_", None)  # not in older model files
+    if cost is not None:
+        return {"cost": cost, "interval": getattr(est, "expected_cost_interval_", None)}
+    root = None if tree is None or same_cases else node_costs(tree)[0].expected_cost
+    return None if root is None else {"cost": root, "interval": None}
 
 
 # ---- forests
@@ -177,7 +192,7 @@ def _strip(one: BreakEven, least: float, top: float) -> dict[str, float]:
 # ---- individual cases
 
 
-def _cases(est: Any, problem: ProblemContext, X: Any, y: Any) -> dict[str, Any]:
+def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[[int], str]) -> dict[str, Any]:
     """Return the most expensive cases, each with an explanation."""
     answers, prices, _ = est._route(X, answers=True, prices=True)
     columns = est._read(X)
@@ -190,7 +205,7 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any) -> dict[str, Any]:
         case = {name: _value(array, row) for name, array in zip(problem.columns, columns.arrays, strict=True)}
         rows.append(
             {
-                "row": row,
+                "name": name_of(row),
                 "tests": prices[row],
                 "errors": errors[row],
                 "total": totals[row],

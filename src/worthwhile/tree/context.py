@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,6 +151,16 @@ class ProblemContext:
             if math.isnan(value) or (value < 0 and self.schema.values[test] is not None)
         ]
         return [test for test in case if test not in unavailable], unavailable
+
+    def closure_of(self, tests: Iterable[str]) -> frozenset[int]:
+        """Return the columns of some tests and of everything they require."""
+        if isinstance(tests, str):
+            raise TypeError(f"already_paid must be a list of tests, e.g. [{tests!r}], got {tests!r}")
+        names = list(tests)
+        for name in names:
+            if name not in self.columns:
+                raise ValueError(f"there is no test {name!r}; {suggest(str(name), self.columns)}")
+        return self.pricing.closure(self.columns.index(name) for name in names)
 
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> Floats | None:
         """Return checked prices by case and test, as the core needs them."""

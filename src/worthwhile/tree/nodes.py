@@ -69,8 +69,9 @@ class Nodes:
 
     def to_core(self) -> Any:
         """Return the tree as the core's object."""
-        arrays = vars(self) | {"weights": self.weights if self.believed is None else self.believed}
-        del arrays["believed"]
+        arrays = dict(vars(self))
+        if (grown := arrays.pop("believed")) is not None:
+            arrays |= {"weights": grown, "reached": self.weights.sum(axis=1)}
         return _core.Tree(n_classes=self.weights.shape[1], **arrays)
 
     def children(self, node: int) -> range:

@@ -26,9 +26,9 @@ Condition = Interval | tuple[str, ...]  # of a numeric test; of a nominal one, i
 Conditions = dict[int, Condition]  # by test, in the order in which they are asked
 
 
-def rules(tree: Tree) -> list[str]:
+def rules(tree: Tree, expected_costs: bool = True) -> list[str]:
     """Return a sentence for every leaf, from left to right; see `Tree.rules`."""
-    costs = node_costs(tree)
+    costs = node_costs(tree, expected_costs)
     sentences = []
     todo: list[tuple[int, Conditions]] = [(0, {})]
     while todo:

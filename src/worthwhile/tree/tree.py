@@ -7,7 +7,7 @@ walked, priced and shown in the same way.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,11 @@ class Tree:
         return self.context.pricing
 
     @property
+    def has_weights(self) -> bool:
+        """Whether there are training weights to compute expected costs from; a tree written by hand may have none."""
+        return bool(self.nodes.weights[0].any())
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes, including leaves."""
         return len(self.nodes.test)
@@ -217,7 +222,7 @@ class Tree:
         """
         return decision_path(self, X if isinstance(X, Columns) else self.context.read(X))
 
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the values in `known`.
 
         Parameters
@@ -225,15 +230,18 @@ class Tree:
         known : mapping of test to value
             A test that is not in it has not been done yet; None (or NaN) means that the test is unavailable. Known
             values count as paid for, even if the tree would not have asked for them.
+        already_paid : list of str
+            Tests that somebody else has paid for, with what they require: they cost nothing and are not counted as
+            spent.
 
         Returns
         -------
         Advice
             The next test with its price at this point, or the answer; and why.
         """
-        return advise(self, known)
+        return advise(self, known, already_paid)
 
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch the values of tests.
 
         Parameters
@@ -244,6 +252,8 @@ class Tree:
             For every test that may be needed, a function without arguments that gets its value (calls a service, reads
             a sensor, asks a person). It is called only when the test is to be done. If it returns None or NaN, or
             raises a LookupError (such as a KeyError), the test is unavailable and not charged. Other errors are raised.
+        already_paid : list of str
+            As for `next_test`.
 
         Returns
         -------
@@ -270,7 +280,7 @@ class Tree:
         blood = 7.5: 9.00
         answer sick (well 0%, sick 100%), 11.00 spent
         """
-        return run(self.next_test, may_ask([self], case), self.columns, case, fetch)
+        return run(self.next_test, may_ask([self], case, already_paid), self.context, case, fetch, already_paid)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case through the tree, with prices.
@@ -332,7 +342,8 @@ class Tree:
         """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
         table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
         costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
-        words = _core.route(self._core_tree, table, *costs, least_cost=False, charged=True, n_threads=n_threads)[3]
+        least_cost = self.answer == "least-cost"
+        words = _core.route(self._core_tree, table, *costs, least_cost=least_cost, charged=True, n_threads=n_threads)[3]
         assert words is not None
         return words
 
@@ -341,20 +352,21 @@ class Tree:
 
     # ---- show and keep
 
-    def to_text(self) -> str:
+    def to_text(self, expected_costs: bool = True) -> str:
         """Return the tree as indented text, with prices and expected costs.
 
         A test shows its price at that node, the share of the training cases that reach it, and the expected cost from
         there on, tests and errors together; a leaf shows its training cases and the expected error cost of its answer.
+        ``expected_costs=False`` leaves expected costs out: a tree of a forest does not decide alone.
         """
-        return to_text(self)
+        return to_text(self, expected_costs)
 
     def to_dot(self) -> str:
         """Return the tree in Graphviz's language, with prices and expected costs; see `to_text`."""
         return to_dot(self)
 
-    def rules(self) -> list[str]:
-        """Return one sentence per leaf.
+    def rules(self, expected_costs: bool = True) -> list[str]:
+        """Return one sentence per leaf; `expected_costs` as for `to_text`.
 
         Examples
         --------
@@ -366,17 +378,17 @@ class Tree:
         If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
         If x0 is above 2: answer b (50 % of cases, tests cost 4.00, error cost 0.00).
         """
-        return rules(self)
+        return rules(self, expected_costs)
 
     def _repr_html_(self) -> str:
         """Return a summary of costs for notebooks."""
         return tree_table(self, "Tree")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
         """Draw the tree with matplotlib and return the axes; see `worthwhile.tree.plot.plot_tree`."""
         from worthwhile.tree.plot import plot_tree
 
-        return plot_tree(self, ax=ax)
+        return plot_tree(self, ax=ax, max_depth=max_depth)
 
     def to_json(self, indent: int | None = 1) -> str:
         """Return the tree as JSON (docs/tree-format.md)."""

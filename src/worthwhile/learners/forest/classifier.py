@@ -8,7 +8,7 @@ docs/design/forests.md gives the details.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from warnings import warn
@@ -594,25 +594,27 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """
         return super().predict_proba(X)
 
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`.
 
         The trees are consulted in order; the first one that needs a test decides.
         """
-        return self._consultation(known).advice(known)
+        return self._consultation(known, already_paid).advice(known)
 
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
         check_is_fitted(self, "trees_")
-        return run(self.next_test, may_ask(self.trees_, case), self.problem_.columns, case, fetch)
+        needed = may_ask(self.trees_, case, already_paid, may_stop=False)
+        return run(self.next_test, needed, self.problem_, case, fetch, already_paid)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case through the trees, in words and money; see `Tree.explain`."""
         return self._consultation(case).explain(case)
 
-    def _consultation(self, known: Mapping[str, Any]) -> Consultation:
+    def _consultation(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Consultation:
         check_is_fitted(self, "trees_")
-        return Consultation(self.problem_, self.trees_, known, Votes(1, self._rule()), self._is_settled)
+        votes = Votes(1, self._rule())
+        return Consultation(self.problem_, self.trees_, known, votes, self._is_settled, already_paid)
 
     def _is_settled(self, number: int, votes: Votes) -> bool:
         return bool(self._adaptive and votes.quits(number, len(self.trees_), self._stops)[0])
