@@ -144,6 +144,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     Attributes
     ----------
+    expected_cost_ : float
+        What a new case is expected to cost, tests and errors together, measured on the validation cases.
+    expected_cost_interval_ : (float, float)
+        The 95 % confidence interval of `expected_cost_`.
     trees_ : list of Tree
         The trees that are consulted, in this order.
     empty_ : bool
