@@ -8,6 +8,8 @@ docs/design/forests.md gives the details.
 from __future__ import annotations
 
 import copy
+import math
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -29,7 +31,7 @@ from worthwhile.learners.forest.part_files import files_of
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
-from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes
+from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes, likeliest_temperature
 from worthwhile.learners.parameters import Adaptive, Answer, Cuts, Impurity, Sampling, Splits, TestChoice
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
@@ -275,6 +277,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
         self._expected: ExpectedCost | None = None
+        self._temperature = 1.0
         self._least_cost = self.answer == LEAST_COST
         if self.answer is None:  # weights by error costs change the votes already
             self._least_cost = self.weighting is None and not self.problem_.bound_costs.has_uniform_errors()
@@ -285,6 +288,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         if self.validation is not None:
             votes, _ = self._vote(cases.table, len(cases.truth), None)
             costs = votes.prices + cases.costs[np.arange(len(cases.truth)), votes.answers()]
+            if not self._least_cost:  # there, probabilities decide about the answers
+                self._temperature = likeliest_temperature(votes.shares(), cases.truth, cases.weights)
             self._expected = expected_cost_of(costs, cases.weights)
 
     def _expected_cost(self) -> ExpectedCost | None:
@@ -414,7 +419,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return ForestValidator(costs, rule, validation, self._adaptive, self._limit, self._n_threads())
 
     def _rule(self) -> AnswerRule:
-        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost)
+        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost, self._temperature)
 
     def _trees(
         self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None, monitor: GrowthMonitor
@@ -657,6 +662,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "sampling": self.sampling_,
             "answer": LEAST_COST if self._least_cost else "majority",
             "stopped": self.stopped_,
+            "temperature": self._temperature,
             "expected_cost": None if self._expected is None else list(self._expected),
         }
 
@@ -668,6 +674,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
         self._least_cost = reader.take("answer", str, "majority") == LEAST_COST  # older files do not say
+        self._temperature = float(reader.take("temperature", numbers.Real, 1.0))
+        if not 0 < self._temperature < math.inf:
+            raise ValueError(f"'temperature' of the model must be a number above 0, got {self._temperature:g}")
         self._expected = parse_expected_cost(reader.take("expected_cost", (list, type(None)), None))
         chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
         forest, record = chosen.take("forest", int), chosen.take("record", int)
