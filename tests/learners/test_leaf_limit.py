@@ -41,6 +41,9 @@ def parts_of(nodes, node=0):
     return [frozenset(), *(frozenset({node}).union(*sets) for sets in below)]
 
 
+ARRAYS = ("test", "threshold", "first_child", "n_children", "map_start", "map_size", "answer", "weights")
+
+
 def part(nodes, kept):
     """The core tree in which only these inner nodes are kept."""
     source, first = [0], [-1] * len(nodes.test)
@@ -48,7 +51,7 @@ def part(nodes, kept):
         if node in kept:
             first[node] = len(source)
             source += nodes.children(node)
-    arrays = {name: getattr(nodes, name)[source].copy() for name in vars(nodes) if name != "maps"}
+    arrays = {name: getattr(nodes, name)[source].copy() for name in vars(nodes) if name in ARRAYS}
     is_leaf = np.array([node not in kept for node in source])
     for name, value in ("test", -1), ("n_children", 0), ("map_start", -1), ("map_size", 0):
         arrays[name][is_leaf] = value

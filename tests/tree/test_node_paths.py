@@ -29,7 +29,7 @@ def test_leaves_and_paths_are_those_of_single_cases(seed, missing):
     table = pd.DataFrame(cases).astype({n: float if n[0] == "n" else object for n in NAMES})
     leaves, paths = known.apply(table), known.decision_path(table).toarray()
     for row, case in enumerate(cases):
-        positions = Walk(known, case).positions
+        positions = Walk(known, case, may_stop=False).positions
         share = {at.node: at.share for at in positions}
         assert share[leaves[row]] == pytest.approx(max(share.values()))
         above = set(share)
@@ -74,6 +74,7 @@ def test_every_learner_has_importances_and_paths(learner):
     assert SelectFromModel(clf, prefit=True, threshold=0.1).get_support()[[0, 2]].all()
 
 
+@pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=0:UserWarning")
 def test_savings_add_up_to_the_difference_to_the_best_single_answer():
     known = tree(small())  # weights 10 no, 10 yes; errors 10 for a no, 40 for a yes
     assert savings(known).tolist() == pytest.approx([(100 - (60 + 40)) / 20, (40 - 0) / 20])

@@ -210,4 +210,4 @@ def test_a_forest_says_what_it_can():
     assert clf.next_test({"x0": None}).unavailable == ("x0",)
     settled = make(ww.BudgetForestClassifier, costs=COSTS, adaptive="settled").fit(X, y)
     reasons = {settled.explain({f"x{j}": v for j, v in enumerate(row)}).why.split(";")[0] for row in X}
-    assert "3 of 5 trees have voted, the others are not needed" in reasons
+    assert any(f"{n} of 5 trees have voted, the others are not needed" in reasons for n in (2, 3, 4))

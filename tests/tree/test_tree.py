@@ -130,7 +130,7 @@ def test_the_reject_answer_and_a_class_that_training_did_not_have():
 
 def test_negative_costs_are_benefits():
     errors = {0: {0: -5.0, 1: 10.0}, 1: {0: 10.0, 1: -100.0}}
-    X, y = [[0.0]] * 10 + [[1.0]] * 10, [0] * 10 + [1] * 5 + [0] * 5
+    X, y = [[0.0]] * 100 + [[1.0]] * 100, [0] * 100 + [1] * 50 + [0] * 50
     for learner in (ww.C45Classifier, ww.DTMCClassifier):
         clf = learner(costs=ww.Costs(errors=errors, tests={"x0": 1.0}), answer="least-cost", prune="cost").fit(X, y)
         assert clf.predict([[0.0], [1.0]]).tolist() == [0, 1]

@@ -19,7 +19,7 @@ from worthwhile import _core
 from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
 from worthwhile.learners.leaf_limit import limit_leaves
-from worthwhile.learners.parameters import Answer, Prune
+from worthwhile.learners.parameters import Answer, Prune, Variant
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.tree import Tree
@@ -262,7 +262,7 @@ class EG2Classifier(_GreedyClassifier):
     context: bool = False
     omega: float = 1.0
     hierarchies: Mapping[str, Mapping[Any, Any]] | None = None
-    variant: str = "refined"
+    variant: Variant = "refined"
 
     _criterion = "icf"
 

@@ -80,7 +80,10 @@ class TreeClassifier(CostSensitiveClassifier):
 
         Prices are not deducted. All are 0 if the tests save nothing. See docs/design/evaluation.md.
         """
-        return normalized_savings([self._tree()])
+        check_is_fitted(self)
+        if "tree_" not in self.__dict__:  # scikit-learn looks for it when it shows a learner, which must not take long
+            raise AttributeError("a lazy learner has importances once its tree is grown, e.g. by rules()")
+        return normalized_savings([self.tree_])
 
     def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""

@@ -197,7 +197,8 @@ class Tree:
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the leaf that each case ends in, as an index of `nodes`.
 
-        A case with missing values may end in several leaves; it gets the one with the largest share of it.
+        A case with missing values may end in several leaves; it gets the one with the largest share of it. All tests
+        are done that the tree asks for, also those that no longer pay after a missing value.
 
         Examples
         --------
@@ -211,7 +212,7 @@ class Tree:
     def decision_path(self, X: Any) -> Any:
         """Return the nodes that each case passes: a sparse matrix of 0 and 1, of shape (cases, nodes).
 
-        A case whose value is missing passes all branches that it goes down.
+        A case whose value is missing passes all branches that it goes down. All tests are done that the tree asks for.
 
         Examples
         --------

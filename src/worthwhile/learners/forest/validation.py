@@ -91,6 +91,8 @@ class ForestValidator:
                 curve.append(record)
                 kept.append(tree)
                 monitor.tell(record)
+                if monitor.stopped == CALLBACK:
+                    break
         except KeyboardInterrupt:
             monitor.interrupted()
             recorder = self._consulted(kept)  # the interrupted tree may have been partly consulted
