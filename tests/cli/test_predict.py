@@ -1,12 +1,16 @@
 """`worthwhile predict`."""
 
 import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import worthwhile as ww
-from command_line import fails, read_rows, write_table
+from command_line import fails, read_rows, write, write_table
 from command_line import run_joined as run
 from worthwhile import cli
 
@@ -67,3 +71,21 @@ def test_a_file_that_has_answers_already(capsys):
     assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
         "a.csv: already has a column 'answer'; rename or remove it"
     )
+
+
+def test_standard_output_gets_the_bytes_of_the_file_whatever_the_locale(desk):
+    (desk / "new.csv").write_text("job,age,café ☕\nmanual,20,é\n", encoding="utf-8")
+    assert cli.run(["predict", "model.json", "new.csv", "-q", "-o", "a.csv"]) == 0
+    program = [sys.executable, "-m", "worthwhile", "predict", "model.json", "new.csv", "-o"]
+    plain = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for out in ("-", "/dev/stdout"):
+        found = subprocess.run([*program, out], env=plain, capture_output=True, check=True).stdout
+        assert found == (desk / "a.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("desk")
+def test_cells_that_are_formulas_are_warned_of_and_kept():
+    write("new.csv", "job,age,note\nmanual,20,=cmd\n")
+    with pytest.warns(UserWarning, match=r"^a\.csv: the cell '=cmd' is a formula"):
+        assert cli.run(["predict", "model.json", "new.csv", "-q", "-o", "a.csv"]) == 0
+    assert read_rows(Path("a.csv"))[0]["note"] == "=cmd"

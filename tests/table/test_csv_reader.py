@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worthwhile.table import csv_reader
-from worthwhile.table.csv_reader import MISSING
+from worthwhile.table.csv_reader import MISSING, read_csv
 from worthwhile.table.files import column_names, read_table
 
 
@@ -140,3 +140,21 @@ def test_numbers_are_read_exactly(tmp_path_factory, values):
     path.write_text("x,y\n" + "".join(f"{'' if v is None else repr(v)},1\n" for v in values))
     found = read_table(path).columns["x"].tolist()
     assert [None if math.isnan(v) else v for v in found] == values
+
+
+def test_a_line_is_not_read_without_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_reader, "MAX_LINE", 1000)
+    path = tmp_path / "a.csv.gz"
+    for text, line in (("x" * 10**6, 1), ("a,b\n1,2\n" + "3" * 10**6, 3)):
+        path.write_bytes(gzip.compress(text.encode()))
+        with pytest.raises(ValueError, match=rf"a\.csv\.gz, line {line}: has more than 1,000 characters"):
+            read_csv(path, ["a"])
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 995 + b",2\n1,2"))  # 998 characters
+    assert read_csv(path, ["b"])[1] == 2
+
+
+def test_wide_tables_are_read_in_chunks_of_few_rows(monkeypatch):
+    monkeypatch.setattr(csv_reader, "CHUNK_CELLS", 10)
+    rows = [["a"] * 4, *([str(i)] * 4 for i in range(5))]
+    assert list(map(len, csv_reader.row_chunks(iter(rows), 4))) == [2, 2, 1]
+    assert list(map(len, csv_reader.row_chunks(iter([row * 5 for row in rows]), 20))) == [1] * 5

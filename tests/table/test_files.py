@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from counting import CountedName, counted
 from worthwhile.table import csv_reader
 from worthwhile.table import files as table_files
 from worthwhile.table.files import extend_table, read_table
@@ -113,3 +114,11 @@ def test_the_suffix_names_the_format(tmp_path):
     with pytest.raises(ValueError, match=r"a.json: unknown suffix '.json' of a table; valid: .csv, "):
         read_table(tmp_path / "a.json")
     assert table_files.suffix_of(tmp_path / "x.tar.gz") == ".tar.gz"
+
+
+def test_columns_are_chosen_in_one_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "column_names", lambda _: counted(500))
+    monkeypatch.setattr(csv_reader, "read_csv", lambda _, wanted, *rest: (dict.fromkeys(wanted), 3))
+    table = read_table(tmp_path / "a.csv", only=counted(500), drop=counted(100), nominal=counted(500))
+    assert list(table.columns) == [f"c{i}" for i in range(100, 500)]
+    assert CountedName.count < 20 * 500

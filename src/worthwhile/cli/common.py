@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from worthwhile.files import open_stream
+
 __all__ = [
     "Printer",
     "StoppedError",
@@ -18,12 +20,47 @@ __all__ = [
     "on_cluster",
     "search_bar",
     "split_names",
+    "terminal",
+    "visible",
     "work_bar",
 ]
+
+# Control characters except tab and line feed, and marks that reverse text; written as in JSON, where they stay valid.
+HIDDEN = {
+    code: f"\\u{code:04x}"
+    for first, last in ((0, 8), (11, 31), (127, 159), (0x200E, 0x200F), (0x2028, 0x202E), (0x2066, 0x2069))
+    for code in range(first, last + 1)
+}
 
 
 class StoppedError(Exception):
     """Ctrl-C, with a message."""
+
+
+def visible(text: str) -> str:
+    """Return text without characters that control a terminal: names in files may contain any.
+
+    Examples
+    --------
+    >>> print(visible("\\x1b[2Jage"))
+    \\u001b[2Jage
+    """
+    return text.translate(HIDDEN)
+
+
+def terminal(stderr: bool = False) -> Any:
+    """Return a console of rich on which names from files are only text: no markup, no emoji, no control characters."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class SafeConsole(Console):
+        """Replaces control characters in everything but rich's own codes."""
+
+        def render(self, renderable: Any, options: Any = None) -> Any:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    return SafeConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 class Printer:
@@ -34,19 +71,16 @@ class Printer:
 
     def __call__(self, text: str = "", wrap: bool = True) -> None:
         """Print text; paths and trees should not be wrapped."""
-        from rich.console import Console
-
         if not self.quiet:
-            Console(highlight=False).print(text, markup=False, emoji=False, soft_wrap=not wrap)
+            terminal().print(visible(text), soft_wrap=not wrap)
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table with its first row (the model, the best learner) in bold."""
-        from rich.console import Console
-
         from worthwhile.evaluation.text_table import rich_table
 
         if not self.quiet:
-            Console(highlight=False).print(rich_table(headings, rows, highlight_first=True))
+            shown = [list(map(visible, row)) for row in rows]  # here too: the width of a column depends on it
+            terminal().print(rich_table(list(map(visible, headings)), shown, highlight_first=True))
 
 
 def split_names(text: str | None) -> list[str]:
@@ -84,7 +118,7 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None
 
 def check_writable(path: Path | None) -> None:
     """Refuse a file that cannot be written, before the work starts."""
-    if path is None:
+    if path is None or open_stream(path) is not None:
         return
     folder = path.parent
     if path.is_dir():
@@ -159,7 +193,6 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
     seconds : float, optional
         Time limit.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
 
     class Bar(BarColumn):
@@ -170,7 +203,7 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
                 task.completed = min(task.elapsed or 0.0, seconds)
             return super().render(task)
 
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     columns = (TextColumn("searching"), Bar(bar_width=20), TextColumn("{task.fields[found]}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("", total=trials or seconds, found="")
@@ -196,10 +229,9 @@ def _found(now: Any, trials: int | None) -> str:
 @contextmanager
 def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
     """Return a function that draws a progress bar from a `Progress`."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("", total=None)

@@ -76,7 +76,8 @@ def init(
     names, dropped = column_names(data), split_names(drop)
     check_target(data, names, target)
     classes = read_table(data, only=[target], nominal=[target], missing=split_names(missing)).classes(target)
-    tests = [name for name in names if name != target and name not in dropped]
+    gone = {target, *dropped}
+    tests = [name for name in names if name not in gone]
     if not tests:
         raise ValueError(f"{data}: has no column besides the target {target!r}")
     write_text(out, _starter(data.stem, tests, classes))
@@ -93,11 +94,11 @@ def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
 
     labels = [value_text(label) for label in np.unique(classes).tolist()]
     error = ERROR_PER_TEST * len(tests)
+    many = len(labels) > MOST_CLASSES
     tables = [
         f"[errors.{key(truth)}]\n" + "".join(f"{key(answer)} = {error}\n" for answer in labels if answer != truth)
-        for truth in labels
+        for truth in ([] if many else labels)
     ]
-    many = len(labels) > MOST_CLASSES
     return (
         STARTER.format(
             errors_above=ABOVE.format(error=error) if many else "",

@@ -10,8 +10,11 @@ import typer
 
 from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, split_names
 from worthwhile.cli.options import Data, Missing, Model, Quiet
+from worthwhile.files import open_stream, write_text
 
 __all__ = ["predict"]
+
+STDOUT = 1
 
 
 def predict(
@@ -34,16 +37,19 @@ def predict(
     from worthwhile.cli.reading import read_cases, unknown_values
     from worthwhile.table.files import extend_table
 
-    to_screen = str(out) == "-"
-    if not to_screen:
+    stream = STDOUT if str(out) == "-" else open_stream(out)
+    if stream is None:
         check_apart({"--out": out}, [data, model])
         check_writable(out)
     clf = load_model(model)
     table = read_cases(clf, data, split_names(missing))
     columns = _answers(clf, table)
-    text = extend_table(data, None if to_screen else out, columns)
+    text = extend_table(data, None if stream is not None else out, columns)
+    if text is not None and stream == STDOUT:
+        typer.echo(text.encode("utf-8"), nl=False)  # bytes: the same as in a file, whatever the locale
+        return
     if text is not None:
-        typer.echo(text, nl=False)
+        write_text(out, text)
         return
     prices = columns["price_paid"]
     say = Printer(quiet)

@@ -71,7 +71,8 @@ def read_training_data(
 
 def _without(costs: Costs, dropped: Collection[str]) -> Costs:
     """Return the costs of the remaining tests and of the groups that still have tests."""
-    tests = {name: test for name, test in costs.tests.items() if name not in dropped}
+    gone = set(dropped)
+    tests = {name: test for name, test in costs.tests.items() if name not in gone}
     if len(tests) == len(costs.tests):
         return costs
     groups = {test.group for test in tests.values()}
@@ -95,9 +96,10 @@ def check_costs(
 
 def describe_columns(problem: TrainingData, declared: Collection[str]) -> list[str]:
     """Return lines that say which columns are numeric and nominal."""
-    guessed = [name for name in problem.nominal if name not in declared]
-    codes = [name for name in problem.table.possible_codes() if name in problem.names]
-    ids = [name for name in problem.table.possible_ids() if name in problem.names]
+    named, tests = set(declared), set(problem.names)
+    guessed = [name for name in problem.nominal if name not in named]
+    codes = [name for name in problem.table.possible_codes() if name in tests]
+    ids = [name for name in problem.table.possible_ids() if name in tests]
     numeric = len(problem.names) - len(problem.nominal)
     nominal = ", ".join([*guessed, *(f"{name} (declared)" for name in declared)]) or "none"
     kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
@@ -126,7 +128,7 @@ def tests_of(model: Any) -> list[str]:
 
 def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> DataTable:
     """Read the columns of a model; columns that it never asks for may be missing."""
-    context, names = context_of(model), column_names(data)
+    context, names = context_of(model), dict.fromkeys(column_names(data))
     missing_columns = [name for name in tests_of(model) if name not in names]
     if missing_columns:
         raise ValueError(
@@ -168,8 +170,9 @@ def true_classes(
     Returns the table, the name of the target column, and the classes.
     """
     context, names = context_of(model), column_names(data)
+    columns = set(context.columns)
     known = {value_text(label): label for label in context.classes}
-    others = [name for name in names if name not in context.columns]
+    others = [name for name in names if name not in columns]
     if target is not None:
         check_target(data, names, target)
         others = [target]

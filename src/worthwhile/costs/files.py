@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import EntryKey, listing, show, suggest
-from worthwhile.files import read_text, write_file
+from worthwhile.files import read_text, warn_of_formulas, write_file
 
 if TYPE_CHECKING:
     from worthwhile.costs.costs import Costs
@@ -62,11 +62,14 @@ def write(costs: Costs, path: str | os.PathLike[str]) -> None:
         valid = listing(suffix for suffix, known in FORMATS.items() if known.write is not None)
         raise ValueError(f"{place}: {why}; valid suffixes for writing: {valid}")
     try:
-        content = writer(costs).encode("utf-8")
+        text = writer(costs)
+        content = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(f"{place}: {show(error.object[error.start])} in a name cannot be written as UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
+    if place.suffix.lower() == ".csv":
+        warn_of_formulas(place, text)
     write_file(place, content)
 
 
@@ -83,10 +86,15 @@ _TOML_KEYS = ("errors", "tests", "groups", "about")
 
 
 def _read_toml(path: Path) -> Description:
+    text = read_text(path)
     try:
-        content = tomllib.loads(read_text(path))
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(f"{path}: invalid TOML: it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: invalid TOML: {error}") from None
+    except ValueError:  # of int()
+        raise ValueError(f"{path}: invalid TOML: a number has thousands of digits") from None
     for key, value in content.items():
         if key not in _TOML_KEYS:
             raise ValueError(f"{path}: unknown key {show(key)}; {suggest(key, _TOML_KEYS)}")
@@ -374,10 +382,11 @@ def _turney_groups(path: Path, expense: _Entries) -> tuple[dict[str, str], dict[
     if ":" in header or not all(names):
         raise ValueError(f"{place}: expected the list of groups, such as 'A, B.', found {show(header)}")
     member: dict[str, str] = {}
+    known = set(names)
     for test, (group, where) in _turney_entries(path, skip=1).items():
         if test not in expense:
             raise ValueError(f"{where}: unknown test {show(test)}; {suggest(test, expense)}")
-        if group not in names:
+        if group not in known:
             raise ValueError(f"{where}: test {show(test)} is in unknown group {show(group)}; {suggest(group, names)}")
         member[test] = group
     return dict.fromkeys(names, place), member

@@ -135,12 +135,22 @@ def _best_plain(
     n_folds = min(CHOICE_FOLDS, len(y))
     candidates = {name: make(costs=free, **kinds) for name, make in PLAIN.items()}
     folds = stratified_folds(np.unique(y, return_inverse=True)[1].astype(np.int32), n_folds, rng)
+    parts = [y, *(y[folds != fold] for fold in range(n_folds if n_folds > 1 else 0))]
+    if not all(_errors_cost(free, part) for part in parts):
+        del candidates["C4.5CS"]  # it weighs cases by the costs of errors, and all of them would have weight 0
     spent = dict.fromkeys(candidates, 0.0)
     for fold in range(n_folds if n_folds > 1 else 0):
         here = folds == fold
         for name, learner in candidates.items():
             spent[name] += float(measure(name, learner.fit(X[~here], y[~here]), X[here], y[here]).errors.sum())
     return candidates[min(spent, key=lambda name: spent[name])]
+
+
+def _errors_cost(costs: Costs, y: npt.NDArray[Any]) -> bool:
+    """Return whether a wrong answer costs more than the right one, for a class that these cases have."""
+    labels = np.unique(y).tolist()
+    matrix = costs.error_matrix(labels)[1][:, : len(labels)]
+    return len(labels) < 2 or bool((matrix > np.diagonal(matrix)[:, None]).any())
 
 
 def _full_prices(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any]) -> Floats:

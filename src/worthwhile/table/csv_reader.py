@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import itertools
 import math
 import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ __all__ = ["MISSING", "line_number", "open_text", "read_csv", "read_header", "ro
 # Ways to write a missing value. "None" and "none" are not among them, since they are also used as values.
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
 DELIMITERS = (",", ";", "\t", "|")
+MAX_LINE = 2**24  # characters, enough for a million columns
+CHUNK_CELLS = 2**20  # of a chunk of rows, unless one row has more
 CHUNK_ROWS = 4096  # 300,000 × 10 take 1.0 s in chunks of this size and 1.3 s in chunks of 20,000
 _WHOLE_FLOAT = re.compile(r"-?(0|[1-9]\d*)\.0*")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
@@ -48,6 +51,23 @@ class _BadRowError(Exception):
         self.row, self.width = row, width
 
 
+class _BoundedText(io.TextIOWrapper):
+    """A text file whose lines are not read without limit: a small gzip file may hold one line of gigabytes."""
+
+    def __init__(self, path: Path, file: Any) -> None:
+        super().__init__(file, encoding="utf-8-sig", newline="")
+        self._path, self._line = path, 0
+
+    def __next__(self) -> str:  # type: ignore[override]
+        line = self.readline(MAX_LINE)
+        if not line:
+            raise StopIteration
+        self._line += 1
+        if len(line) == MAX_LINE and line[-1] not in "\r\n":
+            raise ValueError(f"{self._path}, line {self._line}: has more than {MAX_LINE:,} characters")
+        return line
+
+
 def open_text(path: Path) -> IO[str]:
     """Open a CSV file, compressed or not; a byte order mark is skipped."""
     if not path.exists():
@@ -55,9 +75,7 @@ def open_text(path: Path) -> IO[str]:
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
     try:
-        if path.suffix.lower() == ".gz":
-            return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-        return path.open(encoding="utf-8-sig", newline="")
+        return _BoundedText(path, gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb"))
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -126,6 +144,7 @@ def read_csv(
         If a cell or row is invalid, with file, line and column.
     """
     names, delimiter = read_header(path)
+    wanted = set(wanted)
     absent = MISSING | set(missing)
     kinds = dict.fromkeys(numeric, "numeric") | dict.fromkeys(nominal, "nominal")
     while True:
@@ -180,16 +199,17 @@ def row_chunks(reader: Iterator[list[str]], width: int) -> Iterator[list[list[st
     """Yield the rows below the header in chunks, without blank lines."""
     while not any(cell.strip() for cell in next(reader)):
         pass  # blank lines above the header
-    done = 0
-    while rows := list(itertools.islice(reader, CHUNK_ROWS)):
-        if set(map(len, rows)) != {width}:
-            rows = [row for row in rows if len(row) == width or not _is_blank(row)]
-            for position, row in enumerate(rows):
-                if len(row) != width:
-                    raise _BadRowError(done + position, width)
-        done += len(rows)
-        if rows:
+    done, most, rows = 0, min(CHUNK_ROWS, max(CHUNK_CELLS // width, 1)), []
+    for row in reader:
+        if len(row) == width:
+            rows.append(row)
+        elif not _is_blank(row):
+            raise _BadRowError(done + len(rows), width)
+        if len(rows) == most:
             yield rows
+            done, rows = done + most, []
+    if rows:
+        yield rows
 
 
 def _is_blank(row: Sequence[str]) -> bool:
@@ -221,7 +241,7 @@ def _find(path: Path, delimiter: str, row: int) -> tuple[int, list[str]]:
 
 def _raise_undecodable(path: Path) -> NoReturn:
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(4 * MAX_LINE), b""), 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.error_costs import listing, show, suggest
-from worthwhile.files import write_file
+from worthwhile.files import warn_of_formulas, write_file
 from worthwhile.table import csv_reader
 from worthwhile.table.columns import Column, Factor
 
@@ -245,12 +245,13 @@ def read_table(
     >>> table.matrix(["age", "pain"]).tolist(), table.classes("class").tolist(), table.nominal()
     ([[63.0, 'none'], [nan, 'angina']], ['sick', 'well'], ['pain', 'class'])
     """
-    names = column_names(path)
+    names = dict.fromkeys(column_names(path))
     for what, asked in (("--drop", drop), ("--nominal", nominal)):
         for name in asked:
             if name not in names:
                 raise ValueError(f"{path}: no column {show(name)}, given by {what}; {suggest(name, names)}")
-    wanted = [name for name in names if (only is None or name in only) and name not in drop]
+    chosen, dropped = set(names) if only is None else set(only), set(drop)
+    wanted = [name for name in names if name in chosen and name not in dropped]
     if _is_parquet(path):
         from worthwhile.table.parquet_reader import read_parquet
 
@@ -284,7 +285,9 @@ def extend_table(source: Path, target: Path | None, columns: Mapping[str, Sequen
         else:
             write_file(target, parquet_reader.extend_csv(source, csv_reader.read_header(source)[1], columns))
         return None
-    text = _extended_text(source, columns, "\t" if target is not None and ".tsv" in suffix_of(target) else ",")
+    delimiter = "\t" if target is not None and ".tsv" in suffix_of(target) else ","
+    text = _extended_text(source, columns, delimiter)
+    warn_of_formulas(target, text, delimiter)
     if target is None:
         return text
     content = text.encode("utf-8")

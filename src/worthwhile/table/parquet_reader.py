@@ -66,6 +66,7 @@ def read_parquet(
 ) -> tuple[dict[str, Column], int]:
     """Return the wanted columns and the number of cases; the file's types decide unless a column is declared here."""
     table = _load(path, wanted)
+    numeric, nominal = set(numeric), set(nominal)
     columns = {}
     for name in wanted:
         column = _read_column(path, name, table[name], name in nominal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,11 @@ class Schema:
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
+
+    @functools.cached_property
+    def position(self) -> dict[str, int]:
+        """The position of each column."""
+        return {name: j for j, name in enumerate(self.names)}
 
     @classmethod
     def learn(cls, columns: Columns, nominal: Sequence[str | int] | None = None) -> Schema:
@@ -113,11 +119,11 @@ class Schema:
             raise TypeError(
                 f"a case must be a mapping of test to value, e.g. {{{self.names[0]!r}: ...}}, got {known!r}"
             )
-        found = {}
+        found, position = {}, self.position
         for name in known.keys():  # noqa: SIM118 - a pandas row is a mapping too, but iterates over its values
-            if name not in self.names:
+            if name not in position:
                 raise ValueError(f"there is no test {name!r}; the tests are {', '.join(self.names)}")
-            j, value = self.names.index(name), known[name]
+            j, value = position[name], known[name]
             found[j] = self._read_number(name, value) if (v := self.values[j]) is None else _read_code(v, value)
         return found
 
@@ -145,10 +151,10 @@ def _read_code(values: tuple[str, ...], value: Any) -> int:
 
 def nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
     """Return the indices of the columns that `nominal` names."""
-    positions = set()
+    positions, place = set(), {name: j for j, name in enumerate(names)}
     for item in [] if nominal is None else nominal:
-        if isinstance(item, str) and item in names:
-            positions.add(names.index(item))
+        if isinstance(item, str) and item in place:
+            positions.add(place[item])
         elif isinstance(item, numbers.Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
             positions.add(int(item))
         else:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
-from worthwhile.costs.error_costs import is_missing
+from worthwhile.costs.error_costs import MAX_AMOUNT, is_missing
 from worthwhile.costs.pricing import Pricing
 from worthwhile.table.columns import Columns, is_frame, read_columns
 from worthwhile.table.schema import Schema
@@ -118,12 +118,12 @@ class ProblemContext:
 
         A value that no training case has counts as missing.
         """
-        unavailable = [
-            test
+        unavailable = {
+            test: None
             for test, value in case.items()
             if math.isnan(value) or (value < 0 and self.schema.values[test] is not None)
-        ]
-        return [test for test in case if test not in unavailable], unavailable
+        }
+        return [test for test in case if test not in unavailable], list(unavailable)
 
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> Floats | None:
         """Return checked prices by case and test, as the core needs them."""
@@ -133,15 +133,16 @@ class ProblemContext:
         if prices.shape != (n_cases, len(self.columns)):
             expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
             raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")
-        for row, test in np.argwhere(~(np.isfinite(prices) & (prices >= 0)))[:1]:
+        for row, test in np.argwhere(~((prices >= 0) & (prices <= MAX_AMOUNT)))[:1]:
             culprit = f"row {row}, test {self.columns[test]!r}: {prices[row, test]}"
-            raise ValueError(f"case_prices must be finite and at least 0 ({culprit})")
+            raise ValueError(f"case_prices must be finite, from 0 to {MAX_AMOUNT:g} ({culprit})")
         return prices
 
     def read(self, X: Any) -> Columns:
         """Return the columns of X that the problem uses; those of a frame are found by name."""
         if is_frame(X, named=True):
-            absent = [name for name in self.columns if name not in set(X.columns)]
+            given = set(X.columns)
+            absent = [name for name in self.columns if name not in given]
             if absent:
                 plural = "s" if len(absent) > 1 else ""
                 raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))}")
