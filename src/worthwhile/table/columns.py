@@ -20,7 +20,7 @@ from sklearn.utils import check_array
 
 from worthwhile.costs.error_costs import is_missing
 
-__all__ = ["Column", "Columns", "Factor", "is_frame", "read_columns", "value_codes", "value_text"]
+__all__ = ["Column", "Columns", "Factor", "aligned", "is_frame", "read_columns", "value_codes", "value_text"]
 
 
 def value_text(value: Any) -> str:
@@ -131,6 +131,18 @@ class Columns:
         return Columns(self.names, len(rows), [a[rows] for a in self.arrays])
 
 
+def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array, or a copy if its numbers are not at addresses that the core can read in place.
+
+    Examples
+    --------
+    >>> packed = np.frombuffer(bytes(17), dtype=np.float64, offset=1)
+    >>> packed.flags.aligned, aligned(packed).flags.aligned
+    (False, True)
+    """
+    return array if array.flags.aligned else array.copy()
+
+
 def _from_matrix(matrix: npt.NDArray[np.float64], names: tuple[str, ...]) -> Columns:
     return Columns(names, matrix.shape[0], list(matrix.T), matrix)
 
@@ -163,7 +175,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> Columns:
             f"X has the dtype {X.dtype}, which is neither numeric nor nominal; convert it to numbers or strings"
         )
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
-        matrix = X
+        matrix = aligned(X)
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
         found = _names_for(X.shape[1], names)
         return Columns(found, X.shape[0], [_read_objects(X[:, j]) for j in range(X.shape[1])])
@@ -240,7 +252,7 @@ def _read_pandas(series: Any, name: str) -> Column:
         return Factor.of(series.cat.categories, series.cat.codes.to_numpy())
     kind = getattr(dtype, "kind", "O")
     if kind in "iuf":
-        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+        return aligned(np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan)))
     if kind in "ObUS" or str(dtype).startswith(("string", "str", "bool")):
         return Factor.of(series.astype(object).to_numpy())
     raise _unsupported_dtype(name, dtype)
@@ -249,7 +261,7 @@ def _read_pandas(series: Any, name: str) -> Column:
 def _read_polars(series: Any, name: str) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
-        return np.asarray(series.cast(float).to_numpy(), dtype=np.float64)
+        return aligned(np.asarray(series.cast(float).to_numpy(), dtype=np.float64))
     if str(dtype).startswith(("String", "Categorical", "Enum", "Boolean", "Object", "Null")):
         return Factor.of(series.to_list())
     raise _unsupported_dtype(name, dtype)

@@ -92,10 +92,18 @@ def _read_column(path: Path, name: str, column: Any, nominal: bool) -> Column:
         # A safe cast would refuse integers above 2^53, such as ids, which need not be exact as numbers.
         return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_boolean(kind) or kinds.is_null(kind):
-        return Factor.of(column.to_pylist())
+        return Factor.of(_strings(path, name, column))
     raise ValueError(
         f"{path}: column {show(name)} has the type {kind}, which is neither numeric nor nominal; use --drop {name}"
     )
+
+
+def _strings(path: Path, name: str, column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        raise ValueError(f"{path}: column {show(name)} is not UTF-8 text ({byte}); save the file as UTF-8") from None
 
 
 def _as_numbers(path: Path, name: str, column: Factor) -> Column:
@@ -112,7 +120,9 @@ def _as_numbers(path: Path, name: str, column: Factor) -> Column:
 def parquet_rows(path: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the column names and all rows."""
     table = _load(path)
-    return list(table.column_names), list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    names = list(table.column_names)
+    columns = (_strings(path, name, column) for name, column in zip(names, table.columns, strict=True))
+    return names, list(zip(*columns, strict=True))
 
 
 def extend_parquet(path: Path, columns: Mapping[str, Any]) -> bytes:

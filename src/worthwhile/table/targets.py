@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from worthwhile.costs.error_costs import is_missing
+from worthwhile.table.columns import aligned
 
 __all__ = ["MAX_WEIGHT", "read_classes", "read_weights"]
 
@@ -70,7 +71,7 @@ def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | 
         weights = np.full(n_cases, float(sample_weight))
     else:
         try:
-            weights = np.asarray(sample_weight, dtype=np.float64)
+            weights = aligned(np.asarray(sample_weight, dtype=np.float64))
         except (TypeError, ValueError) as error:
             raise ValueError(f"sample_weight must be one number per case: {error}") from None
     if weights.ndim != 1 or len(weights) != n_cases:

@@ -15,7 +15,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import MAX_AMOUNT, is_missing
 from worthwhile.costs.pricing import Pricing
-from worthwhile.table.columns import Columns, is_frame, read_columns
+from worthwhile.table.columns import Columns, aligned, is_frame, read_columns
 from worthwhile.table.schema import Schema
 
 __all__ = ["ProblemContext", "distinct_labels", "label_array"]
@@ -129,7 +129,7 @@ class ProblemContext:
         """Return checked prices by case and test, as the core needs them."""
         if case_prices is None:
             return None
-        prices: Floats = np.ascontiguousarray(case_prices, dtype=np.float64)
+        prices: Floats = aligned(np.ascontiguousarray(case_prices, dtype=np.float64))
         if prices.shape != (n_cases, len(self.columns)):
             expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
             raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")

@@ -127,7 +127,7 @@ def prepare(
         factors = weights / found.weights
         n_cases = n_cases * (factors > 0)
     share = float(learner.validation) if isinstance(learner.validation, numbers.Real) else None
-    reader = PartReader(found.plan, found.schema, found.labels, factors)
+    reader = PartReader(found.plan, found.stamps, found.schema, found.labels, factors)
     seed = int(learner._generator().integers(2**62))
     return PartitionedData(reader, context, options, seed, share, n_cases.sum(axis=1), weights)
 
