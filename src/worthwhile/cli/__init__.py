@@ -1,9 +1,10 @@
-"""The command line. Errors print one line to stderr and exit with code 2; Ctrl-C exits with 130."""
+"""The command line. Errors print one line to stderr and exit with code 2; Ctrl-C and SIGTERM exit with 130."""
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -73,7 +74,14 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # trees use characters that some terminals lack
             stream.reconfigure(errors="replace")
     warnings.showwarning = _show_warning
+    signal.signal(signal.SIGTERM, _terminated)
     sys.exit(run(sys.argv[1:]))
+
+
+def _terminated(*_: Any) -> None:
+    """End like after Ctrl-C, so that worker processes are ended, too; a second signal ends this process at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise KeyboardInterrupt
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
