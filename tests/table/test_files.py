@@ -122,3 +122,12 @@ def test_columns_are_chosen_in_one_pass(tmp_path, monkeypatch):
     table = read_table(tmp_path / "a.csv", only=counted(500), drop=counted(100), nominal=counted(500))
     assert list(table.columns) == [f"c{i}" for i in range(100, 500)]
     assert CountedName.count < 20 * 500
+
+
+def test_too_many_classes_are_named_with_file_and_column(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "".join(f"{i},c{i % 5000}\n" for i in range(6000)))
+    with pytest.raises(
+        ValueError, match=r"a\.csv: column 'y' has 5,000 classes \('c0', .*; at most 4,096 are supported"
+    ):
+        read_table(path).classes("y")

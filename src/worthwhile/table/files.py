@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.costs.error_costs import listing, show, suggest
+from worthwhile.costs.error_costs import MAX_CLASSES, listing, show, suggest
 from worthwhile.files import warn_of_formulas, write_file
 from worthwhile.table import csv_reader
 from worthwhile.table.columns import Column, Factor
@@ -119,6 +119,9 @@ class DataTable:
             raise ValueError(f"{where} has only one class, {show(labels[0])}; a target needs at least two")
         if len(labels) == self.n_cases > 2:
             raise ValueError(f"{where} has a different class for every case ({listing(labels, 3)}); is it the target?")
+        if len(labels) > MAX_CLASSES:
+            most = f"at most {MAX_CLASSES:,} are supported; is it the target?"
+            raise ValueError(f"{where} has {len(labels):,} classes ({listing(labels, 3)}); {most}")
         odd = next((text for text in labels if _is_fraction(text)), None)
         if odd is not None and len(labels) > FEW:
             found = f"contains {len(labels)} different numbers such as {odd}"
