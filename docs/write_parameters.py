@@ -1,6 +1,6 @@
-"""Write the sections "Parameters" and "Attributes" into the docstrings of the learners.
+"""Write the sections "Parameters" and "Attributes" into the docstrings of the learners, and the table of --help.
 
-    python docs/write_parameters.py            # list the files whose docstrings are not current
+    python docs/write_parameters.py            # list the files that are not current
     python docs/write_parameters.py --write    # write them
 
 A parameter is described once, here, and stands in full in every class that has it, with that class's own default.
@@ -20,17 +20,23 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from worthwhile.cli.learners import LEARNERS as COMMANDS
+from worthwhile.cli.learners import OPTIONS, find_learner
 from worthwhile.learners.model_file import LEARNERS
 from worthwhile.learners.parameters import RULES
 from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.wording import enumeration
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
+TABLE = SOURCE / "worthwhile" / "cli" / "parameters.tsv"  # for `worthwhile learn --help`
 WIDTH = 120
 CHOICES = ""  # as a type: the strings to choose from, by the rule of the parameter
 
 SEED = "int, numpy Generator or RandomState"
 SEVERAL = """On top of what the learner itself does with error costs, each case weighs as much as it costs to
     misclassify it (Ting 1998). None: all cases weigh the same."""
+SEARCHED_MIN_CASES = """At least two branches of a split must each hold this weight of cases. None: 2, with soft labels
+    5."""
 WORKERS = """Number of threads. None: one; -1: all processors. The result does not depend on it. Workers set up by
     `joblib.parallel_config`, such as other processes or a Dask cluster, take the place of threads."""
 
@@ -158,6 +164,11 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         """Both sides of a numeric cut must hold this share of the node's cases divided by the number of classes, but
         never more than 25 cases (C4.5). 0: only `min_cases` counts.""",
     ),
+    "max_leaves": (
+        "int",
+        """Largest number of leaves. A tree with more is cut down to the part with the lowest expected total cost; ACT
+        and ICET compare trees after the cut.""",
+    ),
     "max_depth": ("int", "Longest path from the root to a leaf, at most 4096."),
     "answer": (
         CHOICES,
@@ -182,9 +193,16 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     ),
     "time_limit": ("float", ""),
     "callback": ("function", ""),
+    "cross_fit": (
+        "bool",
+        """Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and
+        how far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        less), and probabilities are the plain class shares of the training cases.""",
+    ),
     "nominal": (
         "list of column names or positions",
-        """Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.""",
+        """Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal;
+        ordered categories are cut like numbers.""",
     ),
     "columns": ("list of str", "Names for the columns of an X that has none."),
     "random_state": (SEED, "Not used, since nothing is random here; every learner has this parameter."),
@@ -193,6 +211,10 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
 
 # Descriptions for one class alone: class -> name -> description.
 OWN: Mapping[str, Mapping[str, str]] = {
+    "EG2Classifier": {
+        "variant": """"paper": the formula with prices as given, so that the currency matters. "refined": prices are
+        first scaled to a geometric mean of 5, without free tests.""",
+    },
     "C45CSClassifier": {"random_state": "Makes the soft labels repeatable; without them nothing is random."},
     "LSID3Classifier": {
         "costs": """Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless
@@ -201,7 +223,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "random_state": "Makes the samples repeatable.",
     },
     "ACTClassifier": {
-        "variant": """"paper": the published algorithm. "refined": with up to 5,000 cases, a cross-validation decides
+        "variant": """"paper": the published algorithm, in which the currency matters. "refined": prices are scaled as
+        in `EG2Classifier`; with up to 5,000 cases, a cross-validation decides
         whether to learn from the cases' own labels or from soft labels by a random forest and a logistic regression;
         with delayed tests or soft labels, sampled trees are pruned before they are valued; trees grown without
         look-ahead compete with the others; and with a `time_limit` the search goes on until the time is over.""",
@@ -211,12 +234,13 @@ OWN: Mapping[str, Mapping[str, str]] = {
         labels).""",
         "confidence": """Confidence level of the pessimistic error estimate. None: by the costs, as in the paper
         ("refined": 0.75 with soft labels).""",
+        "min_cases": SEARCHED_MIN_CASES,
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
-        is left. "paper": after this time the remaining nodes are split without look-ahead. Ctrl-C ends the search with
-        the best tree so far; before the first tree it raises KeyboardInterrupt.""",
-        "callback": "Called with a `Progress` whenever a better tree is found.",
+        is left. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit`
+        raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
+        "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
     "ICETClassifier": {
@@ -230,9 +254,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s
-        plus 1 s per 1,000 cases is left. Ctrl-C ends the search at once, without a final comparison; before the first
-        generation is complete it raises KeyboardInterrupt.""",
-        "callback": "Called with a `Progress` after each generation.",
+        plus 1 s per 1,000 cases is left. After Ctrl-C, `fit` raises KeyboardInterrupt; if a generation was complete,
+        the learner then holds the best tree so far, without a final comparison.""",
+        "min_cases": SEARCHED_MIN_CASES,
+        "callback": """Called with a `Progress` after each generation. If it returns True, the search ends with the best
+        individual so far, without a final comparison.""",
         "random_state": "Makes the search repeatable.",
         "n_jobs": WORKERS,
     },
@@ -242,8 +268,13 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
         once. False: list prices.""",
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
-        "time_limit": "Seconds after which `fit` grows no more trees; the one being grown is finished.",
-        "callback": "`fit` calls it with a `Progress` after every tree.",
+        "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the
+        lowest expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers
+        count, too. None: "least-cost" if the costs of errors differ and there is no `weighting`.""",
+        "time_limit": """Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used
+        only if there is no other. If the table has more than 500,000 cells (cases times columns) per second of
+        the limit, the forest is grown and validated on a random part of the cases.""",
+        "callback": "`fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.",
         "random_state": "Makes the forest repeatable.",
         "n_jobs": WORKERS,
     },
@@ -258,13 +289,12 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "preset_": ("dict", "Values that the chosen preset uses instead of the given parameters."),
     },
     "ACTClassifier": {
-        "expected_cost_": ("float", "Expected total cost of the tree per case, by the estimate that chose it."),
         "history_": (
             "list of Progress",
             """Seconds, samples per branch (`done`) and expected cost of each tree that was better than those before it.
             It starts again when the search changes how it values trees.""",
         ),
-        "stopped_": ('{"done", "time limit", "interrupted"}', "Why the search ended."),
+        "stopped_": ('{"done", "time limit", "callback", "interrupted"}', "Why the search ended."),
         "r_": ("int", "Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead."),
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
         "omega_, confidence_": ("float", "The values that were used."),
@@ -289,7 +319,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             but neither this nor the winner's biases.""",
         ),
         "stopped_": (
-            '{"converged", "trials", "time limit", "interrupted"}',
+            '{"converged", "trials", "time limit", "callback", "interrupted"}',
             """Why the search ended. "converged" ("refined"): no better individual in 20 generations, or in 5 with soft
             labels.""",
         ),
@@ -298,8 +328,8 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trees_": ("list of Tree", "The trees that are consulted, in this order."),
         "empty_": (
             "bool",
-            """Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent
-            class, and nothing is paid.""",
+            """Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets
+            the same answer, the cheapest or with majority votes the most frequent class, and nothing is paid.""",
         ),
         "alpha_": ("float", "The value of `alpha` (or `power`) that was chosen."),
         "tests_": ("list of str", "The tests that the trees may ask for."),
@@ -309,9 +339,9 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "With ``adaptive=True``: how many units of error cost one unit of price counts for.",
         ),
         "stopped_": (
-            '{"done", "time limit", "interrupted"}',
-            """Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
-            KeyboardInterrupt.""",
+            '{"done", "time limit", "callback", "interrupted"}',
+            """Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown
+            so far, if there was one.""",
         ),
         "record_": ("BudgetRecord", "What the forest costs on the validation cases."),
         "forests_": (
@@ -321,9 +351,25 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 
-TREE = {"tree_": ("Tree", "The learned tree.")}
+TREE = {
+    "tree_": ("Tree", "The learned tree."),
+    "expected_cost_": (
+        "float",
+        "What a new case is expected to cost, tests and errors together, measured out of fold.",
+    ),
+    "expected_cost_interval_": ("(float, float)", "The 95 % confidence interval of `expected_cost_`."),
+    "leaf_limit_": (
+        "LeafLimit or None",
+        """With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
+        `full_cost`) the limit. Not saved.""",
+    ),
+}
 EVERY = {
     "classes_": ("array", "The classes, sorted."),
+    "feature_importances_": (
+        "array",
+        "Share of each test in what all tests save in error costs on the training cases.",
+    ),
     "n_features_in_": ("int", "Number of columns of X."),
     "feature_names_in_": ("array of str", "Names of the columns of X, if it has names."),
 }
@@ -400,11 +446,43 @@ def files() -> dict[Path, list[type[Any]]]:
     return found
 
 
+def parameter_table() -> str:
+    """Return the parameters that `worthwhile learn --set` takes: name, values, default and learners, by tabs."""
+    defaults: dict[str, dict[str, Any]] = {}
+    for name in COMMANDS:
+        for parameter in fields(find_learner(name)):
+            if parameter.name not in OPTIONS:
+                defaults.setdefault(parameter.name, {})[name] = parameter.default
+    lines = ["name\tvalues\tdefault\tlearners"]
+    for parameter, by_learner in sorted(defaults.items()):
+        rule = RULES[parameter]
+        options = [_typed(option) for option in rule.options if not option.startswith("a pair")]
+        if "none" not in options and (rule.optional or None in by_learner.values()):
+            options.append("none")
+        shown = {name: _typed(repr(default)) for name, default in by_learner.items()}
+        usual = max(shown.values(), key=list(shown.values()).count)
+        unusual = {text: [name for name in shown if shown[name] == text] for text in shown.values() if text != usual}
+        cell = "; ".join([usual, *(f"{text} ({', '.join(names)})" for text, names in unusual.items())])
+        others = [name for name in COMMANDS if name not in by_learner]
+        having = f"all but {', '.join(others)}" if 0 < len(others) < 3 else ", ".join(by_learner) if others else "all"
+        lines.append(f"{parameter}\t{enumeration(options, 'or')}\t{cell}\t{having}")
+    return "\n".join(lines) + "\n"
+
+
+def _typed(text: str) -> str:
+    """Return a value as it is typed on a command line."""
+    if text in ("True", "False", "None"):
+        return text.lower()
+    return ",".join(part.strip("' ") for part in text[1:-1].split(",")) if text[:1] in "[(" else text.strip("'")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--write", action="store_true", help="write the docstrings")
     write = parser.parse_args().write
     stale = {path: text for path, learners in files().items() if (text := current(path, learners)) != path.read_text()}
+    if parameter_table() != TABLE.read_text():
+        stale[TABLE] = parameter_table()
     for path, text in stale.items():
         print(path.relative_to(SOURCE))
         if write:

@@ -221,16 +221,16 @@ def assert_same_tree(tree, expected):
 # -- what the oracle says of some cases -------------------------------------------------------------------------------
 
 
-def expected_routes(problem, policy, node, columns, case_prices=None):
-    """The oracle's (answers, prices, class shares, charged tests) of some cases."""
+def expected_routes(problem, policy, node, columns, case_prices=None, may_stop=True):
+    """The oracle's (answers, prices, class shares, charged tests) of some cases; list prices decide what is asked."""
     answers, prices, shares, charged = [], [], [], []
     for row in range(len(columns[0])):
         case = [column[row] for column in columns]
         priced = problem if case_prices is None else replace(problem, marginal=list(case_prices[row]))
-        answer, share = ref.classify(problem, policy, node, case)
+        answer, share = ref.classify(problem, policy, node, case, may_stop)
         answers.append(answer)
         shares.append(share)
-        charged.append(ref.charged_tests(priced, node, case))
+        charged.append(ref.walk(problem, policy, node, case, may_stop=may_stop).charged)
         prices.append(ref.price(priced, charged[-1]))
     return np.array(answers), np.array(prices), np.array(shares), charged
 

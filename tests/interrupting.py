@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 PRELUDE = """
 import os, signal, sys, threading
 import numpy as np
@@ -28,6 +30,13 @@ def interrupt_in(name, call=1):
     threading.Thread(target=send, daemon=True).start()
     setattr(_core, name, counted)
 """
+
+
+def fit_interrupted(clf, X, y):
+    """Fit a learner whose callback sends Ctrl-C: `fit` passes it on, and the learner holds what it has."""
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    return clf
 
 
 def run_interrupted(program):

@@ -242,29 +242,172 @@ def set_answers(problem, policy, node, inherited=0):
         set_answers(problem, policy, child, node.answer)
 
 
-def leaves_reached(problem, node, case_values, share=1.0, inherited=None):
-    """Where a case ends: a list of (share of the case, leaf, the leaf's class shares)."""
+def shares_below(problem, node, inherited=None):
+    """The class shares of every node of a subtree, by identity; a node of weight 0 has its parent's."""
     shares = np.asarray(node.weights) / node.weight if node.weight > 0 else inherited
-    if not node.children:
-        if shares is None:  # a tree written by hand without weights: all on its answer
-            shares = np.eye(problem.k)[node.answer] if node.answer < problem.k else np.full(problem.k, 1 / problem.k)
-        return [(share, node, shares)]
-    branch = branch_taken(node, case_values)
-    if branch is not None:
-        return leaves_reached(problem, node.children[branch], case_values, share, shares)
-    ends = []
-    for child, part in zip(node.children, branch_shares(node), strict=True):
-        if part > 0:
-            ends += leaves_reached(problem, child, case_values, share * part, shares)
-    return ends
+    found = {id(node): shares}
+    if shares is None:  # a tree written by hand without weights: all on its answer
+        found[id(node)] = (
+            np.eye(problem.k)[node.answer] if node.answer < problem.k else np.full(problem.k, 1 / problem.k)
+        )
+    for child in node.children:
+        found |= shares_below(problem, child, shares)
+    return found
 
 
-def classify(problem, policy, node, case_values):
+# -- the path of a case, also where tests are unavailable -------------------------------------------------------------
+
+
+@dataclass
+class Walk:
+    """Where a case stands, in which order its parts are followed, what it has seen and what it is charged."""
+
+    problem: Problem
+    policy: Policy
+    root: Node
+    case_values: list
+    charged: set
+    may_stop: bool = True
+    seen: set = field(default_factory=set)
+
+    def __post_init__(self):
+        self.shares = shares_below(self.problem, self.root)
+        self.parts = [(1.0, self.root)]
+        self.may_stop = self.may_stop and self.root.weight > 0
+        while True:
+            self.advance()
+            test = self.test_that_pays()
+            if test is None:
+                break
+            self.seen.add(test)
+
+    def advance(self):
+        """Follow the parts in turn as far as no decision is needed, again and again until none moves."""
+        moved = True
+        while moved:
+            moved, i = False, 0
+            while i < len(self.parts):
+                node = self.parts[i][1]
+                if not node.children or not (node.column in self.seen or self.asks_freely(node.column)):
+                    i += 1
+                else:
+                    self.seen.add(node.column)
+                    self.move(i)
+                    moved = True
+
+    def asks_freely(self, test):
+        if not self.may_stop or len(self.parts) == 1:
+            return True
+        ordered = self.order(test, self.parts, self.charged, self.seen)
+        return price_of_more(self.problem, ordered, self.charged) <= 0
+
+    def move(self, i):
+        share, node = self.parts[i]
+        branch = branch_taken(node, self.case_values)
+        if branch is not None:
+            everything = set(range(len(self.case_values)))
+            self.charged = self.order(node.column, self.parts, self.charged, everything)
+            self.parts[i] = (share, node.children[branch])
+            return
+        branches = [(part, child) for part, child in zip(branch_shares(node), node.children, strict=True) if part > 0]
+        branches.sort(key=lambda pair: -math.floor(pair[0] * 1e9 + 0.5))
+        self.parts[i : i + 1] = [(share * part, child) for part, child in branches]
+
+    def order(self, test, parts, charged, met):
+        """What is charged once the parts that stand at a test have ordered it, if the tests `met` are known."""
+        ordered = set(charged)
+        if test in charged:
+            return ordered
+        delayed = any(self.problem.delayed[t] for t in closure(self.problem, test) - charged)
+        for _, node in parts:
+            if not node.children or node.column != test or self.lacks(node, met):
+                continue
+            ordered |= closure(self.problem, test)
+            for below in inner_nodes(node) if delayed else []:
+                if not self.lacks(below, met):
+                    ordered |= closure(self.problem, below.column)
+        return ordered
+
+    def lacks(self, node, met):
+        return node.column in met and branch_taken(node, self.case_values) is None
+
+    def mixture(self, parts):
+        return sum(share * self.shares[id(node)] for share, node in parts)
+
+    def cost(self, mixture):
+        return float(mixture @ self.problem.errors[:, choose_answer(self.problem, self.policy, mixture)])
+
+    def test_that_pays(self):
+        """The first test that lowers the expected cost of a divided case; None if there is none."""
+        if not self.may_stop or len(self.parts) == 1:
+            return None
+        stop = self.cost(self.mixture(self.parts))
+        for test in dict.fromkeys(node.column for _, node in self.parts if node.children):
+            if self.cost_of_test(test) < stop - TIE * largest_error(self.problem):
+                return test
+        return None
+
+    def cost_of_test(self, test):
+        """What it costs if all parts at a test do it, the first goes on as long as that pays, and the others stay."""
+        group = [part for part in self.parts if part[1].children and part[1].column == test]
+        rest = [part for part in self.parts if not part[1].children or part[1].column != test]
+        ordered = self.order(test, self.parts, self.charged, self.seen)
+        results = joint_results([node for _, node in group])
+        while not results:
+            rest.append(group.pop())
+            results = joint_results([node for _, node in group])
+        cost = price_of_more(self.problem, ordered, self.charged)
+        for chance, branches in results:
+            moved = [(share, node.children[b]) for (share, node), b in zip(group, branches, strict=True)]
+            others = self.mixture([*rest, *moved[1:], (0.0, self.root)])
+            cost += chance * self.cost_of_part(*moved[0], others, ordered)
+        return cost
+
+    def cost_of_part(self, share, node, others, charged):
+        stop = self.cost(others + share * self.shares[id(node)])
+        if not node.children:
+            return stop
+        if node.column in self.seen:
+            branch = branch_taken(node, self.case_values)
+            return stop if branch is None else self.cost_of_part(share, node.children[branch], others, charged)
+        ordered = self.order(node.column, [(share, node)], charged, self.seen)
+        on = price_of_more(self.problem, ordered, charged)
+        for part, child in zip(branch_shares(node), node.children, strict=True):
+            if part > 0:
+                on += part * self.cost_of_part(share, child, others, ordered)
+        return min(stop, on)
+
+
+def joint_results(nodes):
+    """The results that a test can have for nodes that all ask for it: (chance, the branch at each node)."""
+    if len(nodes) == 1:
+        return [(share, (b,)) for b, share in enumerate(branch_shares(nodes[0])) if share > 0]
+    if nodes[0].branch_of is None:
+        cuts = sorted({node.threshold for node in nodes})
+        values = [cuts[0], *(np.nextafter(cut, math.inf) for cut in cuts)]
+        results = {tuple(int(value > node.threshold) for node in nodes) for value in values}
+    else:
+        codes = range(max(len(node.branch_of) for node in nodes))
+        results = {tuple(n.branch_of[code] if code < len(n.branch_of) else -1 for n in nodes) for code in codes}
+    chances = {
+        branches: math.prod(branch_shares(node)[b] if b >= 0 else 0 for node, b in zip(nodes, branches, strict=True))
+        for branches in results
+    }
+    total = sum(chances.values())
+    return [(chance / total, branches) for branches, chance in sorted(chances.items()) if chance > 0]
+
+
+def walk(problem, policy, root, case_values, paid=frozenset(), may_stop=True):
+    """The path of a case that has paid for `paid`; without `may_stop` it does all tests that the tree asks for."""
+    return Walk(problem, policy, root, case_values, set(paid), may_stop)
+
+
+def classify(problem, policy, node, case_values, may_stop=True):
     """The answer to a case and its class shares."""
-    ends = leaves_reached(problem, node, case_values)
-    if len(ends) == 1:
-        return ends[0][1].answer, ends[0][2]
-    mixture = sum(share * shares for share, _, shares in ends)
+    end = walk(problem, policy, node, case_values, may_stop=may_stop)
+    mixture = end.mixture(end.parts)
+    if len(end.parts) == 1:
+        return end.parts[0][1].answer, mixture
     return choose_answer(problem, policy, mixture), mixture
 
 
@@ -847,7 +990,7 @@ def average_cost(problem, policy, node):
     total = 0.0
     for row in range(len(problem.y)):
         case = problem.case(row)
-        spent = price(problem, charged_tests(problem, node, case))
+        spent = price(problem, walk(problem, policy, node, case).charged)
         error = problem.errors[problem.y[row], classify(problem, policy, node, case)[0]]
         total += problem.weights[row] * (spent + error)
     return total / problem.weights.sum() if problem.weights.sum() > 0 else 0.0
@@ -965,10 +1108,11 @@ def greedy_tree(problem, policy, cases, depth=0, path=()):
     return node
 
 
-def leaf_counts(problem, node, case_values):
+def leaf_counts(end):
     """The class weights of the leaves a case ends in; an empty leaf speaks for one case."""
-    ends = leaves_reached(problem, node, case_values)
-    return sum(share * (np.asarray(leaf.weights) if leaf.weight > 0 else shares) for share, leaf, shares in ends)
+    return sum(
+        share * (np.asarray(leaf.weights) if leaf.weight > 0 else end.shares[id(leaf)]) for share, leaf in end.parts
+    )
 
 
 def consult(problem, policy, trees, case_values):
@@ -978,10 +1122,10 @@ def consult(problem, policy, trees, case_values):
     """
     said, paid = [], frozenset()
     for tree in trees:
-        charged = charged_tests(problem, tree, case_values, paid)
-        extra = price_of_more(problem, charged, paid)
-        said.append((classify(problem, policy, tree, case_values)[0], leaf_counts(problem, tree, case_values), extra))
-        paid |= charged
+        end = walk(problem, policy, tree, case_values, paid, may_stop=False)
+        extra = price_of_more(problem, end.charged, paid)
+        said.append((classify(problem, policy, tree, case_values, may_stop=False)[0], leaf_counts(end), extra))
+        paid |= end.charged
     return said, paid
 
 

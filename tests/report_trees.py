@@ -68,7 +68,7 @@ def together():
     tests = {"x0": 1, "x1": {"price": 2, "delayed": True}, "x2": 3, "x3": 5}
     return small(
         columns=[{"name": name, "kind": "numeric"} for name in tests],
-        costs={"tests": tests, "errors": 50},
+        costs={"tests": tests, "errors": 500},
         nodes=[
             {"test": "x0", "threshold": 0.5, "children": [1, 2]},
             {"test": "x1", "threshold": 0.5, "children": [3, 4]},

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from worthwhile.files import make_folder, open_stream, read_text, warn_of_formulas, write_file, write_text
+from worthwhile.files import (
+    guess_encoding,
+    make_folder,
+    open_stream,
+    read_text,
+    warn_of_formulas,
+    write_file,
+    write_text,
+)
 
 
 def test_text_is_written_and_read_as_utf8(tmp_path):
@@ -131,3 +139,23 @@ def test_numbers_and_plain_names_are_no_formulas(cell):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_formulas(Path("a.csv"), f"{cell},b\nb,{cell}\n")
+
+
+def test_encodings_are_guessed_across_blocks():
+    text = "Größe;Käse\n" * 9
+    for encoding, found in (
+        ("utf-8", "utf-8-sig"),
+        ("utf-8-sig", "utf-8-sig"),
+        ("cp1252", "cp1252"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+    ):
+        content = text.encode(encoding)
+        assert guess_encoding([content]) == found
+        if not found.startswith("utf-16"):  # recognised by the first block
+            assert guess_encoding(content[i : i + 1] for i in range(len(content))) == found
+    assert guess_encoding([]) == "utf-8-sig"
+    assert guess_encoding([b"a\xc3"]) == "cp1252"  # cut off within a character
+    assert guess_encoding(["ü".encode("cp1252"), b"\x8d"]) is None
+    assert guess_encoding(["Ã\x8d".encode()]) == "utf-8-sig"  # a byte that cp1252 lacks

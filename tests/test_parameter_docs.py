@@ -26,6 +26,12 @@ def test_docstrings_are_current(path, learners):
     assert text == write_parameters.current(path, learners), "run: python docs/write_parameters.py --write"
 
 
+def test_the_table_of_the_help_is_current():
+    text = write_parameters.TABLE.read_text(encoding="utf-8")
+    assert text == write_parameters.parameter_table(), "run: python docs/write_parameters.py --write"
+    assert "prune\tpessimistic, cost or none\tpessimistic; none (dtmc)\t" in text
+
+
 def test_a_parameter_without_a_description_is_refused(monkeypatch):
     monkeypatch.delitem(write_parameters.PARAMETERS, "omega")
     with pytest.raises(ValueError, match="does not describe omega of EG2Classifier"):
@@ -46,4 +52,5 @@ def test_documented_attributes_are_those_of_a_fitted_learner(learner):
     clf = make(learner, costs=None).fit(X, X["a"] > X["b"])
     lines = write_parameters.sections(learner)["Attributes"]
     documented = {name for line in lines if " : " in line for name in line.split(" : ")[0].strip().split(", ")}
-    assert documented == {name for name in vars(clf) if name.endswith("_") and not name.startswith("_")}
+    kept = {name for name in vars(clf) if name.endswith("_") and not name.startswith("_")}
+    assert documented == kept | {"feature_importances_"}  # a property

@@ -20,7 +20,7 @@ PACKAGE = Path(ww.__file__).parent
 ROOT = Path(__file__).parent.parent
 
 # What each room may import; every room may import itself, and the leaves.
-LEAVES = {"_core", "files", "wording", "parallel", "__version__"}
+LEAVES = {"_core", "excel", "files", "wording", "parallel", "__version__"}
 MAY_IMPORT = {
     "costs": set(),
     "table": {"costs"},
@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "cli": {"costs", "table", "tree", "learners", "evaluation", "displays", "report", "experiments", "datasets"},
     "__main__": {"cli"},
     "parallel": set(),
+    "excel": set(),
     "files": set(),
     "wording": set(),
 }

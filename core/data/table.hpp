@@ -10,7 +10,7 @@
 namespace worthwhile {
 
 // One way of asking a nominal test: value code -> branch. Level 0 asks for the value itself; further levels, from a
-// hierarchy of values, ask for something more general.
+// hierarchy of values, ask for something more general. The levels of an ordered category are its cuts.
 struct Level {
     int32_t n_branches = 0;
     std::vector<int32_t> branch_of;

@@ -18,7 +18,10 @@ struct Tree {
     std::vector<int32_t> maps;       // -1: a value that this node does not know
     std::vector<int32_t> map_size;
     std::vector<int32_t> answer;
-    std::vector<double> weights;  // n_nodes x n_classes
+    std::vector<double> weights;        // n_nodes x n_classes: of the training cases, as the tree was grown
+    std::vector<double> probabilities;  // n_nodes x n_classes: of a new case; empty: the shares of the weights
+
+    std::vector<double> reached;  // n_nodes: weight of the real training cases; empty: the weights
 
     int size() const { return static_cast<int>(test.size()); }
     bool leaf(int node) const { return test[node] < 0; }
@@ -79,6 +82,16 @@ struct Tree {
         std::vector<double> share(n_children[node]);
         double sum = 0;
         for (int b = 0; b < n_children[node]; ++b) sum += share[b] = weight(first_child[node] + b);
+        for (double& s : share) s = sum > 0 ? s / sum : 1.0 / static_cast<double>(share.size());
+        return share;
+    }
+
+    // The share of the real training cases at a node that go down each branch.
+    std::vector<double> frequencies(int node) const {
+        if (reached.empty()) return shares(node);
+        std::vector<double> share(reached.begin() + first_child[node], reached.begin() + first_child[node] + n_children[node]);
+        double sum = 0;
+        for (double weight : share) sum += weight;
         for (double& s : share) s = sum > 0 ? s / sum : 1.0 / static_cast<double>(share.size());
         return share;
     }

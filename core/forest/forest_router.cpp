@@ -9,6 +9,7 @@
 
 #include "data/tree_check.hpp"
 #include "parallel/parallel_for.hpp"
+#include "route/case_walk.hpp"
 #include "route/tree_walker.hpp"
 
 namespace worthwhile {
@@ -18,8 +19,10 @@ namespace {
 // One tree and the cases that walk down it.
 class TreeRouter {
 public:
-    TreeRouter(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors)
-        : tree_(tree), pricing_(pricing), errors_(errors), shares_(tree), walker_(tree, table, pricing, subtrees_) {
+    TreeRouter(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, bool by_share)
+        : tree_(tree), pricing_(pricing), errors_(errors), by_share_(by_share), shares_(tree, node_probabilities),
+          walker_(tree, table, pricing, subtrees_),
+          case_walker_(tree, table, pricing, errors, AnswerPolicy::majority, shares_, subtrees_, false) {
         for (int node = 0; node < tree.size(); ++node) pure_.push_back(pure_leaf(node));
         if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree, pricing.n_tests());
     }
@@ -29,7 +32,7 @@ public:
         double price;  // what the case pays on top of what it has paid before
     };
 
-    // Adds the class weights of the leaf to `counts`.
+    // Adds the class weights, or shares, of the leaf to `counts`.
     Vote vote(std::size_t row, TestSet& paid, double* counts) const {
         TestSet charged = paid;
         const int leaf = walker_.walk(0, row, charged);
@@ -55,7 +58,7 @@ private:
     };
 
     // Class weights of a leaf. An empty one stands for a single case with the class shares of the nearest node above that has any.
-    const double* counts_at(int node) const { return tree_.weight(node) > 0 ? tree_.class_weights(node) : shares_.at(node); }
+    const double* counts_at(int node) const { return tree_.weight(node) > 0 && !by_share_ ? tree_.class_weights(node) : shares_.at(node); }
     void add_counts(int leaf, double* counts) const {
         if (const PureLeaf& pure = pure_[static_cast<std::size_t>(leaf)]; pure.of_class >= 0) {
             counts[pure.of_class] += pure.weight;
@@ -71,7 +74,7 @@ private:
         for (int c = 0; c < tree_.n_classes; ++c) {
             if (tree_.class_weights(node)[c] <= 0) continue;
             if (found.of_class >= 0) return {0, -1};
-            found = {tree_.class_weights(node)[c], c};
+            found = {by_share_ ? 1 : tree_.class_weights(node)[c], c};
         }
         return found;
     }
@@ -85,26 +88,24 @@ private:
 
     // A case without some value that the tree asks for: it ends in several leaves.
     Vote mixed_vote(std::size_t row, TestSet& paid, double* counts) const {
-        std::vector<double> mix(static_cast<std::size_t>(tree_.n_classes), 0.0);
-        auto add = [&](int leaf, double share) {
-            for (int c = 0; c < tree_.n_classes; ++c) {
-                mix[static_cast<std::size_t>(c)] += share * shares_.at(leaf)[c];
-                counts[c] += share * counts_at(leaf)[c];
-            }
-        };
-        const int only = walker_.each_leaf(0, row, 1.0, add);
-        TestSet charged = paid;
-        walker_.charge(0, row, paid, charged);
-        return {only >= 0 ? tree_.answer[only] : static_cast<int32_t>(errors_.best_answer(mix.data(), AnswerPolicy::majority)),
-                pay(row, charged, paid)};
+        CaseState state{.charged = paid, .seen = TestSet(pricing_.n_tests())};
+        case_walker_.walk(row, {}, state);
+        for (const CasePart& part : state.parts)
+            for (int c = 0; c < tree_.n_classes; ++c) counts[c] += part.share * counts_at(part.node)[c];
+        const std::vector<double> mix = case_walker_.mixture(state.parts);
+        return {state.divided() ? static_cast<int32_t>(errors_.best_answer(mix.data(), AnswerPolicy::majority))
+                                : tree_.answer[state.parts[0].node],
+                pay(row, state.charged, paid)};
     }
 
     const Tree& tree_;
     const Pricing& pricing_;
     const ErrorCosts& errors_;
+    const bool by_share_;
     const NodeShares shares_;
     SubtreeTests subtrees_;  // made if a test is delayed
     const TreeWalker walker_;
+    const CaseWalker case_walker_;
     std::vector<PureLeaf> pure_;
 };
 
@@ -175,8 +176,8 @@ private:
 
 }  // namespace
 
-ForestRouter::ForestRouter(const Table& table, Pricing pricing, const ErrorCosts& errors)
-    : table_(table), pricing_(std::move(pricing)), errors_(errors), paid_(table.n_cases, TestSet(pricing_.n_tests())) {}
+ForestRouter::ForestRouter(const Table& table, Pricing pricing, const ErrorCosts& errors, bool shares)
+    : table_(table), pricing_(std::move(pricing)), errors_(errors), shares_(shares), paid_(table.n_cases, TestSet(pricing_.n_tests())) {}
 
 // Votes are counted by class: a tree of a forest has no other answers.
 void ForestRouter::check(const Tree& tree) const {
@@ -197,7 +198,7 @@ TreeVotes ForestRouter::consult(const Tree& tree, std::span<const uint8_t> who, 
     check(tree);
     TreeVotes out{std::vector<int32_t>(n, -1), std::vector<double>(n * static_cast<std::size_t>(tree.n_classes), 0.0),
                   std::vector<double>(n, 0.0)};
-    const TreeRouter router(tree, table_, pricing_, errors_);
+    const TreeRouter router(tree, table_, pricing_, errors_, shares_);
     parallel_for(static_cast<int>((n + kChunk - 1) / kChunk), n_threads, [&](int chunk, int thread) {
         if (thread == 0) cancellation.poll();
         const std::size_t end = std::min(n, (static_cast<std::size_t>(chunk) + 1) * kChunk);
@@ -221,7 +222,7 @@ ForestVotes ForestRouter::consult_all(const std::vector<const Tree*>& trees, int
     for (const Tree* tree : trees) check(*tree);
     const bool quick = !pricing_.any_delayed() && FastTree::can_walk(trees, table_);
     for (const Tree* tree : trees) {
-        routers.emplace_back(*tree, table_, pricing_, errors_);
+        routers.emplace_back(*tree, table_, pricing_, errors_, shares_);
         if (quick) fast.emplace_back(*tree, table_);
     }
     const auto note = [&](std::size_t row, const TreeRouter::Vote& vote) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -41,7 +42,7 @@ struct Choice {
     bool better_than(const Choice& other) const {
         if (!valid() || !other.valid()) return valid();
         const double mine = price * other.drop, its = other.price * drop;
-        if (mine != its) return mine < its;
+        if (std::abs(mine - its) > 1e-12 * its) return mine < its;  // rounding, which depends on the currency, should not decide
         if (drop != other.drop) return drop > other.drop;
         return column < other.column;
     }
@@ -103,7 +104,7 @@ private:
         width_ = k_;
         here_ = impurity(counts);
         Choice best;
-        if (here_ > 0 && task.depth < std::min(policy_.max_depth, kDeepest)) {
+        if (here_ > 0 && task.depth < std::min(policy_.max_depth, kDeepest) && !late()) {
             lay_out(counts, task.first_case);
             columns_.resize(task.last_column);
             best = best_choice(task, cancellation);
@@ -148,7 +149,10 @@ private:
                 columns_.push_back(column);
                 continue;
             }
-            if (n_ > 10000) cancellation.poll();
+            if (n_ > 10000) {
+                cancellation.poll();
+                if (late()) return {};
+            }
             bool various = false;
             const Choice choice = data_.table.columns[static_cast<std::size_t>(column)].numeric() ? numeric(column, task, various)
                                                                                                   : nominal(column, task, various);
@@ -162,6 +166,9 @@ private:
 
     // By a column to its right: all impurity is gone, at the lowest price.
     bool cannot_be_beaten(const Choice& best) const { return best.valid() && best.drop >= here_ && best.price <= least_price_; }
+
+    // Asking the clock for every node makes no difference: a node takes far longer.
+    bool late() const { return policy_.deadline != Clock::time_point::max() && Clock::now() >= policy_.deadline; }
 
     bool may_ask(int column) const { return policy_.asks.empty() || policy_.asks[static_cast<std::size_t>(column)]; }
 
@@ -518,10 +525,12 @@ std::vector<Tree> grow_greedy_trees(const TrainingSet& data, const ColumnStore& 
     std::vector<Tree> trees(policy.seeds.size());
     cancellable_for(static_cast<int>(trees.size()), policy.n_threads, cancellation, [&](int i, int, Cancellation& own) {
         const auto number = static_cast<std::size_t>(i);
+        if (i > 0 && Clock::now() >= policy.deadline) return;
         TrainingSet drawn = data;
         drawn.weights = data.weights.subspan(number * n, n);
         trees[number] = GreedyTree(drawn, store, pricing, policy, policy.seeds[number]).grow(own);
     });
+    std::erase_if(trees, [](const Tree& tree) { return tree.size() == 0; });  // not begun
     return trees;
 }
 

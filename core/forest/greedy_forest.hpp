@@ -22,11 +22,13 @@ struct ForestPolicy {
     int max_depth = 0;
     std::vector<uint8_t> asks;    // by test, whether it may be asked; empty: all
     std::vector<uint64_t> seeds;  // one for each tree
+    Clock::time_point deadline = Clock::time_point::max();
     int n_threads = 1;
 };
 
 // GreedyTree (Nan et al. 2015, Algorithm 1), one for each seed, on threads. The weights of the data, trees x cases, say how often each tree has
-// drawn each case; cases of weight 0 are left out.
+// drawn each case; cases of weight 0 are left out. After the deadline, nodes are not split any more, and no tree but the first is begun: there may be
+// fewer trees than seeds.
 std::vector<Tree> grow_greedy_trees(const TrainingSet& data, const ColumnStore& store, const Pricing& pricing, const ForestPolicy& policy,
                                     Cancellation& cancellation);
 

@@ -243,7 +243,7 @@ public:
 private:
     double as_leaf(int node) const {
         const double* weights = tree_.class_weights(node);
-        return leaf_cost(errors_, weights, errors_.best_answer(weights, policy_.answer), policy_.confidence);
+        return leaf_cost(errors_, weights, errors_.best_answer(weights, policy_.answer), policy_.confidence) + policy_.leaf_price;
     }
 
     Value prune(int node, const Cases& cases, const TestSet& path) {

@@ -13,6 +13,7 @@ struct PrunePolicy {
     double confidence = 0.25;
     bool raise_subtrees = true;
     AnswerPolicy answer = AnswerPolicy::majority;
+    double leaf_price = 0;  // by cost: what every leaf costs on top, to get fewer of them
 };
 
 // C4.5: by the pessimistic number of errors.

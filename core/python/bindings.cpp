@@ -21,6 +21,7 @@
 #include "forest/greedy_forest.hpp"
 #include "grow/nominal_counts.hpp"
 #include "parallel/thread_pool.hpp"
+#include "route/case_walk.hpp"
 #include "route/router.hpp"
 #include "route/tree_walker.hpp"
 #include "search/learn.hpp"
@@ -256,6 +257,8 @@ struct Policy : LearnPolicy {
         prune.confidence = given.take<double>("confidence");
         check_confidence(prune.confidence);
         prune.raise_subtrees = given.take<bool>("raise_subtrees");
+        max_leaves = given.take<int>("max_leaves", std::numeric_limits<int>::max());
+        check(max_leaves >= 1, "'max_leaves' must be at least 1");
         prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
         given.finish();
         grow.biases = biases;
@@ -291,6 +294,14 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
     tree.answer = ints("answer");
     const auto weights = given.take<Contiguous2<double>>("weights");
     tree.weights.assign(weights.data(), weights.data() + weights.size());
+    if (const auto own = given.take<Optional2<double>>("probabilities", std::nullopt)) {
+        check_shape(*own, tree.test.size(), static_cast<std::size_t>(n_classes), "'probabilities'");
+        tree.probabilities.assign(own->data(), own->data() + own->size());
+    }
+    if (const auto reached = given.take<Optional1<double>>("reached", std::nullopt)) {
+        check_length(reached->shape(0), tree.test.size(), "'reached'");
+        tree.reached = to_vector(*reached);
+    }
     given.finish();
     check_nodes(tree);
     return tree;
@@ -411,6 +422,7 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.max_depth = given.take<int>("max_depth");
     policy.n_threads = given.take<int>("n_threads");
     policy.seeds = given.take<std::vector<uint64_t>>("seeds");
+    policy.deadline = after(given.take<double>("seconds", 1e9));
     if (const auto asks = given.take<Optional1<uint8_t>>("asks", std::nullopt)) {
         check_length(asks->shape(0), table.table.columns.size(), "'asks'");
         policy.asks = to_vector(*asks);
@@ -451,12 +463,38 @@ nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1
         run([&](Cancellation& cancellation) { return sample_trees(cases.data, pricing.pricing, errors, policy.grow, n, cancellation); }));
 }
 
+std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
+    return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)};
+}
+
+// The class weights of some cases at every node of a tree, as if it had been grown from them.
+nb::ndarray<nb::numpy, double> recounted(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes,
+                                         Optional1<double> weights) {
+    const TrainingSet data = make_training(table, classes, tree.n_classes, weights);
+    Tree counted = tree;
+    run([&](Cancellation&) { recount(counted, data); });
+    return to_numpy(std::move(counted.weights), nodes_by_classes(tree));
+}
+
 // What a tree is expected to cost per case.
 double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                  const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
     check_tree(tree, table.table, pricing.pricing, errors);
     return run([&](Cancellation& cancellation) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, cancellation); });
+}
+
+// The cheapest part of a tree that has at most as many leaves as the policy allows.
+Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                     const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
+    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    check_tree(tree, table.table, pricing.pricing, errors);
+    return run([&](Cancellation& cancellation) {
+        Tree part = tree;
+        limit_leaves(part, data, pricing.pricing, errors, policy.prune, policy.max_leaves, cancellation);
+        assign_answers(part, errors, policy.prune.answer);
+        return part;
+    });
 }
 
 // The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
@@ -523,7 +561,7 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     for (std::size_t c = 0; c < table.table.columns.size(); ++c)
         check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(),
               "a column of the cases is of another kind (numeric or nominal)");
-    const RouteRequest request{.answers = true, .prices = true, .shares = true, .charged = true};
+    const RouteRequest request{.answers = true, .prices = true, .shares = true, .charged = true, .may_stop = false};
     const std::size_t n = cases.table.n_cases;
     Routes all = run([&](Cancellation& cancellation) {
         Routes out;
@@ -552,6 +590,56 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     return to_arrays(std::move(all), request, n, errors.n_classes, pricing.pricing.n_tests());
 }
 
+std::vector<int> members(const TestSet& tests) {
+    std::vector<int> found;
+    tests.each([&](int t) { found.push_back(t); });
+    return found;
+}
+
+// The path of the first case of a table, of whose values only those in `known` are known yet.
+nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
+                   const std::vector<int>& known, const std::vector<int>& paid, const std::vector<int>& also_paid, bool may_stop) {
+    const Pricing& priced = pricing.pricing;
+    check_tree(tree, table.table, priced, errors);
+    check(table.table.n_cases == 1, "one case is walked at a time");
+    const auto to_set = [&](const std::vector<int>& tests) {
+        TestSet set(priced.n_tests());
+        for (int t : tests) {
+            check(t >= 0 && t < priced.n_tests(), "there is no test ", std::to_string(t));
+            set.add(t);
+        }
+        return set;
+    };
+    std::vector<uint8_t> mask(static_cast<std::size_t>(priced.n_tests()), 0);
+    to_set(known).each([&](int t) { mask[static_cast<std::size_t>(t)] = 1; });
+    SubtreeTests subtrees;
+    if (priced.any_delayed()) subtrees = SubtreeTests(tree, priced.n_tests());
+    const NodeShares shares(tree, node_probabilities);
+    const CaseWalker walker(tree, table.table, priced, errors, policy, shares, subtrees, may_stop);
+    CaseState state{.charged = to_set(paid), .seen = TestSet(priced.n_tests())};
+    walker.walk(0, mask, state, true);
+    nb::list parts, steps;
+    for (const CasePart& part : state.parts) parts.append(nb::make_tuple(part.node, part.share));
+    for (const CaseStep& step : state.steps)
+        steps.append(nb::make_tuple(step.node, step.branch, step.price, step.paid_before, members(step.commits), members(step.charged)));
+    nb::dict out;
+    out["parts"] = parts;
+    out["steps"] = steps;
+    out["charged"] = members(state.charged);
+    out["waiting"] = state.waiting;
+    out["rejected"] = state.rejected;
+    out["rejected_cost"] = state.rejected_cost;
+    out["shares"] = to_numpy(walker.mixture(state.parts));
+    const bool figures = may_stop && tree.weight(0) > 0;
+    out["go_on_cost"] = std::nan("");
+    if (state.waiting >= 0) {
+        const CaseOrder order = walker.order(0, mask, state, state.waiting);
+        out["order"] = nb::make_tuple(members(order.charged), members(order.commits), order.delayed);
+        if (figures) out["go_on_cost"] = walker.cost_of_going_on(0, mask, state, to_set(also_paid));
+    }
+    return out;
+}
+
 using VoteArrays = std::tuple<nb::object, nb::object, nb::object>;
 
 // A forest's router and the prices by case that it looks into.
@@ -560,8 +648,8 @@ struct OwnedForestRouter {
     ForestRouter router;
     std::size_t n_cases, n_tests;
 
-    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices)
-        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors),
+    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices, bool shares)
+        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors, shares),
           n_cases(table.table.n_cases), n_tests(table.table.columns.size()) {}
 
     VoteArrays consult(const Tree& tree, Optional1<uint8_t> who, int n_threads) {
@@ -588,10 +676,6 @@ struct OwnedForestRouter {
 template <class T>
 auto field(std::vector<T> Tree::* member) {
     return [member](const Tree& tree) { return to_numpy(tree.*member); };
-}
-
-std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
-    return {static_cast<std::size_t>(tree.size()), static_cast<std::size_t>(tree.n_classes)};
 }
 
 void define_classes(nb::module_& m) {
@@ -624,15 +708,19 @@ void define_classes(nb::module_& m) {
         .def_prop_ro(
             "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
         .def(
-            "shares", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
-            "The class shares of every node.");
+            "shares", [](const Tree& tree) { return to_numpy(node_probabilities(tree), nodes_by_classes(tree)); },
+            "The class probabilities of every node: those of the tree if it has any, else by its weights.")
+        .def(
+            "votes", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
+            "The class shares of every node by its weights: what majority answers are made from.")
+        .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
-        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>>(), nb::keep_alive<1, 2>(),
-             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none())
+        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>, bool>(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none(), "shares"_a = false)
         .def("consult", &OwnedForestRouter::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
-             "Walk the cases down one more tree: (answers, class weights of the leaves, what they pay more).")
+             "Walk the cases down one more tree: (answers, class weights or shares of the leaves, what they pay more).")
         .def("consult_all", &OwnedForestRouter::consult_all, "trees"_a, "n_threads"_a = 1,
-             "Walk the cases down all of these trees: (votes, class weights of the leaves, prices).")
+             "Walk the cases down all of these trees: (votes, class weights or shares of the leaves, prices).")
         .def("charged", &OwnedForestRouter::charged, nb::rv_policy::move,
              "The tests that each case has been charged for so far, 64 bits to a word: cases x words.");
 }
@@ -662,6 +750,8 @@ void define_functions(nb::module_& m) {
           "seconds"_a, "seconds_more"_a, "Grow and prune one tree with look-ahead.");
     m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a,
           "policy"_a, "n"_a, "Sample trees and return what each is expected to cost per case.");
+    m.def("with_few_leaves", &with_few_leaves, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
+          "Return the part of a tree with the lowest expected cost that has at most as many leaves as the policy allows.");
     m.def("tree_cost", &tree_cost, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "What a tree is expected to cost per case.");
     m.def("try_biases", &try_biases, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
@@ -682,6 +772,13 @@ void define_functions(nb::module_& m) {
         "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "answers"_a = false, "prices"_a = false,
         "shares"_a = false, "charged"_a = false, "n_threads"_a = 1, "case_prices"_a.none() = nb::none(),
         "Walk cases down a tree: (answers, prices, class shares, charged tests as bits), each None unless requested.");
+    m.def(
+        "walk_case",
+        [](const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, bool least_cost,
+           const std::vector<int>& known, const std::vector<int>& paid, const std::vector<int>& also_paid,
+           bool may_stop) { return walk_case(tree, table, pricing, errors, answer_policy(least_cost), known, paid, also_paid, may_stop); },
+        "tree"_a, "table"_a, "pricing"_a, "errors"_a, nb::kw_only(), "least_cost"_a, "known"_a, "paid"_a, "also_paid"_a, "may_stop"_a,
+        "Walk one case as far as it is known: where it stands, what it was charged, what it waits for and what going on costs.");
     m.def("route_lazily", &route_lazily, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, "cases"_a,
           "Grow, for each case, what it sees of the tree, and walk it.");
     m.def(

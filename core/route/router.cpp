@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "parallel/parallel_for.hpp"
+#include "route/case_walk.hpp"
 #include "route/tree_walker.hpp"
 
 namespace worthwhile {
@@ -21,8 +22,10 @@ class Router {
 public:
     Router(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
            const RouteRequest& request)
-        : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request), shares_(tree),
-          walker_(tree, table, pricing, subtrees_) {
+        : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request),
+          shares_(tree, node_probabilities), votes_(tree, node_shares), walker_(tree, table, pricing, subtrees_),
+          case_walker_(tree, table, pricing, errors, policy, shares_, subtrees_, request.may_stop) {
+        if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree_, pricing_.n_tests());
         prepare_fast_walk();
         if (request.prices || request.charged) charge_leaves();
     }
@@ -97,26 +100,34 @@ private:
         for (std::size_t j = 0; j < kAtOnce; ++j) finish(missing[j] ? -1 : at[j], row + j, out);
     }
 
+    // The answer of a divided case: by its class probabilities, or by the votes of the training cases.
+    int answer_of(const std::vector<CasePart>& parts, const std::vector<double>& probabilities) const {
+        if (policy_ == AnswerPolicy::least_cost) return errors_.best_answer(probabilities.data(), policy_);
+        std::vector<double> votes(probabilities.size(), 0.0);
+        for (const CasePart& part : parts)
+            for (std::size_t c = 0; c < votes.size(); ++c) votes[c] += part.share * votes_.at(part.node)[c];
+        return errors_.best_answer(votes.data(), policy_);
+    }
+
     // `leaf`: where the case ends, or -1 if a value that the tree asks for is missing.
     void finish(int leaf, std::size_t row, Routes& out) const {
         const std::size_t k = static_cast<std::size_t>(tree_.n_classes);
+        const TestSet nothing(pricing_.n_tests());
+        TestSet walked = nothing;
         if (leaf >= 0) {
             if (request_.answers) out.answer[row] = tree_.answer[leaf];
             if (request_.shares) std::copy_n(shares_.at(leaf), k, out.shares.data() + row * k);
         } else {
-            std::vector<double> mix(k, 0.0);
-            auto add = [&](int at, double share) {
-                for (std::size_t c = 0; c < k; ++c) mix[c] += share * shares_.at(at)[c];
-            };
-            const int only = walker_.each_leaf(0, row, 1.0, add);
-            if (request_.answers) out.answer[row] = only >= 0 ? tree_.answer[only] : errors_.best_answer(mix.data(), policy_);
+            CaseState state{.charged = nothing, .seen = nothing};
+            case_walker_.walk(row, {}, state);
+            const std::vector<double> mix = case_walker_.mixture(state.parts);
+            if (request_.answers) out.answer[row] = state.divided() ? answer_of(state.parts, mix) : tree_.answer[state.parts[0].node];
             if (request_.shares) std::copy(mix.begin(), mix.end(), out.shares.data() + row * k);
+            walked = std::move(state.charged);
         }
         if (!request_.prices && !request_.charged) return;
-        const TestSet nothing(pricing_.n_tests());
         const bool plain = leaf >= 0 && pays_as_everybody(leaf, row);
-        TestSet walked = nothing;
-        if (!plain) walker_.charge(0, row, nothing, walked);
+        if (leaf >= 0 && !plain) walker_.walk(0, row, walked);
         const TestSet& charged = plain ? leaf_charged_[static_cast<std::size_t>(leaf)] : walked;
         if (request_.prices)
             out.price[row] =
@@ -133,7 +144,6 @@ private:
 
     // What a case with all values is charged for on the way to each leaf: worked out once per leaf.
     void charge_leaves() {
-        if (pricing_.any_delayed()) subtrees_ = SubtreeTests(tree_, pricing_.n_tests());
         leaf_price_.assign(tree_.size(), 0.0);
         leaf_charged_.resize(tree_.size());
         order_.assign(tree_.size(), -1);
@@ -177,8 +187,9 @@ private:
     const ErrorCosts& errors_;
     const AnswerPolicy policy_;
     const RouteRequest request_;
-    const NodeShares shares_;
+    const NodeShares shares_, votes_;  // probabilities, and what answers of cases in several leaves are made from
     const TreeWalker walker_;
+    const CaseWalker case_walker_;
     std::vector<FastNode> fast_;
     std::ptrdiff_t stride_ = 1;
     const char* row_start_ = nullptr;

@@ -22,6 +22,7 @@ struct Routes {
 struct RouteRequest {
     bool answers = false, prices = false, shares = false, charged = false;
     int n_threads = 1;
+    bool may_stop = true;  // whether a case with an unavailable test stops where no further test pays; that needs the whole tree
 };
 
 Routes route(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,

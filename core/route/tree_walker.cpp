@@ -21,4 +21,6 @@ std::vector<double> node_shares(const Tree& tree) {
     return shares;
 }
 
+std::vector<double> node_probabilities(const Tree& tree) { return tree.probabilities.empty() ? node_shares(tree) : tree.probabilities; }
+
 }  // namespace worthwhile

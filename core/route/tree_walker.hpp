@@ -15,17 +15,21 @@ namespace worthwhile {
 // or for all classes equally if that is no class.
 std::vector<double> node_shares(const Tree& tree);
 
-// The same, made when they are first needed: most calls only want answers, and have no missing value.
+// The class probabilities of a case at every node: those of the tree if it has any, else the shares.
+std::vector<double> node_probabilities(const Tree& tree);
+
+// Either of them, made when they are first needed: most calls only want answers, and have no missing value.
 class NodeShares {
 public:
-    explicit NodeShares(const Tree& tree) : tree_(tree) {}
+    NodeShares(const Tree& tree, std::vector<double> (*make)(const Tree&)) : tree_(tree), make_(make) {}
     const double* at(int node) const {
-        std::call_once(made_, [&] { shares_ = node_shares(tree_); });
+        std::call_once(made_, [&] { shares_ = make_(tree_); });
         return shares_.data() + static_cast<std::size_t>(node) * static_cast<std::size_t>(tree_.n_classes);
     }
 
 private:
     const Tree& tree_;
+    std::vector<double> (*make_)(const Tree&);
     mutable std::once_flag made_;
     mutable std::vector<double> shares_;
 };
@@ -62,23 +66,6 @@ public:
         node = walk(node, row, mine);
         each_branch(node, [&](int child, double) { charge(child, row, mine, charged); });
         charged.unite(mine);
-    }
-
-    // Calls visit(leaf, share) for every leaf that a case ends in. Returns the leaf if there is only one, else -1.
-    template <class Visit>
-    int each_leaf(int node, std::size_t row, double share, Visit& visit) const {
-        for (int child; !tree_.leaf(node); node = child)
-            if ((child = next(node, row)) < 0) break;
-        if (tree_.leaf(node)) {
-            visit(node, share);
-            return node;
-        }
-        int visited = 0, only = -1;
-        each_branch(node, [&](int child, double part) {
-            only = each_leaf(child, row, share * part, visit);
-            ++visited;
-        });
-        return visited == 1 ? only : -1;
     }
 
 private:

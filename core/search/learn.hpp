@@ -1,8 +1,11 @@
 // One tree from cases to answers: grown, pruned, with its final thresholds and answers.
 #pragma once
 
+#include <limits>
+
 #include "grow/grower.hpp"
 #include "grow/thresholds.hpp"
+#include "prune/leaf_limit.hpp"
 #include "prune/pruner.hpp"
 
 namespace worthwhile {
@@ -13,6 +16,7 @@ struct LearnPolicy {
     GrowPolicy grow;
     PrunePolicy prune;
     Pruning pruning = Pruning::none;
+    int max_leaves = std::numeric_limits<int>::max();
 };
 
 // Prunes a tree that was grown from `data` and gives it its final thresholds and answers.
@@ -21,6 +25,7 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     if (policy.pruning == Pruning::pessimistic) prune_by_errors(tree, data, policy.prune, cancellation);
     if (policy.pruning == Pruning::cost) prune_by_cost(tree, data, pricing, errors, policy.prune, cancellation);
     if (policy.pruning != Pruning::none) tree = tree.compact();
+    limit_leaves(tree, data, pricing, errors, policy.prune, policy.max_leaves, cancellation);
     snap_thresholds(tree, data);
     assign_answers(tree, errors, policy.grow.answer);
     return tree;

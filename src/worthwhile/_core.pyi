@@ -1,5 +1,8 @@
 """Types of the compiled core (core/python/bindings.cpp)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -44,6 +47,7 @@ class Policy:
         prune: str,
         confidence: float,
         raise_subtrees: bool,
+        max_leaves: int = ...,
         n_threads: int,
         biases: _Floats | None = None,
     ) -> None: ...
@@ -73,6 +77,8 @@ class Tree:
         maps: _Ints,
         answer: _Ints,
         weights: _Floats,
+        probabilities: _Floats | None = None,
+        reached: _Floats | None = None,
     ) -> None: ...
     test: _Ints
     threshold: _Floats
@@ -84,9 +90,18 @@ class Tree:
     answer: _Ints
     weights: _Floats
     def shares(self) -> _Floats: ...
+    def votes(self) -> _Floats: ...
+    def recounted(self, table: Table, classes: _Ints, weights: _Floats | None) -> _Floats: ...
 
 class ForestRouter:
-    def __init__(self, table: Table, pricing: Pricing, errors: Errors, case_prices: _Floats | None = None) -> None: ...
+    def __init__(
+        self,
+        table: Table,
+        pricing: Pricing,
+        errors: Errors,
+        case_prices: _Floats | None = None,
+        shares: bool = False,
+    ) -> None: ...
     def consult(
         self, tree: Tree, who: npt.NDArray[np.uint8] | None = None, n_threads: int = 1
     ) -> tuple[_Ints, _Floats, _Floats]: ...
@@ -119,6 +134,7 @@ def grow_forest(
     seeds: list[int],
     n_threads: int,
     asks: npt.NDArray[np.uint8] | None = None,
+    seconds: float = ...,
 ) -> list[Tree]: ...
 def impurity(name: str, counts: _Floats, parameter: float) -> float: ...
 def grow_ahead(
@@ -135,6 +151,15 @@ def grow_ahead(
 def sample_costs(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy, n: int
 ) -> _Floats: ...
+def with_few_leaves(
+    tree: Tree,
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    policy: Policy,
+) -> Tree: ...
 def tree_cost(
     tree: Tree,
     table: Table,
@@ -179,6 +204,18 @@ def route(
     n_threads: int = 1,
     case_prices: _Floats | None = None,
 ) -> _Routes: ...
+def walk_case(
+    tree: Tree,
+    table: Table,
+    pricing: Pricing,
+    errors: Errors,
+    *,
+    least_cost: bool,
+    known: Sequence[int],
+    paid: Sequence[int],
+    also_paid: Sequence[int],
+    may_stop: bool,
+) -> dict[str, Any]: ...
 def route_lazily(
     table: Table,
     classes: _Ints,

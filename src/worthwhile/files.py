@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import re
@@ -10,22 +11,67 @@ import secrets
 import stat
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["make_folder", "open_stream", "read_text", "warn_of_formulas", "write_file", "write_text"]
+__all__ = ["guess_encoding", "make_folder", "open_stream", "read_text", "warn_of_formulas", "write_file", "write_text"]
 
 MAX_LINKS = 40  # from one link to the next, as Linux has it
+NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"  # bytes that mean nothing in Windows' Western code page
 _STREAM = re.compile(r"/dev/(?:std(in|out|err)|fd/(\d+))|/proc/self/fd/(\d+)")
 
 
-def read_text(path: Path) -> str:
-    """Return the content of a UTF-8 file."""
+def guess_encoding(blocks: Iterable[bytes]) -> str | None:
+    """Return the encoding of a text: UTF-8 or UTF-16, otherwise cp1252, which Western versions of Windows use.
+
+    None: it is none of these.
+
+    Examples
+    --------
+    >>> guess_encoding(["Müller".encode()]), guess_encoding(["Müller".encode("cp1252")]), guess_encoding([bytes([129])])
+    ('utf-8-sig', 'cp1252', None)
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    is_first = is_utf8 = is_cp1252 = True
+    for block in blocks:
+        if is_first and (found := _utf16(block)) is not None:
+            return found
+        is_first = False
+        if block.isascii() and not decoder.getstate()[0]:
+            continue
+        is_cp1252 = is_cp1252 and not any(byte in block for byte in NOT_CP1252)
+        try:
+            if is_utf8:
+                decoder.decode(block)
+        except UnicodeDecodeError:
+            is_utf8 = False
+        if not is_utf8 and not is_cp1252:
+            return None
+    if is_utf8 and not decoder.getstate()[0]:
+        return "utf-8-sig"  # with or without a byte order mark
+    return "cp1252" if is_cp1252 else None
+
+
+def _utf16(start: bytes) -> str | None:
+    """Recognise UTF-16 by its byte order mark, or by the zeros that every second byte of a Latin text is."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    sample = start[:1000]
+    for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[::2])):
+        if len(zeros) > 1 and zeros.count(0) > 0.6 * len(zeros) > 2.5 * (sample.count(0) - zeros.count(0)):
+            return encoding
+    return None
+
+
+def read_text(path: Path, guess: bool = False) -> str:
+    """Return the content of a UTF-8 file; with `guess`, also of one that Windows wrote in another encoding."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file")
     if not path.is_file():
         raise ValueError(f"{path}: is not a file")
     try:
-        return path.read_bytes().decode("utf-8-sig")  # spreadsheets write a byte order mark
+        content = path.read_bytes()
+        return content.decode((guess and guess_encoding([content])) or "utf-8-sig")  # spreadsheets write a mark
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is not UTF-8 text (byte {error.start}); save the file as UTF-8") from None
     except OSError as error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 __all__ = ["amount", "enumeration", "percent"]
 
 
 def amount(money: float, fine: bool = False) -> str:
-    """Return an amount with two decimals; zero has no minus sign.
+    """Return an amount with two decimals, or with two significant digits if it is small; zero has no minus sign.
+
+    Amounts below half a millionth are rounding errors and shown as zero.
 
     Parameters
     ----------
@@ -18,14 +21,18 @@ def amount(money: float, fine: bool = False) -> str:
 
     Examples
     --------
-    >>> amount(7.268), amount(-1e-12), amount(0.0714)
-    ('7.27', '0.00', '0.07')
-    >>> amount(7.268, fine=True), amount(-1e-12, fine=True), amount(0.0714, fine=True)
-    ('7.27', '0.00', '0.071')
+    >>> amount(7.268), amount(-1e-12), amount(0.0714), amount(0.0042), amount(-0.05)
+    ('7.27', '0.00', '0.071', '0.0042', '-0.05')
+    >>> amount(7.268, fine=True), amount(-1e-12, fine=True), amount(0.714, fine=True)
+    ('7.27', '0.00', '0.714')
     """
-    if fine and 0 < abs(round(money, 3)) < 1:
-        return f"{money:.3f}"
-    return f"{round(money, 2) + 0.0:.2f}"
+    size = abs(money)
+    if size < 5e-7:
+        return "0.00"
+    if size < 0.0995:
+        text = f"{money:.{1 - math.floor(math.log10(size))}f}"
+        return text.rstrip("0").ljust(text.index(".") + 3, "0")
+    return f"{money:.3f}" if fine and round(size, 3) < 1 else f"{money:.2f}"
 
 
 def percent(share: float) -> str:

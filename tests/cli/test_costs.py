@@ -1,8 +1,10 @@
 """`worthwhile costs`: starter price lists, and checks."""
 
+import pytest
+
 import worthwhile as ww
 from command_line import run_joined as run
-from command_line import write_table
+from command_line import write, write_table
 from worthwhile.cli.costs import _starter
 from worthwhile.costs import files
 
@@ -85,3 +87,19 @@ def test_a_starter_for_many_classes_is_written_in_one_pass(monkeypatch):
     text = _starter("t", ["age", "sex"], [f"c{i}" for i in range(300)])
     assert "errors = 20.0" in text
     assert len(written) < 300
+
+
+@pytest.mark.usefixtures("good_files")
+def test_check_without_a_target_does_not_call_the_class_free(capsys):
+    code, out, _ = run(capsys, "costs", "check", "costs.toml", "good.csv")
+    assert code == 0
+    said = " ".join(out.split())
+    assert "the target is class, which has the classes of the error costs; free: pain." in said
+    write("uniform.toml", "errors = 50\n[tests]\nage = 1.0\nchol = 5.0\n")
+    said = " ".join(run(capsys, "costs", "check", "uniform.toml", "good.csv")[1].split())
+    assert "without a price: pain, class. Which column is the target is unknown; name it with --target." in said
+    assert "free" not in said
+    write("twice.csv", "age,pain,chol,class,copy\n" + "40,none,200,sick,sick\n41,none,200,well,well\n")
+    assert "is unknown" in " ".join(run(capsys, "costs", "check", "costs.toml", "twice.csv")[1].split())
+    write("all.toml", "errors = 50\n[tests]\nage = 1.0\nchol = 5.0\npain = 1\nclass = 1\n")
+    assert "every column has a price" in " ".join(run(capsys, "costs", "check", "all.toml", "good.csv")[1].split())

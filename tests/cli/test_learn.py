@@ -1,6 +1,7 @@
 """`worthwhile learn`."""
 
 import os
+import re
 import signal
 import time
 
@@ -9,7 +10,11 @@ import pytest
 
 import worthwhile as ww
 from command_line import BAR, fails, start, write_table
+from command_line import run as run_lines
 from command_line import run_joined as run
+from worthwhile import cli
+from worthwhile.cli import common
+from worthwhile.cli.learners import LEARNERS, OPTIONS, find_learner
 
 
 def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
@@ -18,12 +23,20 @@ def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
     assert ww.load(folder / "model.json").tree_.to_text() == same.tree_.to_text()
 
 
-def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys, folder, tmp_path):
+def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     target = ["--target", "class", "--costs", folder / "heart.toml", "-o", tmp_path / "model.json"]
-    code, out, err = run(capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc")
+    code, printed, err = run_lines(capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc")
+    out = " ".join(printed.split())
     assert (code, err) == (0, "")
-    assert "303 cases, 6 numeric columns, nominal: sex, cp, fbs, restecg, exang, slope, thal" in out
-    assert "treated as numbers: ca; if they are codes, use --nominal" in out
+    assert "303 cases, 14 columns." in out
+    lines = {line.split()[0]: " ".join(line.split()) for line in printed.splitlines() if line.strip()}
+    assert lines["column"] == "column type values range missing price use"
+    assert lines["age"] == "age number 41 29 to 77 1.00 yes"
+    assert lines["thal"] == "thal category 3 fix, norm, rev 2 102.90 yes"
+    assert lines["ca"].startswith("ca number 4 0 to 3 4 100.90 yes; a code?")
+    assert lines["class"] == "class category 2 buff, sick the class"
+    assert "few values: ca; if they are codes, use --nominal" in out
     assert "DTMC was trained on 303 cases" in out
     tree = ww.load(tmp_path / "model.json").tree_
     assert f"it may ask for {', '.join(tree.tests_used())} ({len(tree.tests_used())} of 13 tests)." in out
@@ -33,9 +46,8 @@ def test_learn_says_what_it_took_the_columns_for_and_what_the_tree_costs(capsys,
     _, out, _ = run(
         capsys, "learn", folder / "heart.csv", *target, "--learner", "dtmc", "--nominal", "ca", "--drop", "age"
     )
-    assert "5 numeric columns" not in out
-    assert "4 numeric columns" in out
-    assert "ca (declared)" in out
+    assert " age number" not in out
+    assert "ca category 4 0, 1, 2, 3 4 100.90 yes, as declared" in out
     assert ww.load(tmp_path / "model.json").tree_.schema.values[10] == ("0", "1", "2", "3")
 
 
@@ -47,6 +59,32 @@ def test_learn_without_costs_says_how_to_get_a_price_list(capsys, folder, tmp_pa
     assert "tests are free, every error costs 1" in out
     assert f"worthwhile costs init {folder / 'heart.csv'} --target class -o costs.toml" in out
     assert ww.load(tmp_path / "m.json").costs is None
+
+
+def test_a_report_holds_cases_out_and_names_them(capsys, folder, tmp_path):
+    lines = (folder / "heart.csv").read_text().splitlines()
+    named = ["patient," + lines[0], *(f"P-{i:03d},{line}" for i, line in enumerate(lines[1:], 2))]
+    (tmp_path / "named.csv").write_text("\n".join(named))
+    model, report = tmp_path / "m.json", tmp_path / "report.html"
+    command = ["learn", tmp_path / "named.csv", "--target", "class", "--learner", "dtmc", "--drop", "patient"]
+    code, out, _ = run(capsys, *command, "-o", model, "--report", report)
+    assert code == 0
+    assert "(30% of the cases) are held out for the report; --test-share 0 trains on all of them." in out
+    assert "held-out cases" in out
+    cases = re.findall(r"line (\d+): patient P-(\d+)", report.read_text())
+    assert len(cases) == 10
+    assert all(int(line) == int(number) for line, number in cases)
+    code, out, _ = run(capsys, *command, "-o", model, "--report", report, "--test-share", 0)
+    assert "held out" not in out
+    assert "cost on the training cases" in report.read_text()
+
+
+def test_a_report_on_too_few_cases_holds_none_out(capsys, tmp_path):
+    (tmp_path / "few.csv").write_text("x,y\n1,a\n2,b\n")
+    command = ["learn", tmp_path / "few.csv", "--target", "y", "--learner", "dtmc"]
+    code, out, _ = run(capsys, *command, "-o", tmp_path / "m.json", "--report", tmp_path / "r.html")
+    assert (code, "held out" in out) == (0, False)
+    assert "cost on the training cases" in (tmp_path / "r.html").read_text()
 
 
 def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
@@ -88,7 +126,9 @@ def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
 def test_learners_and_their_parameters(capsys, folder, tmp_path, learner, options, words):
     known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "--jobs", "1"]
     code, out, err = run(capsys, "learn", folder / "train.csv", *known, *options, "-o", tmp_path / "m.json")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert all(line.startswith("worthwhile: warning: ") for line in err.splitlines())
+    assert ("is too small for a single tree" in err) == ("no tree fits" in words)
     assert words in out
     clf = ww.load(tmp_path / "m.json")
     assert clf.n_jobs == 1
@@ -139,6 +179,8 @@ def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path,
     code, _, err = run(capsys, "learn", folder / "train.csv", *known, *options)
     assert code == 0
     assert words in err
+    assert re.search(r"\d%", err)
+    assert re.search(r"\d:\d\d:\d\d left", err)
 
 
 @pytest.mark.parametrize(
@@ -156,12 +198,46 @@ def test_ctrl_c_saves_the_best_model_so_far(folder, tmp_path, learner, slow):
         while "best" not in seen and time.monotonic() < patience:
             seen += process.stderr.read(20)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert "the best model so far. On these cases it pays " in " ".join(out.split())
     assert err.strip().splitlines()[-1].endswith(f"stopped; the best model so far is saved: {tmp_path / 'm.json'}")
     assert "Traceback" not in err
     assert ww.load(tmp_path / "m.json").next_test({}).spent == 0
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+@pytest.mark.parametrize(("learner", "kept"), [("act", "act"), ("lsid3", "dtmc"), ("icet", "dtmc")])
+def test_after_ctrl_c_a_dtmc_tree_is_kept_where_it_costs_less(capsys, folder, tmp_path, monkeypatch, learner, kept):
+    """ACT has its first tree, which is good; LSID3's ignores costs; ICET has none."""
+
+    def interrupted(self, X, y):
+        if learner != "icet":
+            fit(self.set_params(r=1), X, y)
+        raise KeyboardInterrupt
+
+    maker = find_learner(learner)
+    fit = maker.fit
+    monkeypatch.setattr(maker, "fit", interrupted)
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "-o", tmp_path / "m.json"]
+    code, out, err = run(capsys, "learn", folder / "train.csv", *known)
+    assert code == 130
+    assert f"kept: {kept.upper()}, the best model so far. On these cases it pays" in " ".join(out.split())
+    assert "the best model so far is saved" in err
+    assert isinstance(ww.load(tmp_path / "m.json"), find_learner(kept))
+
+
+def test_a_model_that_costs_more_than_no_test_says_so(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    write_table(tmp_path / "d.csv", ["x", "y"], zip(x, np.where(x + rng.normal(size=60) > 0, "a", "b"), strict=True))
+    (tmp_path / "c.toml").write_text("errors = 5\n\n[tests]\nx = 10\n")
+    known = ["--target", "y", "--costs", tmp_path / "c.toml", "-o", tmp_path / "m.json"]
+    for learner, warned in (("c45", True), ("dtmc", False)):
+        code, _, err = run(capsys, "learn", tmp_path / "d.csv", *known, "--learner", learner)
+        assert code == 0
+        assert ("worthwhile: warning: on its own training cases the model costs 1" in err) == warned
+        assert ("no test, always" in err) == warned
 
 
 def test_ctrl_c_before_there_is_a_model(capsys, folder, tmp_path, monkeypatch):
@@ -184,6 +260,21 @@ def test_classes_that_look_like_markup(capsys, tmp_path):
     code, out, err = run(capsys, "learn", tmp_path / "d.csv", *options)
     assert (code, err) == (0, "")
     assert "“[/x]”" in out
+
+
+def test_eg2_uses_error_costs_and_a_learner_that_does_not_pay_says_so(capsys, folder, tmp_path, heart):
+    costs = heart.costs.with_errors({"buff": {"sick": 2.0}, "sick": {"buff": 5.0}})
+    costs.write(tmp_path / "costs.toml")
+    options = ["--target", "class", "--costs", tmp_path / "costs.toml", "-o", tmp_path / "model.json"]
+    words = "It costs more than no test even on the cases it was trained on"
+    _, out, _ = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
+    clf = ww.load(tmp_path / "model.json")
+    assert (clf.prune, clf.answer) == ("cost", "least-cost")
+    assert words not in out
+    as_published = ["--set", "prune=pessimistic", "--set", "answer=majority"]
+    _, out, _ = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2", *as_published)
+    assert ww.load(tmp_path / "model.json").answer == "majority"
+    assert words in out
 
 
 def learn(capsys, data, *options, target="class", costs="costs.toml"):
@@ -244,3 +335,52 @@ def test_outputs_that_cannot_be_written(capsys):
     compare = ["compare", "good.csv", "--target", "class", "--learners", "eg2,c45", "-q", "-o", "good.csv"]
     assert fails(capsys, *compare) == "good.csv: is a file, not a folder"
     assert fails(capsys, "show", "model.json", "-q", "--plot", "no/a.png").startswith("no/a.png: cannot be written")
+
+
+def test_the_help_lists_the_parameters_of_every_learner(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    code, out, _ = run_lines(capsys, "learn", "--help")
+    assert code == 0
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "variant refined or paper refined act, icet" in lines
+    assert "max_trees a whole number from 1 to 30,000 40 budget-forest" in lines
+    for learner in LEARNERS:
+        for name in find_learner(learner)._parameter_names():
+            assert name in OPTIONS or any(line.startswith(f"{name} ") for line in lines)
+
+
+def test_a_choice_may_be_called_none(folder, tmp_path):
+    known = ["learn", folder / "train.csv", "--target", "class", "-q", "-o", tmp_path / "m.json", "--learner", "c45"]
+    assert cli.run([str(a) for a in [*known, "--set", "prune=none", "--set", "max_depth=none"]]) == 0
+    model = ww.load(tmp_path / "m.json")
+    assert (model.prune, model.max_depth) == ("none", None)
+
+
+def test_reading_a_large_file_draws_a_bar(capsys, folder, tmp_path, monkeypatch):
+    for name, value in BAR.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(common, "PATIENCE", 0.0)
+    known = ["learn", folder / "train.csv", "--target", "class", "-o", tmp_path / "m.json", "--learner", "c45"]
+    assert "reading train.csv" in run(capsys, *known)[2]
+    assert run(capsys, *known, "-q") == (0, "", "")
+    monkeypatch.delenv("FORCE_COLOR")
+    assert "reading" not in run(capsys, *known)[2]  # not a terminal
+
+
+def test_a_readable_tree_and_what_it_costs(capsys, folder, tmp_path):
+    common = ["learn", folder / "heart.csv", "--target", "class", "-o", tmp_path / "model.json", "--learner", "c45"]
+    _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1")
+    full = ww.load(tmp_path / "model.json").tree_.n_leaves
+    assert full > 50
+    assert f"The tree has {full} leaves: too many to read; --readable gives the cheapest part of it" in out
+    _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1", "--readable")
+    leaves = ww.load(tmp_path / "model.json").tree_.n_leaves
+    assert 1 < leaves <= 16
+    assert f"The tree has {leaves} leaves and is expected to cost 0." in out
+    assert f"the whole tree has {full} leaves and is expected to cost 0." in out
+    _, out, _ = run(capsys, *common, "--max-leaves", "1000")
+    assert "it did not have to be cut" in out
+    _, out, _ = run(capsys, *common, "--max-leaves", "5", "--readable")
+    assert 1 < ww.load(tmp_path / "model.json").tree_.n_leaves <= 5
+    forest = ["learn", folder / "heart.csv", "--target", "class", "--learner", "budget-forest", "--readable"]
+    assert "--max-leaves: not available for budget-forest, only for act, icet, eg2" in fails(capsys, *forest)

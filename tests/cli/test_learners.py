@@ -23,3 +23,26 @@ def test_a_learner_gets_its_settings_and_limits():
     assert (clf.r, clf.time_limit, clf.random_state) == (2, 3.0, 1)
     with pytest.raises(ValueError, match="--budget: not available for act, only for budget-forest"):
         make_learner("act", {}, {"budget": 3.0})
+
+
+def test_none_is_the_name_of_a_choice_where_there_is_one():
+    clf = make_learner("c45", read_settings(["prune=none", "max_depth=none"]), {})
+    assert (clf.prune, clf.max_depth) == ("none", None)
+
+
+def test_with_a_price_list_greedy_learners_use_error_costs():
+    for name, prune, answer in [
+        ("eg2", "cost", "least-cost"),
+        ("IDX", "cost", "least-cost"),
+        ("csid3", "cost", "least-cost"),
+        ("lsid3", "pessimistic", "least-cost"),
+        ("c45", "pessimistic", "least-cost"),
+        ("c45cs", "pessimistic", "majority"),  # its weights count error costs already
+        ("dtmc", "none", "least-cost"),
+    ]:
+        clf = make_learner(name, {}, {}, with_costs=True)
+        assert (clf.prune, clf.answer) == (prune, answer)
+        assert make_learner(name, {"answer": "majority"}, {}, with_costs=True).answer == "majority"
+        assert make_learner(name, {}, {}).get_params() == find_learner(name)().get_params()
+    weighted = make_learner("eg2", {"weighting": "instance"}, {}, with_costs=True)
+    assert (weighted.prune, weighted.answer) == ("pessimistic", "majority")

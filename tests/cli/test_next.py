@@ -53,3 +53,13 @@ def test_wrong_results(capsys):
     assert "--known age: write known results as test=value" in fails(capsys, "next", "model.json", "--known", "age")
     assert fails(capsys, "next", "model.json", "--known", "agee=3") == "there is no test 'agee'; did you mean 'age'?"
     assert "age" in fails(capsys, "next", "model.json", "--known", "age=old")
+
+
+def test_results_that_others_have_paid_for(capsys, folder, monkeypatch):
+    first = ww.load(folder / "model.json").next_test({}).test
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    code, out, _ = run(capsys, "next", folder / "model.json", "--already-paid", first)
+    assert code == 0
+    assert f"Next: {first} at no extra cost" in out
+    message = fails(capsys, "next", folder / "model.json", "--already-paid", "colour")
+    assert "there is no test 'colour'" in message

@@ -36,13 +36,15 @@ def test_show_one_tree_of_a_forest(capsys, folder, tmp_path):
     _, out, _ = run(capsys, "show", model)
     assert "tree 1" in out
     assert "tree 3" in out
+    assert out.startswith("A forest of 3 trees, which vote. Per validation case tests cost 0.00 and errors ")
+    assert "expected cost" not in out  # the trees vote: none has a cost of its own
     assert cli.run(["show", str(model), "--format", "json"]) == 0
     trees = json.loads(capsys.readouterr().out)
     assert [ww.Tree.from_json(json.dumps(tree)).to_text() for tree in trees] == [
         tree.to_text() for tree in ww.load(model).trees_
     ]
     assert cli.run(["show", str(model), "--tree", "2"]) == 0
-    assert capsys.readouterr().out.rstrip("\n") == ww.load(model).trees_[1].to_text()
+    assert capsys.readouterr().out.rstrip("\n") == ww.load(model).trees_[1].to_text(expected_costs=False)
     code, _, err = run(capsys, "show", model, "--tree", 4)
     assert (code, err) == (2, f"worthwhile: {model}: there is no tree 4; the model has 3\n")
     code, out, err = run(capsys, "show", model, "--plot", tmp_path / "all.png")

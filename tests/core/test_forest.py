@@ -370,15 +370,15 @@ def test_a_delayed_test_of_an_earlier_tree_commits_to_that_tree_alone():
 
 @pytest.mark.parametrize("votes", list(product(range(3), repeat=3)))
 def test_votes_are_counted_as_by_the_oracle(votes):
-    from worthwhile.learners.forest.voting import Votes
+    from worthwhile.learners.forest.voting import AnswerRule, Votes
 
     rng = np.random.default_rng(votes)
     said = [(answer, rng.integers(0, 4, 3).astype(float), 0.0) for answer in votes]
-    poll = Votes(1, 3, 2)
-    assert poll.leaders().tolist() == [2]
+    poll = Votes(1, AnswerRule(1 - np.eye(3), np.array([0.2, 0.3, 0.5]), least_cost=False))
+    assert poll.answers().tolist() == [2]
     for answer, counts, price in said:
         poll.add(np.array([answer], dtype=np.int32), counts[None], np.array([price]))
-    assert poll.leaders().tolist() == [ref.vote(3, said, 2)]
+    assert poll.answers().tolist() == [ref.vote(3, said, 2)]
     ranked = sorted(votes.count(c) for c in range(3))
     assert poll.leads().tolist() == [ranked[-1] - ranked[-2]]
 
@@ -402,3 +402,24 @@ def test_none_is_no_tree():
     problem = ref.Problem([np.arange(4.0)], [0], [0, 0, 1, 1], 2)
     with pytest.raises(ValueError, match="'trees' must hold trees, got None"):
         router_for(problem, problem.columns).consult_all([None])
+
+
+def test_after_the_deadline_nodes_are_leaves_and_no_tree_is_begun():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=60), rng.integers(0, 2, 60)
+    problem = ref.Problem([x], [0], y, 2)
+    options = {"impurity": "pairs", "parameter": 0.0, "expected": False, "cuts": "exact", "context": False}
+    known = (
+        core_table(problem.columns, problem.n_values),
+        y.astype(np.int32),
+        2,
+        np.ones((3, 60)),
+        core_pricing(problem),
+    )
+    for seconds, expected in ((1e9, 3), (0.0, 1)):
+        grown = _core.grow_forest(
+            *known, max_depth=20, n_threads=1, seeds=[1, 2, 3], asks=None, seconds=seconds, **options
+        )
+        assert len(grown) == expected
+        assert all((len(tree.test) == 1) == (seconds == 0) for tree in grown)
+    assert grown[0].weights.tolist() == [np.bincount(y).tolist()]

@@ -333,7 +333,7 @@ def test_act_without_samples_is_eg2_pruned_by_cost(seed):
     )
     settings = {"costs": costs, "omega": 0.6, "confidence": 0.4}
     act = ww.ACTClassifier(variant="paper", r=0, **settings).fit(X, y)
-    eg2 = ww.EG2Classifier(prune="cost", context=True, answer="least-cost", **settings).fit(X, y)
+    eg2 = ww.EG2Classifier(variant="paper", prune="cost", context=True, answer="least-cost", **settings).fit(X, y)
     assert act.tree_.n_leaves > 2
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(act.tree_.nodes, name), getattr(eg2.tree_.nodes, name))

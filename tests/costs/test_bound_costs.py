@@ -52,3 +52,34 @@ def test_costs_that_do_not_fit_are_refused(columns, classes, message):
 )
 def test_uniform_errors(errors, uniform):
     assert BoundCosts.of(Costs(errors=errors), ["a"], ["x", "y"]).has_uniform_errors() is uniform
+
+
+def learning(factor=1.0, errors=((0.0, 9.1), (27.3, 0.0)), prices=(0.7, 2.9)):
+    tests = {name: price * factor for name, price in zip("ab", prices, strict=True)}
+    matrix = [[cost * factor for cost in row] for row in errors]
+    return BoundCosts.of(Costs(tests=tests, errors=matrix, classes=["x", "y"]), ["a", "b"], ["x", "y"]).learning
+
+
+@pytest.mark.parametrize("factor", [0.01, 1 / 3, 1000.0, 1e90])
+def test_learning_costs_are_the_same_numbers_in_every_currency(factor):
+    plain, other = learning(), learning(factor)
+    assert other.error_costs.tolist() == plain.error_costs.tolist()
+    assert other.unit == pytest.approx(factor * plain.unit)
+    assert other.unit == pytest.approx(factor * np.sqrt(0.7 * 2.9) / 5)
+
+
+def test_learning_costs_leave_out_what_every_answer_costs():
+    plain, other = learning(), learning(errors=((3.3, 12.4), (27.3, 0.0)))
+    assert other.error_costs.tolist() == plain.error_costs.tolist()
+    assert other.in_money(2.0, np.array([30.0, 10.0])) == pytest.approx(2 * plain.unit + 0.75 * 3.3)
+    assert plain.in_money(2.0, np.array([30.0, 10.0])) == 2 * plain.unit
+
+
+def test_learning_costs_of_free_tests_and_of_huge_amounts():
+    free = learning(prices=(0.0, 0.0))
+    assert free.unit == 27.3
+    assert free.error_costs.max() == 1
+    assert learning(errors=((0, 0), (0, 0)), prices=(0.0, 0.0)).unit == 1
+    huge = learning(errors=((-1e100, 1e100), (1.0, 0.0)), prices=(1e-100, 1e-100))
+    assert huge.unit == 1
+    assert huge.base.tolist() == [0, 0]

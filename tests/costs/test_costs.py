@@ -290,3 +290,26 @@ def test_unknown_tests_in_price_are_named(test: str, paid: object, words: list[s
 def test_long_lists_of_names_are_shortened() -> None:
     with pytest.raises(ValueError, match="'t7' and 12 more"):
         Costs(tests={f"t{i}": 1.0 for i in range(20)}).price("weight")
+
+
+def test_other_prices_keep_everything_else():
+    costs = Costs(
+        tests={"a": Test(5.0, group="g", delayed=True), "b": Test(1.0, requires=("a",))},
+        groups={"g": 2.0},
+        errors=9,
+        about={"currency": "CAD"},
+    )
+    other = costs.with_prices({"a": 3, "c": 4.5})
+    assert other.tests["a"] == Test(3.0, group="g", delayed=True)
+    assert other.tests["b"] == costs.tests["b"]
+    assert (other.price("b"), other.price("c"), costs.price("b")) == (6, 4.5, 8)
+    assert (other.errors, other.about) == (9, {"currency": "CAD"})
+    for bad, message in (
+        ({"a": -1}, "price of test 'a' must"),
+        ({"a": "x"}, "price of test 'a' must be a number, not 'x'"),
+        ({"a": Test(1.0)}, "price of test 'a' must be a number"),
+        ({1: 2.0}, "1 is not a name for a test"),
+        ([("a", 1)], "prices must be a mapping"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            costs.with_prices(bad)

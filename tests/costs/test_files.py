@@ -193,7 +193,7 @@ def test_unreadable_files(suffix: str, tmp_path: Path, monkeypatch: pytest.Monke
     path.mkdir()
     assert "is not a file" in refusal(path)
     path.rmdir()
-    path.write_bytes(b"errors = 5 # \xff\xfe")
+    path.write_bytes(b"errors = 5 # \xff\x81")
     assert "not UTF-8 text (byte 13)" in refusal(path)
 
     def fail(_: Path) -> bytes:
@@ -456,10 +456,66 @@ def test_published_thyroid_prices() -> None:
     assert {name for name, test in costs.tests.items() if test.delayed} == {"TSH", "T3", "TT4", "T4U"}
 
 
-def test_semicolons_are_named(tmp_path: Path) -> None:
-    (tmp_path / "costs.csv").write_text("kind;name;price\ntest;age;1\n")
-    with pytest.raises(ValueError, match="line 1: the columns are separated by semicolons; use commas"):
-        Costs.read(tmp_path / "costs.csv")
+def test_price_lists_from_spreadsheets(tmp_path: Path) -> None:
+    """Semicolons, decimal commas, Windows' encoding, cells that are empty: as a German Excel writes CSV."""
+    text = (
+        "kind;name;price;group;delayed;requires;answer;;\r\n"
+        "about;title;;;;;Käse, Öl;;\r\n"
+        "test;Größe;5,5;Blut;yes;;;;\r\n"
+        "test;t;1.234,5;;;;;;\r\n"
+        'test;u;7;;;"t;Größe";;;\r\n'
+        "test;v;0,125;;;t, Größe;;;\r\n"
+        ";;;;;;;;\r\n"
+        "group;Blut;2,10;;;;;;\r\n"
+        "error;*;100;;;;*;;\r\n"
+    )
+    wanted = Costs(
+        tests={
+            "Größe": Test(5.5, group="Blut", delayed=True),
+            "t": 1234.5,
+            "u": Test(7, requires=("t", "Größe")),
+            "v": Test(0.125, requires=("t", "Größe")),
+        },
+        groups={"Blut": 2.1},
+        errors=100,
+        about={"title": "Käse, Öl"},
+    )
+    path = tmp_path / "costs.csv"
+    for encoding in ("cp1252", "utf-8", "utf-8-sig", "utf-16"):
+        path.write_bytes(text.encode(encoding))
+        assert Costs.read(path) == wanted
+    pytest.importorskip("openpyxl")
+    wanted.write(tmp_path / "costs.xlsx")
+    assert Costs.read(tmp_path / "costs.xlsx") == wanted
+
+
+def test_prices_that_may_mean_thousands_or_decimals(tmp_path: Path) -> None:
+    path = put(tmp_path, "costs.csv", 'kind,name,price\ntest,age,"1,234"\n')
+    assert "line 2: price of test 'age': 1,234 may mean thousands or decimals" in refusal(path)
+    path = put(tmp_path, "costs.csv", "kind;name;price\ntest;a;1,5\ntest;age;1.234\n")
+    assert "line 3: price of test 'age': 1.234 may mean thousands or decimals" in refusal(path)
+    path = put(tmp_path, "costs.csv", 'kind,name,price\ntest,age,"5,5"\ntest,b,7.25\n')
+    assert Costs.read(path).tests["age"].price == 5.5
+    assert Costs.read(put(tmp_path, "costs.csv", "kind;name;price\ntest;a;1.234\n")).tests["a"].price == 1.234
+
+
+@pytest.mark.parametrize("line", ["age = 5,5", "age = { price = 5,5, group = 'blood' }"])
+def test_decimal_commas_in_toml_are_explained(line: str, tmp_path: Path) -> None:
+    message = refusal(put(tmp_path, "costs.toml", f"errors = 10\n[tests]\n{line}\n"))
+    assert "line 3" in message
+    assert message.endswith("; numbers need a decimal point: write 5.5")
+    assert "decimal point" not in refusal(put(tmp_path, "costs.toml", "[tests]\nage = [1,5\n"))
+
+
+def test_excel_price_lists_with_mistakes(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["kind", "name", "price", "delayed"], ["test", "age", 5.5, True], ["tset", "b", 1, False]):
+        book.active.append(row)
+    book.save(tmp_path / "costs.xlsx")
+    assert "costs.xlsx, row 3: unknown kind 'tset'" in refusal(tmp_path / "costs.xlsx")
+    with pytest.raises(ValueError, match=r"costs.xlsx: an Excel cell cannot contain 'a\\x01'; write a .toml file"):
+        Costs(tests={"a\x01": 1}).write(tmp_path / "costs.xlsx")
 
 
 @pytest.mark.parametrize(

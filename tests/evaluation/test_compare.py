@@ -80,3 +80,12 @@ def test_what_cannot_be_compared(change, words):
     arguments = {"learners": {"a": ww.C45Classifier(), "b": ww.EG2Classifier()}, "X": X, "y": y} | change
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
         cross_compare(arguments.pop("learners"), arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_a_class_that_a_fold_lacks_is_an_error_without_a_warning():
+    X = np.arange(40.0)[:, None]
+    y = np.r_[np.repeat(["a", "b"], [20, 19]), ["rare"]]
+    costs = ww.Costs(errors=5)
+    learners = {"c45": ww.C45Classifier(costs=costs), "dtmc": ww.DTMCClassifier(costs=costs)}
+    found = cross_compare(learners, X, y[:, None], folds=4)  # one column is a list of classes
+    assert all(standing.total_cost.mean >= 5 / 40 for standing in found.standings)

@@ -7,7 +7,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 import worthwhile as ww
 from two_classes import COSTS, problem
+from worthwhile.evaluation.baselines import PLAIN
 from worthwhile.evaluation.evaluate import evaluate
+from worthwhile.wording import amount
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def test_the_models_costs_are_those_of_the_metrics(model):
         assert other.saving.mean == pytest.approx(other.total_cost.mean - own.total_cost.mean)
 
 
-def test_the_three_baselines(model):
+def test_the_baselines(model):
     X, y = problem(seed=1)
     X_train, y_train = problem()
     _, none, everything, c45 = evaluate(model, X, y, X_train, y_train).strategies
@@ -43,13 +45,8 @@ def test_the_three_baselines(model):
     assert none.test_cost.mean == 0
     assert none.error_cost.mean == pytest.approx(np.mean([COSTS.errors[t][cheapest] for t in y]))
     assert everything.test_cost.mean == pytest.approx(COSTS.total_price())
-    plain = ww.C45Classifier(costs=COSTS).fit(X_train, y_train)
-    assert c45.total_cost.mean == pytest.approx(plain.total_costs(X, y).mean())
-    candidates = [
-        plain,
-        ww.C45Classifier(costs=COSTS.with_errors(COSTS.errors), prune="cost", answer="least-cost"),
-        ww.C45CSClassifier(costs=COSTS),
-    ]
+    candidates = [make(costs=COSTS).fit(X_train, y_train) for make in PLAIN.values()]
+    assert any(c45.total_cost.mean == pytest.approx(c.total_costs(X, y).mean()) for c in candidates)
     free = ww.Costs(errors=COSTS.errors)
     costs = [c.set_params(costs=free).fit(X_train, y_train).total_costs(X, y).mean() for c in candidates]
     assert any(everything.error_cost.mean == pytest.approx(cost) for cost in costs)
@@ -74,7 +71,7 @@ def test_frames_pipelines_trees_and_forests_are_evaluated_too(model):
     assert evaluate(fitted, frame, y).rows() == known
     pipe = make_pipeline(FunctionTransformer(), ww.DTMCClassifier(costs=COSTS)).fit(*problem())
     assert evaluate(pipe, X, y, *problem()).rows() == evaluate(model, X, y, *problem()).rows()
-    forest = ww.BudgetForestClassifier(costs=COSTS, budget=20, max_trees=4, random_state=0).fit(*problem())
+    forest = ww.BudgetForestClassifier(costs=COSTS, budget=10, max_trees=4, random_state=0).fit(*problem())
     assert evaluate(forest, X, y).model.test_cost.mean <= 25
 
 
@@ -94,7 +91,7 @@ def test_the_text_and_the_rows(model):
     text = str(found)
     assert text.startswith("Cost per case on 200 cases, with 95% intervals\nstrategy")
     assert max(map(len, text.splitlines())) <= 100
-    assert f"The model saves {found.strategies[3].saving.mean:.2f} per case" in text
+    assert f"The model saves {amount(found.strategies[3].saving.mean, fine=True)} per case" in text
     rows = found.rows()
     assert [row["strategy"] for row in rows] == [strategy.name for strategy in found.strategies]
     assert rows[1]["saving_low"] == found.strategies[1].saving.low
@@ -104,3 +101,15 @@ def test_training_cases_without_classes_are_refused(model):
     X, y = problem()
     with pytest.raises(ValueError, match="X_train and y_train belong together"):
         evaluate(model, X, y, X_train=X)
+
+
+def test_a_class_that_the_model_does_not_know_is_named():
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] > 20, "sick", "well")
+    clf = ww.DTMCClassifier(costs=ww.Costs(errors=5)).fit(X, y)
+    with pytest.warns(UserWarning, match="y contains the unknown class 'sik', which no training case has") as caught:
+        found = evaluate(clf, X, np.where(X[:, 0] > 35, "sik", y))
+    assert len(caught) == 1
+    assert found.model.total_cost.mean == pytest.approx(5 * 4 / 40)
+    with pytest.raises(ValueError, match="'SICK'; the classes are 'sick', 'well': did you mean 'sick'"):
+        evaluate(clf, X, np.char.upper(y))

@@ -1,5 +1,7 @@
 """Break-even prices: what learning again at every price of the grid would say, found with a few trees."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -7,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import worthwhile as ww
+from worthwhile.evaluation import sensitivity
 from worthwhile.evaluation.sensitivity import STEP, BreakEven, break_even, faster, with_price
 from worthwhile.learners import soft_labels
 
@@ -78,17 +81,46 @@ def test_groups_stay_and_only_the_own_price_changes():
     assert found.enters < 2 < found.leaves  # with the group it is worth 5
 
 
-def test_time_limits_make_all_results_coarser():
+def test_one_test_is_finished_before_the_next_and_those_not_reached_are_left_out(monkeypatch):
     seen = []
     found = break_even(learner(), X, y, seconds=1e-9, tell=seen.append)
-    assert [one.trials for one in found] == [0, 0, 0]
-    assert [one.finished for one in found] == [False, False, True]
-    assert str(found[0]) == "x0 at 4.00: used; no other price was tried"
+    assert [one.test for one in found] == ["x2"]  # nothing is to be tried for it
     assert seen == []
+    whole = break_even(learner(), X, y)
+    for n, first in enumerate(np.cumsum([whole[0].trials, whole[1].trials])):
+        ticks = iter([0.0] * (int(first) + 1))  # one at the start, one before each tree
+        clock = SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks, 99.0))
+        monkeypatch.setattr(sensitivity, "time", clock)
+        assert [one for one in break_even(learner(), X, y, seconds=9) if one.trials] == whole[: n + 1]
+    monkeypatch.undo()
+
+
+def test_tests_with_a_price_come_first():
+    priced = ww.Costs(tests={"x2": 3.0}, errors=10)
+    seen, real = [], sensitivity.with_price
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            sensitivity, "with_price", lambda costs, test, price: seen.append(test) or real(costs, test, price)
+        )
+        break_even(ww.DTMCClassifier(costs=priced), X, y)
+    assert [test for i, test in enumerate(seen) if i == 0 or seen[i - 1] != test] == ["x2", "x0"]
+
+
+def test_with_many_cases_a_search_gives_way_to_a_greedy_learner(monkeypatch):
+    monkeypatch.setattr(sensitivity, "MAX_SEARCHED", 10)
+    costs = learner().costs
+    clf = ww.ICETClassifier(costs=costs, trials=10, population=5).fit(X, y)
+    quick, changed = faster(clf, X, y)
+    assert (type(quick), changed) == (ww.ACTClassifier, {"learner": "ACT", "variant": "paper", "r": 0})
+    assert (quick.r, quick.costs) == (0, costs)
+    assert faster(learner().fit(X, y), X, y)[1] == {}  # fast already
+
+
+def test_progress_counts_trees():
+    seen = []
     break_even(learner(), X, y, tell=seen.append)
     assert [now.done for now in seen] == list(range(1, len(seen) + 1))
     assert all(now.done < now.total for now in seen)
-    assert (seen[-1].done, seen[-1].total) == (len(seen), len(seen) + 1)
 
 
 def test_learners_inside_pipelines_and_searches():

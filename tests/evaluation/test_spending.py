@@ -61,7 +61,7 @@ def test_every_test_is_charged_where_the_oracle_charges_it(problem, data):
     node = data.draw(hand_written_trees(problem))
     known, X = as_tree(problem, node), as_cases(problem, columns)
     rows = range(len(X))
-    expected = [ref.charged_tests(problem, node, [column[row] for column in columns]) for row in rows]
+    expected = [ref.walk(problem, ref.Policy(), node, [column[row] for column in columns]).charged for row in rows]
     charged = charged_tests(known, X)
     assert [set(np.flatnonzero(row).tolist()) for row in charged] == expected
 

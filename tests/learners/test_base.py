@@ -104,3 +104,23 @@ def test_a_subclass_may_have_parameters_of_its_own():
 def test_a_base_class_cannot_be_instantiated(base):
     with pytest.raises(TypeError, match=f"abstract class {base.__name__}"):
         base()
+
+
+def test_accuracy_with_number_classes_and_a_reject_answer():
+    costs = ww.Costs(errors={0: {1: 10, "unknown": 1}, 1: {0: 10, "unknown": 1}})
+    X, y = [[0], [0], [1], [1], [2], [2]], [0, 0, 1, 1, 0, 1]
+    clf = ww.DTMCClassifier(costs=costs).fit(X, y)
+    assert clf.predict(X).tolist() == [0, 0, 1, 1, "unknown", "unknown"]
+    assert clf.score(X, y) == pytest.approx(4 / 6)
+    assert clf.score(X, y, sample_weight=[0, 0, 0, 1, 1, 2]) == 0.25
+    assert clf.score(X, np.array(y)[:, None]) == pytest.approx(4 / 6)
+
+
+def test_a_misspelt_class_is_named():
+    clf = ww.DTMCClassifier(costs=ww.Costs(errors=500)).fit([[0], [1]] * 3, ["sick", "well"] * 3)
+    with pytest.warns(UserWarning, match="y contains the unknown class 'sik', .* the classes are 'sick', 'well'"):
+        clf.total_costs([[0], [1]], ["sik", "well"])
+    with pytest.warns(UserWarning, match="'sik'"):
+        ww.metrics.average_cost(clf, [[0], [1]], ["sik", "well"])
+    with pytest.raises(ValueError, match=r"y contains the unknown class 'Sick'; .*: did you mean 'sick'\?"):
+        clf.total_costs([[0], [1]], ["Sick", "well"])

@@ -187,6 +187,7 @@ def as_seen(problem):
         n_values.append(len(seen))
         codes = [list(seen).index(c) if c in seen else -1 for c in column]
         columns.append(column if not v else codes if len(seen) else np.full(len(column), np.nan))
+    errors = errors - errors.min(axis=1, keepdims=True)  # what every answer costs is left out
     seen = ref.Problem(columns, n_values, y, len(present), weights=weights, errors=errors)
     return ref.some_cases(seen, np.flatnonzero(kept)), np.flatnonzero(kept)
 
@@ -354,7 +355,8 @@ def test_the_soft_label_weight_is_chosen_by_what_answers_cost():
             tree = ww.Tree.from_core(core, cases.context, self.answer)
             answers = tree._route(cases.columns, answers=True)[0]
             table = np.array([[0, 1], [7, 0]])
-            assert judged[-1] == (table[cases.classes, answers] * cases.sample_weights).sum()
+            money = judged[-1] * cases.bound_costs.learning.unit
+            assert money == pytest.approx((table[cases.classes, answers] * cases.sample_weights).sum())
             assert 1 < len(cases.classes) < 40
             return judged[-1]
 

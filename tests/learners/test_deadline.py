@@ -26,6 +26,12 @@ def test_the_time_runs_from_the_start(clock):
     assert (limit.elapsed(), limit.remaining()) == (11.0, 0.0)
 
 
+def test_the_time_may_have_begun_earlier(clock):
+    limit = Deadline(10.0, start=995.0)
+    assert (limit.elapsed(), limit.remaining()) == (5.0, 5.0)
+    assert limit.fraction(0.6).remaining() == 1.0
+
+
 def test_without_a_limit_there_is_always_time(clock):
     limit = Deadline(None)
     clock.now += 1e9

@@ -324,7 +324,7 @@ def test_lazy_is_what_it_was_in_fit():
     assert clf.fit(X, Y).tree_.n_leaves > 1
     np.testing.assert_array_equal(clf.set_params(lazy=True).predict(X), expected)
     assert not hasattr(clf.fit(X, Y), "tree_")
-    with pytest.raises(ValueError, match="prune='none', got prune='cost'"):
+    with pytest.raises(ValueError, match="prune='none' and max_leaves=None, got prune='cost'"):
         clf.set_params(prune="cost").fit(X, Y)
 
 

@@ -46,6 +46,7 @@ CHANGES = {
     "prune": "none",
     "confidence": 0.9,
     "raise_subtrees": False,
+    "max_leaves": 2,
     "biases": np.array([1.0, 50.0, 50.0, 50.0]),
     "sampling": SAMPLING,
 }

@@ -1,12 +1,13 @@
 """Parameters: what is refused, with a message that says what would be valid; and what is accepted."""
 
 from fractions import Fraction
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 
 import worthwhile as ww
-from all_learners import LEARNERS
+from all_learners import LEARNERS, make
 from worthwhile.learners.parameters import RULES, check_parameters
 
 X, Y = np.arange(12.0)[:, None], [0, 1] * 6
@@ -135,3 +136,20 @@ def test_every_parameter_has_a_rule():
     assert names == {*RULES, "random_state"}  # scikit-learn checks that
     for learner in LEARNERS:
         check_parameters(learner.__name__, learner().get_params(), learner().get_params())
+
+
+def _choices(hint):
+    """The named values of a type."""
+    if get_origin(hint) is Literal:
+        return {repr(value) for value in get_args(hint)}
+    return set().union(*(_choices(part) for part in get_args(hint)), set())
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_types_name_the_values_that_the_rules_accept(learner):
+    cls = type(make(learner))
+    for name, hint in get_type_hints(cls).items():
+        if name in RULES and name in cls._parameter_names():
+            accepted = {option for option in RULES[name].options if option[0] in "'"}
+            assert _choices(hint) == accepted, name
+            assert _choices(hint) or hint is not str

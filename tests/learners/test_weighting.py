@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
 from all_learners import LEARNERS, learned, make
@@ -143,3 +146,37 @@ def test_weighting_is_a_sample_weight_to_the_lazy_one():
     plain = ww.CSID3Classifier(**settings).fit(HALVES, HALF)
     np.testing.assert_array_equal(weighting.predict_proba(HALVES), weighted.predict_proba(HALVES))
     assert (weighting.predict_proba(HALVES) != plain.predict_proba(HALVES)).any()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_weights_of_one_over_n_are_no_weights(learner):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, size=(60, 3)).astype(float)
+    y = ((X[:, 0] > 2) ^ (X[:, 2] > 3)).astype(int)
+    plain, small = (make(learner, variant="paper", random_state=0).fit(X, y, w) for w in (None, np.full(60, 1 / 60)))
+    assert plain.predict_proba(X).tolist() == small.predict_proba(X).tolist()
+    assert len(np.unique(plain.predict(X))) == 2
+
+
+@pytest.mark.parametrize("learner", [ww.C45Classifier, ww.EG2Classifier, ww.DTMCClassifier])
+def test_small_weights_count_relative_to_their_mean(learner):
+    weights = np.where(Y == "a", 1.0, 2.0)
+    mean = make(learner, random_state=0, costs=COSTS).fit(X, Y, weights / weights.mean() * (1 + 1e-9))
+    tiny = make(learner, random_state=0, costs=COSTS).fit(X, Y, weights / weights.sum())
+    np.testing.assert_allclose(tiny.predict_proba(X), mean.predict_proba(X))
+    assert len(np.unique(tiny.predict(X))) == 3
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_boosting(depth):
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = np.arange(len(y)) % 3 == 0
+
+    def accuracy(tree):
+        boosted = AdaBoostClassifier(tree, n_estimators=15, random_state=0).fit(X[~rows], y[~rows])
+        assert len(boosted.estimators_) > 5
+        return boosted.score(X[rows], y[rows])
+
+    by_sklearn = accuracy(DecisionTreeClassifier(max_depth=depth, random_state=0))
+    for learner in (ww.C45Classifier, ww.EG2Classifier, ww.DTMCClassifier):
+        assert accuracy(learner(max_depth=depth)) > by_sklearn - 0.03

@@ -1,5 +1,6 @@
 """The figures in the sections of the report."""
 
+import copy
 import re
 
 import pytest
@@ -7,6 +8,10 @@ import pytest
 import worthwhile as ww
 from handmade import small, tree
 from report_trees import CASES
+from worthwhile.tree.node_costs import node_costs
+
+# Small forests spend little.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
 
 
 def test_summary(write, heart):
@@ -16,6 +21,47 @@ def test_summary(write, heart):
         assert f"{part:.2f}" in words
     for name in ("this model (EG2)", "no test, always “", "best plain tree", "C4.5", "103 cases", "Canadian dollars"):
         assert name in words
+
+
+def test_a_model_that_costs_more_than_no_test_says_so(write, heart):
+    known = {"costs": heart.clf.costs.with_errors(20), "nominal": heart.clf.nominal, "columns": heart.clf.columns}
+    clf = ww.C45Classifier(**known).fit(*heart.training.values())
+    for model, warned in ((clf, True), (heart.clf, False)):
+        words = write(model, *heart.held_out, **heart.training, sensitivity=False).words["summary"]
+        assert ("Warning: on its own training cases the model costs " in words) == warned
+
+
+def test_expected_and_measured_cost_are_side_by_side(write, heart):
+    measured = ww.metrics.cost_report(heart.clf, *heart.held_out).total_cost
+    options = {**heart.training, "sensitivity": False}
+    root = node_costs(heart.clf.tree_)[0].expected_cost
+    words = write(heart.clf, *heart.held_out, **options).words["summary"]
+    assert f"measured cost per case {measured:.2f}" in words
+    assert f"expected cost per case {root:.2f} Canadian dollars by the tree’s own training cases" in words
+    clf = copy.copy(heart.clf)
+    clf.expected_cost_, clf.expected_cost_interval_ = 123.4, (100.0, 150.5)
+    words = write(clf, *heart.held_out, **options).words["summary"]
+    expected = "expected cost per case 123.40 Canadian dollars estimated in training; 95 % interval 100.00 to 150.50"
+    assert expected in words
+
+
+def test_costs_of_training_cases_have_no_interval(write, heart):
+    X, y = heart.training.values()
+    words = write(heart.clf, X, y, X_train=X, y_train=y, sensitivity=False).words["summary"]
+    assert "cost on the training cases" in words
+    assert "this is no estimate of what new cases cost" in words
+    assert "interval" not in words.replace("there are no intervals", "")
+    assert "–" not in words
+    assert "expected cost" not in words  # the tree's own figure says nothing else
+
+
+def test_cases_are_named(write):
+    X, y = [[-1, 0], [1, -1], [1, 1], [-5, 7]], ["yes", "yes", "no", "no"]
+    names = ["P-1", "P-2", "P-3", "P-4"]
+    for given in (names, names.__getitem__):
+        assert "P-1 1.00 40.00" in write(tree(small()), X, y, case_names=given).words["cases"]
+    with pytest.raises(ValueError, match="case_names has 4 names for 8 cases"):
+        write(tree(small()), X * 2, y * 2, case_names=names)
 
 
 def test_break_even_prices(write, heart):
@@ -72,7 +118,7 @@ def test_spending_and_most_expensive_cases(write):
     assert "y 1.50 23 % 50 %" in page.words["spending"]
     assert "all tests 6.50" in page.words["spending"]
     first = page.words["cases"].split("explanation")[1]
-    assert first.split()[:6] == ["0", "5.00", "40.00", "45.00", "yes", "no"]
+    assert first.split()[:6] == ["1", "5.00", "40.00", "45.00", "yes", "no"]
     assert "x = -1 (≤ 0): 5.00" in first
     assert "The 10 most expensive of 12 cases account for" in page.words["cases"]
 

@@ -1,12 +1,18 @@
 """The same data in any container gives the same tree and prices; unsupported input is refused by name."""
 
+import datetime as dt
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import worthwhile as ww
-from worthwhile.table.columns import Columns, read_columns, value_text
+from all_learners import LEARNERS, make
+from worthwhile.table.columns import Columns, Factor, read_columns, value_text
 from worthwhile.table.targets import read_weights
 
 N = 90
@@ -151,6 +157,154 @@ def test_nominal_numbers_are_the_same_values_in_every_dtype(dtype):
     np.testing.assert_array_equal(expected.predict(carried), by_number.predict(X))
 
 
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1, 2.5, None, 4],
+        [Decimal("1"), Decimal("2.5"), None, Decimal("4")],
+        [np.int64(1), np.float32(2.5), np.nan, 4],
+        [Fraction(1), 2.5, pd.NA, 4],
+        [True, 2.5, None, 4],
+    ],
+)
+def test_numbers_in_object_columns_of_frames_stay_numbers(numbers):
+    expected = [1.0, 2.5, np.nan, 4.0]
+    for series in (pd.Series(numbers, dtype=object), pl.Series(numbers, dtype=pl.Object)):
+        frame = (pd if isinstance(series, pd.Series) else pl).DataFrame({"a": series})
+        np.testing.assert_array_equal(read_columns(frame).arrays[0], expected)
+
+
+@pytest.mark.parametrize("values", [[True, None, False], [True, np.nan], [np.True_, np.False_], [1, "a"], [None, None]])
+def test_object_columns_of_booleans_or_strings_are_nominal(values):
+    for X in (pd.DataFrame({"a": pd.Series(values, dtype=object)}), np.array(values, dtype=object)[:, None]):
+        assert isinstance(read_columns(X).arrays[0], Factor)
+
+
+def test_decimals_are_the_same_nominal_values_as_floats():
+    values = [Decimal("0.50"), Decimal("3.0"), Decimal("100")]
+    assert [value_text(v) for v in values] == ["0.5", "3", "100"]
+    clf = ww.C45Classifier(nominal=["a"], min_cases=1).fit(pd.DataFrame({"a": values * 4}, dtype=object), [0, 1, 1] * 4)
+    assert clf.predict(pd.DataFrame({"a": [0.5, 3.0, 100.0]})).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "container", [np.asarray, pd.DataFrame, pl.DataFrame, lambda X: pd.DataFrame(X, dtype="Int64")]
+)
+def test_nominal_integers_above_2_to_the_53_stay_distinct(container):
+    X = np.array([[2**53], [2**53 + 1]] * 5)
+    clf = ww.C45Classifier(nominal=[0]).fit(container(X), [0, 1] * 5)
+    assert clf.tree_.schema.values == ((str(2**53), str(2**53 + 1)),)
+    for again in (container(X), X.astype(object), X.astype(str)):
+        assert clf.tree_.predict(again)[:2].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_nominal_fractions_are_the_same_in_both_precisions(container):
+    double = np.array([[0.1], [0.7]] * 5)
+    single = double.astype(np.float32)
+    for X in (double, single, single.astype(np.float64)):
+        clf = ww.C45Classifier(nominal=[0]).fit(container(X), [0, 1] * 5)
+        assert clf.tree_.n_leaves == 2
+        for again in (double, single, single.astype(np.float64)):
+            assert clf.tree_.predict(container(again))[:2].tolist() == [0, 1]
+
+
+ORDER = ["none", "low", "middle", "high", "extreme"]
+
+
+def ordered_frames(codes):
+    pa = pytest.importorskip("pyarrow")
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array([*ORDER, "never"]), ordered=True)
+    return [
+        pd.DataFrame({"a": pd.Categorical.from_codes(codes, [*ORDER, "never"], ordered=True)}),
+        pa.table({"a": dictionary}),
+    ]
+
+
+def test_ordered_categories_are_cut_like_numbers():
+    codes = np.arange(60) % 5
+    y = (codes >= 2) & (codes < 4)
+    for frame in ordered_frames(codes):
+        for learner in (ww.C45Classifier, ww.DTMCClassifier, ww.EG2Classifier):
+            tree = learner().fit(frame, y).tree_
+            assert tree.schema.values == (tuple(ORDER),)
+            assert tree.n_leaves == 3
+            assert "─ extreme: False" in tree.to_text()
+            np.testing.assert_array_equal(tree.predict(frame), y)
+            assert tree.predict(pd.DataFrame({"a": ORDER})).tolist() == [False, False, True, True, False]
+            again = ww.Tree.from_json(tree.to_json())
+            assert again.schema.values == tree.schema.values
+            np.testing.assert_array_equal(again.predict(frame), y)
+    shuffled = pd.DataFrame({"a": pd.Categorical.from_codes(codes, ORDER)})
+    plain = ww.C45Classifier().fit(shuffled, y).tree_
+    assert plain.n_leaves == 5
+    assert plain.schema.values == (tuple(sorted(ORDER)),)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_accepts_ordered_categories(learner):
+    codes = np.arange(60) % 5
+    missing = np.where(np.arange(60) % 7 == 0, -1, codes)
+    frame = pd.DataFrame({"a": pd.Categorical.from_codes(missing, ORDER, ordered=True)})
+    clf = make(learner, variant="paper", costs=None, random_state=0).fit(frame, codes >= 2)
+    assert clf.predict(pd.DataFrame({"a": ORDER})).tolist() == [False, False, True, True, True]
+
+
+def test_two_values_or_very_many_in_order():
+    two = pd.DataFrame({"a": pd.Categorical(["b", "a"] * 5, categories=["b", "a"], ordered=True)})
+    assert ww.C45Classifier().fit(two, [0, 1] * 5).tree_.schema.values == (("b", "a"),)
+    names = [f"v{i}" for i in range(300)]
+    many = pd.DataFrame({"a": pd.Categorical(names, categories=names, ordered=True)})
+    assert ww.C45Classifier().fit(many, np.arange(300) > 149).tree_.n_leaves <= 4
+
+
+def test_pyarrow_tables_and_foreign_frames_keep_their_names():
+    pa = pytest.importorskip("pyarrow")
+    pandas = pandas_frame(True)
+    expected = ww.EG2Classifier(costs=COSTS).fit(pandas, Y)
+    table = pa.Table.from_pandas(pandas, preserve_index=False)
+
+    class Stream:  # all that a frame of another library may offer
+        def __arrow_c_stream__(self, requested_schema=None):
+            return table.__arrow_c_stream__(requested_schema)
+
+    for X in (table, Stream(), table.append_column("other", table["n"]).to_batches()[0]):
+        columns = X if isinstance(X, Stream) else X.select(list(MIXED))
+        clf = ww.EG2Classifier(costs=COSTS).fit(columns, Y)
+        assert clf.feature_names_in_.tolist() == list(MIXED)
+        assert clf.tree_.to_json() == expected.tree_.to_json()
+        np.testing.assert_array_equal(clf.predict(columns), expected.predict(pandas))
+        np.testing.assert_array_equal(clf.tree_.test_costs(X), expected.test_costs(pandas))
+    with pytest.raises(ValueError, match="X lacks the column 'n'"):
+        clf.tree_.predict(table.drop_columns(["n"]))
+    days = pa.table({"when": pa.array(range(60), pa.int32()).cast(pa.date32())})
+    assert read_columns(days).arrays[0].tolist() == list(range(60))
+    with pytest.raises(ValueError, match="column 'when' has the dtype time32"):
+        fit(pa.table({"when": pa.array([0] * 60, pa.int32()).cast(pa.time32("s"))}))
+
+
+def test_booleans_are_read_as_arrays_not_one_by_one(monkeypatch):
+    monkeypatch.setattr("worthwhile.table.columns.value_text", _count := _CountedText())
+    flags = np.arange(1000) % 2 == 0
+    for X in (
+        pd.DataFrame({"a": flags}),
+        pd.DataFrame({"a": flags}, dtype="boolean"),
+        pl.DataFrame({"a": flags}),
+        flags[:, None],
+    ):
+        factor = read_columns(X).arrays[0]
+        assert factor.tolist()[:2] == ["True", "False"]
+    assert _count.calls <= 8
+
+
+class _CountedText:
+    calls = 0
+
+    def __call__(self, value):
+        self.calls += 1
+        return value_text(value)
+
+
 # --- unsupported input -----------------------------------------------------------------------------------------------
 
 
@@ -158,18 +312,49 @@ def fit(X, y=None, **parameters):
     return ww.C45Classifier(**parameters).fit(X, PLAIN_Y[: len(X)] if y is None else y)
 
 
-def test_unsupported_columns_are_refused_by_name():
-    dates = pd.DataFrame({"n": range(60), "when": pd.date_range("2020-01-01", periods=60)})
-    with pytest.raises(
-        ValueError, match=r"column 'when' has the dtype datetime64.*neither numeric nor nominal; convert it"
+def test_dates_and_spans_of_time_become_days():
+    when = pd.date_range("2020-01-01", periods=60)
+    wanted = [18262.0 + i for i in range(60)]
+    plain = pd.DataFrame({"n": range(60), "when": when})
+    forms = [
+        plain,
+        plain.assign(when=when.tz_localize("UTC").tz_convert("Asia/Tokyo")),
+        plain.assign(when=[day.date() for day in when]),
+        plain.convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame({"n": range(60), "when": list(when)}),
+        pl.DataFrame({"n": range(60), "when": list(when)}).with_columns(pl.col("when").cast(pl.Date)),
+        plain.astype(object).to_numpy(),
+    ]
+    for X in forms:
+        assert read_columns(X).arrays[1].tolist() == wanted
+        assert fit(X).predict(X).shape == (60,)
+    assert read_columns(plain[["when"]].to_numpy()).arrays[0].tolist() == wanted
+    spans = plain.assign(when=when - when[0])
+    for X in (spans, pl.DataFrame({"n": range(60), "when": list(when - when[0])})):
+        assert read_columns(X).arrays[1].tolist() == list(range(60))
+    gap = pd.DataFrame({"when": [when[0], None, when[2]], "day": [None, when[1].date(), None]})
+    for X in (
+        gap,
+        pl.DataFrame({name: gap[name].astype(object).where(gap[name].notna(), None).to_list() for name in gap}),
     ):
-        fit(dates)
-    with pytest.raises(ValueError, match="column 'when' has the dtype Date"):
-        fit(pl.DataFrame({name: dates[name].to_list() for name in dates}).with_columns(pl.col("when").cast(pl.Date)))
-    with pytest.raises(ValueError, match="X has the dtype datetime64"):
-        fit(dates[["when"]].to_numpy())
-    with pytest.raises(ValueError, match="column 'when' has the dtype timedelta64"):
-        fit(dates.assign(when=dates["when"] - dates["when"][0]))
+        columns = read_columns(X).arrays
+        assert [[np.isnan(v) for v in column] for column in columns] == [[False, True, False], [True, False, True]]
+
+
+def test_cases_may_give_dates_as_strings():
+    when = pd.date_range("2020-01-01", periods=60)
+    clf = fit(pd.DataFrame({"when": when}), y=["a"] * 30 + ["b"] * 30)
+    assert clf.predict(pd.DataFrame({"when": ["2020-01-05", "20.02.2020"]})).tolist() == ["a", "b"]
+    assert clf.next_test({"when": "2020-02-20"}).answer == "b"
+    assert clf.next_test({"when": when[3].date()}).answer == "a"
+    with pytest.raises(ValueError, match="needs a number, got '03/04/2020'"):
+        clf.next_test({"when": "03/04/2020"})
+
+
+def test_unsupported_columns_are_refused_by_name():
+    hours = pl.DataFrame({"n": range(60), "when": [dt.time(8)] * 60})
+    with pytest.raises(ValueError, match=r"column 'when' has the dtype Time.*neither numeric nor nominal; convert it"):
+        fit(hours)
     with pytest.raises(ValueError, match="X has two columns named 'a'; every column needs a unique name"):
         fit(pd.DataFrame(PLAIN, columns=["a", "b", "a"]))
     with pytest.raises(ValueError, match="X has two columns named 'a'"):
@@ -268,3 +453,20 @@ def test_the_core_gets_aligned_arrays_only():
     assert clf._context.checked_case_prices(packed(X), 12).flags.aligned
     assert clf.predict(packed(X)).tolist() == clf.predict(X).tolist()
     assert clf.test_costs(X, case_prices=packed(X)).tolist() == clf.test_costs(X, case_prices=X).tolist()
+
+
+def test_models_show_dates_as_dates(tmp_path):
+    when = pd.date_range("2020-01-01", periods=60, freq="12h")
+    X = pd.DataFrame({"when": when, "span": when - when[0], "x": 0.0})
+    clf = fit(X[["when", "x"]], y=["a"] * 30 + ["b"] * 30)
+    assert "≤ 2020-01-15 12:00: a" in clf.tree_.to_text()
+    assert clf.tree_.rules()[1].startswith("If when is above 2020-01-15 12:00: answer b")
+    assert "2020-01-15 12:00" in str(clf.explain({"when": "2020-01-20"}))
+    clf.save(tmp_path / "m.json")
+    assert ww.load(tmp_path / "m.json").tree_.schema == clf.tree_.schema
+    assert ww.load(tmp_path / "m.json").tree_.to_text() == clf.tree_.to_text()
+    assert "≤ 14.5: a" in fit(X[["span"]], y=["a"] * 30 + ["b"] * 30).tree_.to_text()
+    nanoseconds = X[["when"]].to_numpy().astype("datetime64[ns]")
+    assert fit(nanoseconds, y=["a"] * 30 + ["b"] * 30).tree_.schema.dates == {"x0"}
+    assert pickle.loads(pickle.dumps(read_columns(X))).dates == {"when"}
+    assert read_columns(X).take(np.arange(3)).dates == read_columns(X).copy().dates == {"when"}

@@ -11,6 +11,7 @@ import pytest
 from counting import CountedName, counted
 from worthwhile.table import csv_reader
 from worthwhile.table import files as table_files
+from worthwhile.table.csv_reader import CsvFile
 from worthwhile.table.files import extend_table, read_table
 
 
@@ -36,7 +37,7 @@ def test_columns_that_may_be_codes_or_ids(tmp_path):
     rows = "".join(f"{i % 4},{i % 2},{i},n{i},{i / 2}\n" for i in range(60))
     found = table(tmp_path, "code,bit,many,name,half\n" + rows)
     assert found.possible_codes() == ["code"]
-    assert found.possible_ids() == ["name"]
+    assert found.identifiers() == ["name"]
 
 
 def test_classes_are_integers_if_all_of_them_are(tmp_path):
@@ -93,7 +94,7 @@ def test_added_columns_leave_the_others_unchanged(tmp_path, monkeypatch, suffix)
     extend_table(path, tmp_path / f"b{suffix}", {"n": [1, 2, None], "m": ["p", "q,r", ""]})
     content = (tmp_path / f"b{suffix}").read_bytes()
     text = (gzip.decompress(content) if suffix.endswith("gz") else content).decode()
-    rows = list(csv.reader(io.StringIO(text), delimiter="\t" if suffix == ".tsv" else ","))
+    rows = list(csv.reader(io.StringIO(text), delimiter="\t" if suffix == ".tsv" else ";"))
     assert rows == [
         ["x", "t", "n", "m"],
         ["1.50", "a;b", "1", "p"],
@@ -117,8 +118,9 @@ def test_the_suffix_names_the_format(tmp_path):
 
 
 def test_columns_are_chosen_in_one_pass(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_files, "column_names", lambda _: counted(500))
-    monkeypatch.setattr(csv_reader, "read_csv", lambda _, wanted, *rest: (dict.fromkeys(wanted), 3))
+    monkeypatch.setattr(CsvFile, "names", counted(500))
+    monkeypatch.setattr(CsvFile, "delimiter", ",")
+    monkeypatch.setattr(CsvFile, "chunks", lambda _: iter([[["1"] * 500]] * 3))
     table = read_table(tmp_path / "a.csv", only=counted(500), drop=counted(100), nominal=counted(500))
     assert list(table.columns) == [f"c{i}" for i in range(100, 500)]
     assert CountedName.count < 20 * 500

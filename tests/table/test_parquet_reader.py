@@ -92,15 +92,32 @@ def test_csv_with_line_breaks_in_cells_becomes_parquet(tmp_path, name):
 def test_a_csv_file_that_cannot_become_parquet_is_named(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n1,2,3\n")
     with pytest.raises(ValueError, match=r"a.csv: cannot be written as Parquet: "):
-        parquet_reader.extend_csv(tmp_path / "a.csv", ",", {"z": [1, 2]})
+        parquet_reader.extend_csv(tmp_path / "a.csv", (",", "utf-8-sig", "."), {"z": [1, 2]})
+
+
+def test_dates_become_days(tmp_path):
+    moment = datetime.datetime(1970, 1, 3, 12)
+    content = {
+        "day": [datetime.date(1970, 1, 2), None],
+        "time": [moment, None],
+        "zone": [moment.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=12))), None],
+        "span": [datetime.timedelta(hours=6), None],
+        "text": ["1970-01-05", None],
+    }
+    path = write(tmp_path / "a.parquet", content)
+    found = read_table(path, numeric=["text"])
+    assert [found.columns[name][0] for name in content] == [1.0, 2.5, 2.0, 0.25, 4.0]
+    assert all(np.isnan(found.columns[name][1]) for name in content)
+    assert found.dates == {"day", "time", "zone", "span"}
+    assert read_table(path, nominal=["day"]).columns["day"].tolist() == ["1970-01-02", None]
 
 
 def test_unsupported_types_are_refused_unless_dropped(tmp_path):
-    path = write(tmp_path / "a.parquet", {"day": [datetime.date(2020, 1, 1)], "x": [1]})
-    message = r"column 'day' has the type date32.*, which is neither numeric nor nominal; use --drop day"
+    path = write(tmp_path / "a.parquet", {"hour": [datetime.time(8)], "x": [1]})
+    message = r"column 'hour' has the type time64.*, which is neither numeric nor nominal; use --drop hour"
     with pytest.raises(ValueError, match=message):
         read_table(path)
-    assert list(read_table(path, drop=["day"]).columns) == ["x"]
+    assert list(read_table(path, drop=["hour"]).columns) == ["x"]
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 import worthwhile as ww
 from all_learners import LEARNERS, make
 from counting import CountedName, counted
-from worthwhile.table.columns import read_columns
-from worthwhile.table.schema import Schema, nominal_positions
+from worthwhile.table.columns import nominal_positions, read_columns
+from worthwhile.table.schema import Schema
 
 RNG = np.random.default_rng(7)
 PLAIN = RNG.integers(0, 12, (60, 3)).astype(float)
@@ -31,8 +31,6 @@ def test_strings_in_a_numeric_column():
     clf = fit(pd.DataFrame({"a": PLAIN[:, 0]}), PLAIN_Y)
     with pytest.raises(ValueError, match="column 'a' was numeric in training, but row 2 contains 'x'"):
         clf.predict(pd.DataFrame({"a": ["1", "2.5", "x"]}))
-    with pytest.raises(ValueError, match="column 'a' was numeric in training, but row 0 contains 'True'"):
-        clf.predict(pd.DataFrame({"a": [True, False]}))
     strings = pd.DataFrame({"a": ["1", "2.5", None]})
     np.testing.assert_array_equal(clf.predict(strings), clf.predict(pd.DataFrame({"a": [1, 2.5, np.nan]})))
 
@@ -90,6 +88,14 @@ def test_booleans_in_other_containers_than_those_of_training():
     known = ww.C45Classifier().fit(pd.DataFrame({"a": [True, False] * 5}), [1, 0] * 5)
     for again in (pd.DataFrame({"a": [1, 0]}), pd.DataFrame({"a": [1.0, 0.0]}), pd.DataFrame({"a": ["True", "False"]})):
         assert known.predict(again).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("nominal", [None, ["a"]])
+def test_booleans_where_training_had_0_and_1(nominal):
+    known = ww.C45Classifier(nominal=nominal).fit(pd.DataFrame({"a": [1, 0] * 5}), [1, 0] * 5)
+    for again in ({"a": [True, False]}, {"a": pd.array([True, False], dtype="boolean")}, {"a": ["True", "False"]}):
+        assert known.predict(pd.DataFrame(again)).tolist() == [1, 0]
+    assert [known.next_test({"a": value}).answer for value in (True, np.False_)] == [1, 0]
 
 
 def test_columns_with_only_missing_values():

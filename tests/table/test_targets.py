@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import worthwhile as ww
-from worthwhile.table.targets import read_classes, read_weights
+from worthwhile.table.targets import at_least_1, read_classes, read_weights
 
 RNG = np.random.default_rng(7)
 PLAIN = RNG.integers(0, 12, (60, 3)).astype(float)
@@ -105,3 +105,13 @@ def test_classes_are_sorted_and_indexed(y):
     assert classes.tolist() == sorted(set(y))
     assert index.tolist() == [2, 0, 2, 1]
     assert index.dtype == np.int32
+
+
+@pytest.mark.parametrize("factor", [1 / 7, 1e-12, 1e-300])
+def test_small_weights_are_relative(factor):
+    weights = np.array([0.5, 1.0, 0.0, 3.5, 1.0])
+    np.testing.assert_allclose(at_least_1(weights * (1 / 3) * factor), weights / 1.5)
+    assert at_least_1(np.full(5, factor)) is None
+    for whole in (weights, np.array([1.0, 2.0, 0.0]), np.array([3.0, 3.0])):
+        assert at_least_1(whole) is whole
+    assert at_least_1(None) is None

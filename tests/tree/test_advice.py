@@ -1,8 +1,18 @@
 """Advice for single cases: the next test, its price, and why."""
 
+import functools
+
+import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handmade import small, tree, turney
+from problems import compare
+from wildtrees import random_case, random_content
+from worthwhile.tree.run import run
+from worthwhile.tree.walk import Walk
 
 
 def test_turneys_worked_example_step_by_step():
@@ -12,7 +22,8 @@ def test_turneys_worked_example_step_by_step():
     second = known.next_test({"alpha": 6})
     assert (second.test, second.price, second.spent) == ("delta", 7 + 10 + 8, 5)
     assert second.commits == ("beta", "epsilon")
-    assert str(second) == "do delta for 25.00, which also orders beta, epsilon (5.00 spent)"
+    assert second.order == {"delta": 7, "beta": 10, "epsilon": 8}  # delta also pays for the group
+    assert str(second) == "do delta for 25.00, including beta 10.00 and epsilon 8.00 (5.00 spent)"
     third = known.next_test({"alpha": 6, "delta": 3})
     assert (third.test, third.price, third.spent) == ("epsilon", 0, 30)
     last = known.next_test({"alpha": 6, "delta": 3, "epsilon": 2})
@@ -68,3 +79,109 @@ def test_why_expected_costs_are_unknown():
         "Answering yes now is expected to cost 5.00 in errors;"
         " the cost of going on is unknown because some branches have no training weights."
     )
+
+
+def weighted(rng, answer="least-cost"):
+    """A random tree with training weights at every node."""
+    content = random_content(rng) | {"answer": answer}
+    content["costs"] |= {"errors": [[0, 1, int(rng.integers(1, 90))], [1, 0, int(rng.integers(1, 90))]]}
+    for node in content["nodes"]:
+        node["weights"] = rng.integers(0, 5, 2).tolist()
+    return tree(content)
+
+
+@compare(300)
+@given(st.integers(0, 2**32 - 1))
+def test_after_an_unavailable_test_only_a_test_that_pays_is_recommended(seed):
+    rng = np.random.default_rng(seed)
+    known, case = weighted(rng), random_case(rng, 0.5)
+    shown = []
+
+    def next_test(seen, already_paid):
+        shown.append((len(Walk(known, seen).positions) > 1, known.next_test(seen, already_paid)))
+        return shown[-1][1]
+
+    fetch = {name: functools.partial(case.get, name) for name in case}
+    outcome = run(next_test, set(), known.context, {}, fetch)
+    for divided, advice in shown:
+        assert not divided or advice.test is None or advice.price == 0 or advice.gain > 0
+    row = pd.DataFrame([case]).astype({n: float if n[0] == "n" else object for n in case})
+    assert outcome.answer == known.predict(row)[0]  # a table of cases stops at the same place
+    assert list(outcome.probabilities.values()) == pytest.approx(known.predict_proba(row)[0].tolist())
+
+
+def test_it_stops_where_the_parts_of_a_case_contradict_each_other():
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2]},
+        {"test": "y", "threshold": 0, "children": [3, 4]},
+        {"test": "y", "threshold": 0, "children": [5, 6]},
+        *({"answer": a, "weights": w} for a, w in (("no", [2, 0]), ("yes", [0, 2]), ("yes", [0, 2]), ("no", [2, 0]))),
+    ]
+    known = tree(small(nodes=nodes, costs={"tests": {"y": 3}, "errors": 100}))
+    advice = known.next_test({"x": None})  # whatever y is, the halves contradict each other
+    assert (advice.test, advice.answer, advice.stop_cost, advice.spent) == (None, "no", 50, 0)
+    assert advice.reason == (
+        "No further test pays: going on with y is expected to cost 53.00 in total;"
+        " answering no is expected to cost 50.00 in errors."
+    )
+    assert known.test_costs([[np.nan, 1]]).tolist() == [0]
+    assert known.predict([[np.nan, 1]]).tolist() == ["no"]
+    assert str(known.explain({"x": None, "y": 1})).splitlines()[1:3] == ["answer no (no 50%, yes 50%)", advice.reason]
+    assert known.run({}, fetch={"x": lambda: None, "y": lambda: 1}).spent == 0
+    free = known.next_test({"x": None}, already_paid=["y"])
+    assert (free.test, free.price) == ("y", 0)
+
+
+def test_parts_that_share_a_test_share_its_price():
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2]},
+        {"test": "y", "threshold": 0, "children": [3, 4]},
+        {"test": "y", "threshold": 1, "children": [5, 6]},
+        *({"answer": a, "weights": w} for a, w in (("no", [2, 0]), ("yes", [0, 2]), ("no", [2, 0]), ("yes", [0, 2]))),
+    ]
+    known = tree(small(nodes=nodes, costs={"tests": {"y": 30}, "errors": 100}))
+    advice = known.next_test({"x": None})  # the results 1: both say no, 2: they differ, 3: both say yes
+    assert (advice.test, advice.price, advice.stop_cost) == ("y", 30, 50)
+    assert advice.go_on_cost == pytest.approx(30 + 50 / 3)
+    dear = tree(small(nodes=nodes, costs={"tests": {"y": 40}, "errors": 100}))
+    assert dear.next_test({"x": None}).test is None
+
+
+def test_a_tree_that_was_not_grown_to_minimise_cost_says_so():
+    advice = tree(small()).next_test({})
+    assert advice.reason.endswith(
+        "going on 6.20 in tests and errors, 1.20 more; the tree was not grown to minimise this cost."
+    )
+
+
+def test_what_others_have_paid_for_costs_nothing():
+    known = tree(turney())
+    paid = known.next_test({"alpha": 6, "delta": 3})
+    assert (paid.spent, sum(paid.paid.values())) == (30, 30)
+    free = known.next_test({"alpha": 6, "delta": 3}, already_paid=["alpha", "delta"])
+    assert (free.spent, free.test, free.price) == (0, "epsilon", 8)  # the group's common price is paid too
+    assert known.next_test({}, already_paid=["alpha"]).price == 0
+    assert known.run({"alpha": 1}, {"beta": lambda: 7}, already_paid=["alpha"]).spent == 10
+    with pytest.raises(ValueError, match=r"there is no test 'alfa'; did you mean 'alpha'\?"):
+        known.next_test({}, already_paid=["alfa"])
+    with pytest.raises(TypeError, match=r"already_paid must be a list of tests, e.g. \['alpha'\]"):
+        known.next_test({}, already_paid="alpha")
+
+
+def test_what_is_paid_is_free_and_orders_count_at_once():
+    content = turney()
+    for node, weights in zip(content["nodes"], [[5, 5], [2, 2], [3, 3], [0, 2], [2, 0]], strict=False):
+        node["weights"] = weights
+    for node in (5, 6):
+        content["nodes"][node]["weights"] = [1.5, 1.5]
+    for node, weights in ((7, [0, 1.5]), (8, [1.5, 0]), (9, [1.5, 0]), (10, [0, 1.5])):
+        content["nodes"][node]["weights"] = weights
+    known = tree(content)
+    assert known.next_test({}).go_on_cost == pytest.approx(5 + 0.4 * 10 + 0.6 * 25)
+    assert known.next_test({"beta": 1}).go_on_cost == pytest.approx(5 + 0.6 * 15)
+    assert known.next_test({"epsilon": 1}).go_on_cost == pytest.approx(5 + 0.4 * 10 + 0.6 * (5 + 10))
+    after = known.next_test({"alpha": 6, "delta": 3})
+    assert (after.test, after.price, after.go_on_cost, after.delayed) == ("epsilon", 0, 0, False)
+    before = known.next_test({"alpha": 6})
+    assert (before.delayed, before.stop_cost, before.go_on_cost, before.gain) == (True, 25, 25, 0)
+    assert before.reason.endswith("going on 25.00 in tests and errors, the same.")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from handmade import small, tree, turney
-from worthwhile.tree.context import distinct_labels, label_array
+from worthwhile.tree.context import UnknownClassWarning, distinct_labels, label_array
 
 
 def test_prices_that_depend_on_the_case():
@@ -23,6 +23,28 @@ def test_prices_that_depend_on_the_case():
         known.test_costs(X, prices * [[1, 1, 1, 1], [1, 1, -1, 1]])
 
 
+def test_prices_that_depend_on_the_case_are_found_by_name():
+    known = tree(small())
+    X, prices = [[1, 1], [-1, 0]], pd.DataFrame({"y": [20.0, 40.0], "x": [10.0, 30.0]})
+    frames = [prices, pl.DataFrame(prices.to_dict("list")), prices.astype(object)]
+    for frame in frames:
+        assert known.test_costs(X, frame).tolist() == [30, 30]
+    assert known.test_costs(X, prices.to_numpy()).tolist() == [30, 40]  # without names: in the order of the tests
+    assert known.test_costs(X, pd.DataFrame(prices.to_numpy())).tolist() == [30, 40]
+    with pytest.raises(ValueError, match="case_prices has the column 'z', which is not a test; valid: 'x', 'y'"):
+        known.test_costs(X, prices.rename(columns={"y": "z"}))
+    with pytest.raises(ValueError, match="case_prices lacks the column 'y'; it needs a price for every test"):
+        known.test_costs(X, prices[["x"]])
+    with pytest.raises(ValueError, match="case_prices must be numbers, but the column 'x' is not"):
+        known.test_costs(X, prices.assign(x=["a", "b"]))
+
+
+def test_true_classes_as_a_table_with_one_column():
+    known = tree(small())
+    for y in (np.array([["no"], ["yes"]]), pd.DataFrame({"class": ["no", "yes"]})):
+        assert known.total_costs([[-1, 0], [-1, 0]], y).tolist() == [1, 41]
+
+
 def test_true_classes_that_the_tree_never_saw():
     known = tree(small())
     with pytest.raises(ValueError, match="errors has no row for class 'perhaps'; its classes are 'no', 'yes'"):
@@ -30,7 +52,12 @@ def test_true_classes_that_the_tree_never_saw():
     with pytest.raises(ValueError, match="y contains the unknown class 1; the classes are 'no', 'yes'"):
         known.total_costs([[0, 0]], [1])
     uniform = tree(small(costs={"errors": 3}))
-    assert uniform.total_costs([[0, 0], [0, 0]], ["perhaps", "no"]).tolist() == [3, 0]
+    unknown = "y contains the unknown class 'perhaps', which no training case has; the classes are 'no', 'yes'"
+    with pytest.warns(UnknownClassWarning, match=unknown):
+        assert uniform.total_costs([[0, 0], [0, 0]], ["perhaps", "no"]).tolist() == [3, 0]
+    for misspelt in ("No", " no "):
+        with pytest.raises(ValueError, match=r"the classes are 'no', 'yes': did you mean 'no'\?"):
+            uniform.total_costs([[0, 0], [0, 0]], [misspelt, "yes"])
     for y in (["no", None], np.array(["no", np.nan], dtype=object), pd.Series(["no", pd.NA], dtype="string")):
         with pytest.raises(ValueError, match="the class of row 1 of y is missing"):
             known.total_costs([[0, 0], [0, 0]], y)

@@ -2,6 +2,7 @@
 
 import io
 
+import pandas as pd
 import pytest
 from rich.console import Console
 from rich.table import Table
@@ -35,7 +36,7 @@ def test_a_dialogue_from_the_beginning_to_the_ledger():
     result, page = converse(tree(turney()), "6", "3", "2", "", currency="CAD")
     assert (result.ended, result.outcome.answer, result.outcome.spent) == ("answered", 0, 30)
     assert result.known == {"alpha": 6, "delta": "3", "epsilon": 2}
-    assert page.splitlines()[:11] == [
+    assert page.splitlines()[:12] == [
         HELP,
         "",
         "Next: alpha for 5.00 (0.00 spent so far).",
@@ -44,6 +45,7 @@ def test_a_dialogue_from_the_beginning_to_the_ledger():
         "",
         "Next: delta for 25.00 (5.00 spent so far).",
         "Its result is delayed, so beta and epsilon must be ordered with it.",
+        "The order: delta 7.00, beta 10.00, epsilon 8.00.",
         "The tree asks for this test here; expected costs are unknown because the tree has no training weights.",
         "delta (0, 1, 2, 3, 4, 5, 6, 7, 8, 9): 3",
         "",
@@ -54,10 +56,17 @@ def test_a_dialogue_from_the_beginning_to_the_ledger():
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in ledger.splitlines() if "│" in line]
     assert cells == [
         ["alpha", "6", "5.00", "5.00", ""],
-        ["delta", "3", "25.00", "30.00", "with beta, epsilon"],
-        ["epsilon", "2", "0.00", "30.00", ""],
+        ["delta", "3", "7.00", "12.00", ""],
+        ["beta", "not asked for", "10.00", "22.00", "ordered with delta"],
+        ["epsilon", "2", "8.00", "30.00", ""],
         ["Total", "", "30.00", "", ""],
     ]
+
+
+def test_what_others_have_paid_for():
+    dialogue = Dialogue(tree(turney()), {"alpha": 6}, ["alpha"])
+    assert dialogue.advice_lines()[0] == "Next: delta for 25.00 (0.00 spent so far)."
+    assert [(line.test, line.price, dialogue._note(line)) for line in dialogue.ledger] == [("alpha", 0, "already paid")]
 
 
 def test_why():
@@ -65,7 +74,7 @@ def test_why():
     assert "Class probabilities so far: no 50%, yes 50%." in page
     assert "Stop and answer yes: 5.00 expected in errors." in page
     assert "Go on: 6.20 expected in errors and tests not yet paid for." in page
-    assert "Going on is worse by 1.20." in page
+    assert "Going on is worse by 1.20: the tree was not grown to minimise this cost." in page
     assert "Going on is better by 1.33." in page
     assert page.count("The tree asks for no further test here; answering yes is expected to cost 0.00 in errors.") == 2
 
@@ -102,10 +111,11 @@ def test_an_order_without_a_result_is_refunded():
     result, page = converse(tree(turney()), "6", "2", "u", "")
     assert [(line.test, line.price, line.spent) for line in result.ledger] == [
         ("alpha", 5, 5),
-        ("delta", 25, 30),
-        ("beta", -10, 20),
+        ("delta", 7, 12),
+        ("epsilon", 8, 20),
+        ("beta", 0, 20),
     ]
-    assert "ordered, but not charged" in page
+    assert "25.00" in page
 
 
 @pytest.mark.parametrize(
@@ -203,3 +213,21 @@ def test_values_that_differ_in_case_only_must_be_exact():
     assert read_value(known, "x", "AB") == "AB"
     with pytest.raises(ValueError, match="'Ab' is not a value of x"):
         read_value(known, "x", "Ab")
+
+
+def test_dates_and_decimal_commas_may_be_typed():
+    X = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40), "x": [i % 4 + 0.5 for i in range(40)]})
+    clf = ww.C45Classifier(prune="none").fit(X, ["a" if i < 20 else "b" if i % 4 > 1 else "c" for i in range(40)])
+    prompts = []
+    lines = iter(["soon", "25.01.2024", "1,234", "3,5", ""])
+
+    def ask(prompt):
+        prompts.append(prompt)
+        return next(lines)
+
+    shown = []
+    result = run_dialogue(clf, {}, ask, shown.append)
+    assert result.outcome.answer == "b"
+    assert prompts[0] == "day (a date, e.g. 2024-03-31): "
+    assert result.known == {"day": 19747.0, "x": 3.5}
+    assert "'1,234' is not a number; x needs a number, e.g. 36.6. If it is unavailable, type u." in shown

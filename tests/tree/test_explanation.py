@@ -9,7 +9,8 @@ def test_the_path_of_a_case_in_words():
     known = tree(turney())
     assert str(known.explain({"alpha": 6, "delta": 3, "epsilon": 2.0})).splitlines() == [
         "alpha = 6 (> 2): 5.00",
-        "delta = 3 (0 or 1 or 3 or 4 or 5 or 6 or 7 or 8 or 9): 25.00, with beta, epsilon ordered at once",
+        "delta = 3 (0 or 1 or 3 or 4 or 5 or 6 or 7 or 8 or 9): 25.00"
+        " (delta 7.00, beta 10.00, epsilon 8.00, ordered at once)",
         "epsilon = 2 (≤ 3): already paid",
         "answer 0 (0 100%, 1 0%)",
         "The tree asks for no further test here.",

@@ -40,7 +40,7 @@ def random_training(rng):
 def random_learner(rng, costs):
     learner = rng.choice([ww.C45Classifier, ww.EG2Classifier, ww.DTMCClassifier])
     prune, answer = str(rng.choice(PRUNINGS)), str(rng.choice(POLICIES))
-    return learner(costs=costs, prune=prune, answer=answer, min_cases=1)
+    return learner(costs=costs, prune=prune, answer=answer, min_cases=1, cross_fit=False)
 
 
 def nodes_on_the_path(known, case):

@@ -121,13 +121,38 @@ def test_names_are_not_mathtext():
     assert any(text.get_text().startswith("$b_{") for text in ax.texts)
 
 
-def test_the_size_of_large_trees_is_bounded():
+@pytest.fixture(scope="module")
+def large():
     rng = np.random.default_rng(0)
-    known = ww.C45Classifier(prune="none", min_cases=1).fit(rng.normal(size=(900, 2)), rng.integers(0, 2, 900)).tree_
-    assert known.n_leaves > 150  # at full size it would be wider than matplotlib can draw
-    width, height = figure_size(known)
+    return ww.C45Classifier(prune="none", min_cases=1).fit(rng.normal(size=(900, 2)), rng.integers(0, 2, 900)).tree_
+
+
+def test_the_size_of_large_trees_is_bounded(large):
+    assert large.n_leaves > 150  # at full size it would be wider than matplotlib can draw
+    width, height = figure_size(large, large.depth)
     assert width == 120
     assert height == pytest.approx(39.8, abs=0.1)
+
+
+def test_a_large_tree_is_drawn_as_far_as_it_is_readable(large):
+    assert figure_size(large)[0] < 45
+    ax = large.plot()
+    cut = [text.get_text() for text in ax.texts if "nodes below" in text.get_text()]
+    boxes = [text for text in ax.texts if text.get_bbox_patch().get_boxstyle().__class__.__name__ == "Round"]
+    below = sum(int(text.split("+ ")[1].split()[0]) for text in cut)
+    assert len(boxes) + below == large.n_nodes
+    assert ax.get_title().endswith(f"levels; {below} nodes below are not drawn. The report shows all.")
+    assert tree(small()).plot().get_title() == ""
+
+
+def test_the_depth_of_a_plot():
+    ax = tree(small()).plot(max_depth=1)
+    assert ax.get_title() == "The upper 1 of 2 levels; 2 nodes below are not drawn. The report shows all."
+    assert len([text for text in ax.texts if "+ 2 nodes below" in text.get_text()]) == 1
+    assert tree(small()).plot(max_depth=9).get_title() == ""
+    for depth in (0, -1, 1.5, "all"):
+        with pytest.raises(ValueError, match="max_depth must be a whole number of at least 1, or None"):
+            tree(small()).plot(max_depth=depth)
 
 
 def test_leaves_are_coloured_by_answer():

@@ -1,5 +1,7 @@
 """Walking single cases agrees with the prices and answers of whole tables."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handmade import small, tree, turney
+from problems import compare
 from wildtrees import NAMES, random_case, random_content
-from worthwhile.tree.walk import Walk
+from worthwhile.tree.walk import Position, Walk
 
 
 def test_the_steps_and_positions_of_a_case():
@@ -17,19 +20,19 @@ def test_the_steps_and_positions_of_a_case():
         (0, 1, 5, ()),
         (2, 1, 25, (1, 3)),
     ]
-    assert walk.positions == [walk.waiting()]
-    assert (walk.waiting().node, walk.waiting().share, walk.waiting().paid) == (6, 1.0, {0, 1, 2, 3})
-    order = walk.next_order()
-    assert (order.test, order.charged, order.commits, order.delayed) == (3, set(), (), False)
+    assert walk.steps[1].items == {"delta": 7, "beta": 10, "epsilon": 8}
+    assert walk.positions == [Position(6, 1.0)]
+    order = walk.next_order
+    assert (order.test, order.charged, order.commits, order.delayed) == (3, {0, 1, 2, 3}, (), False)
 
 
 def test_an_unavailable_test_leaves_a_share_at_each_branch():
     walk = Walk(tree(small()), {"x": None})
     assert [(position.node, position.share) for position in walk.positions] == [(2, 0.6), (1, 0.4)]
-    assert walk.shares().tolist() == pytest.approx([0.5, 0.5])
-    assert (walk.available(), walk.unavailable(), walk.waiting().node) == ([], [0], 2)
+    assert walk.shares.tolist() == pytest.approx([0.5, 0.5])
+    assert (walk.unavailable(), walk.next_order.test) == ([0], 1)
     done = Walk(tree(small()), {"x": 1, "y": 1})
-    assert (done.waiting(), done.next_order(), done.answer()) == (None, None, "no")
+    assert (done.next_order, done.answer_index()) == (None, 0)
 
 
 def test_an_unavailable_test_is_not_ordered():
@@ -132,3 +135,113 @@ def test_parts_of_a_case_that_wait_for_the_same_test_order_it_together():
     costs = {"tests": {"x": 1, "y": {"price": 2, "delayed": True}, "z": 4}}
     advice = tree(small(nodes=nodes, columns=columns, costs=costs)).next_test({"x": None})
     assert (advice.test, advice.price, advice.commits, advice.delayed) == ("y", 6, ("z",), True)
+
+
+# --- what going on costs an undivided case, against a slow reference that follows every path from the root -----------
+
+
+class UnknownError(Exception):
+    """There are no weights to divide cases by."""
+
+
+def closure(known, test):
+    required = known.costs.tests[test].requires if test in known.costs.tests else ()
+    return {test}.union(*(closure(known, other) for other in required))
+
+
+def bill(known, tests):
+    """What a set of tests costs: marginals, and the common price of each group once."""
+    own = [known.costs.tests[test] for test in tests if test in known.costs.tests]
+    return sum(test.price for test in own) + sum(known.costs.groups[g] for g in {test.group for test in own} - {None})
+
+
+def asked_below(known, node):
+    if known.nodes.test[node] < 0:
+        return []
+    below = [asked_below(known, child) for child in known.nodes.children(node)]
+    return [(node, known.columns[known.nodes.test[node]]), *itertools.chain(*below)]
+
+
+def branch_of(known, node, value):
+    """The branch of a value, None if it has none."""
+    values = known.schema.values[known.nodes.test[node]]
+    if values is None:
+        return None if value is None else int(value > known.nodes.threshold[node])
+    if value not in values:
+        return None
+    branch = known.nodes.branch_of(node)[values.index(value)]
+    return None if branch < 0 else branch
+
+
+def ordered(known, node, case, paid):
+    """What a node charges."""
+    test = known.columns[known.nodes.test[node]]
+    if test in paid:
+        return set()
+    new = closure(known, test)
+    if any(known.costs.tests[t].delayed for t in new - paid if t in known.costs.tests):
+        for below, other in asked_below(known, node):
+            if other not in case or branch_of(known, below, case[other]) is not None:
+                new |= closure(known, other)
+    return new
+
+
+def paths(known, node, case, paid):
+    """Every path from a node: (chance, charged, leaves with their shares, branches taken unseen)."""
+    if known.nodes.test[node] < 0:
+        return [(1.0, paid, [(1.0, node)], [])]
+    test, children = known.columns[known.nodes.test[node]], known.nodes.children(node)
+    weights = [known.nodes.weights[child].sum() for child in children]
+    shares = [w / sum(weights) if sum(weights) else 1 / len(weights) for w in weights]
+    if test not in case:
+        if not sum(weights):
+            raise UnknownError
+        found = []
+        for b, child in enumerate(children):
+            if shares[b]:
+                for chance, charged, leaves, taken in paths(
+                    known, child, case, paid | ordered(known, node, case, paid)
+                ):
+                    found.append((shares[b] * chance, charged, leaves, [(node, b), *taken]))
+        return found
+    branch = branch_of(known, node, case[test])
+    if branch is not None:
+        return paths(known, children[branch], case, paid | ordered(known, node, case, paid))
+    raise AssertionError("an undivided case has all its values")
+
+
+def expected(known, case, spent):
+    """Expected price of the tests not yet paid for, and expected error cost, if the case goes on."""
+    had = set().union(*(closure(known, t) for t in case))
+    shares, total = known._core_tree.shares(), 0.0
+    for chance, charged, [(_, leaf)], _ in paths(known, 0, case, set()):
+        error = shares[leaf] @ known.error_costs[:, known.nodes.answer[leaf]]
+        total += chance * (bill(known, charged | had) - spent + error)
+    return total
+
+
+@compare(300)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, 0.7]))
+def test_going_on_costs_what_all_paths_from_the_root_say(seed, asked):
+    rng = np.random.default_rng(seed)
+    errors = [[0, 1, int(rng.integers(1, 90))], [1, 0, int(rng.integers(1, 90))]]
+    content = random_content(rng) | {"answer": str(rng.choice(["majority", "least-cost"]))}
+    content["costs"] |= {"errors": errors}
+    for node in content["nodes"]:
+        if rng.random() < 0.8:
+            node.setdefault("weights", [1, 2])
+        if "branches" in node:
+            node["branches"] = [["a", "c"], ["b"]]
+    known = tree(content)
+    case = {name: value for name, value in random_case(rng, 0).items() if rng.random() < asked and value != "new"}
+    advice = known.next_test(case)
+    if not known.has_weights:
+        assert advice.go_on_cost is advice.stop_cost is advice.gain is None
+        return
+    try:
+        assert advice.go_on_cost == pytest.approx(expected(known, case, advice.spent))
+    except UnknownError:
+        assert advice.go_on_cost is None
+        assert advice.reason.endswith("unknown because some branches have no training weights.")
+    shares = np.array(list(advice.probabilities.values()))
+    assert advice.stop_cost == pytest.approx((shares @ known.error_costs).min())

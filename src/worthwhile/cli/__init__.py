@@ -17,7 +17,7 @@ from worthwhile.cli.compare import compare
 from worthwhile.cli.costs import costs_app
 from worthwhile.cli.demo import demo
 from worthwhile.cli.evaluate import evaluate
-from worthwhile.cli.learn import learn
+from worthwhile.cli.learn import LearnCommand, learn
 from worthwhile.cli.next import next_command
 from worthwhile.cli.predict import predict
 from worthwhile.cli.reproduce import reproduce
@@ -40,7 +40,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.add_typer(costs_app, name="costs")
-app.command()(learn)
+app.command(cls=LearnCommand)(learn)
 app.command()(evaluate)
 app.command()(predict)
 app.command("next")(next_command)
@@ -103,7 +103,10 @@ def run(arguments: list[str]) -> int:
     0
     """
     try:
-        code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=UserWarning, module=r"worthwhile\b")
+            warnings.showwarning = _show_warning
+            code = int(app(args=arguments, prog_name="worthwhile", standalone_mode=False) or 0)
         message = "stopped" if code == STOPPED else ""  # typer may catch Ctrl-C itself
     except CommandError as error:
         code, message = 2, error.format_message()  # type: ignore[attr-defined]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from worthwhile.files import open_stream
+
+if TYPE_CHECKING:
+    from worthwhile.table.files import TableFile
 
 __all__ = [
     "Printer",
@@ -18,9 +23,11 @@ __all__ = [
     "check_writable",
     "load_model",
     "on_cluster",
+    "open_table",
     "search_bar",
     "split_names",
     "terminal",
+    "time_left",
     "visible",
     "work_bar",
 ]
@@ -31,6 +38,8 @@ HIDDEN = {
     for first, last in ((0, 8), (11, 31), (127, 159), (0x200E, 0x200F), (0x2028, 0x202E), (0x2066, 0x2069))
     for code in range(first, last + 1)
 }
+LEAST = 12  # characters of a cell that remain on a narrow terminal
+PATIENCE = 0.5  # seconds before a bar shows how far a file is read
 
 
 class StoppedError(Exception):
@@ -74,6 +83,13 @@ class Printer:
         if not self.quiet:
             terminal().print(visible(text), soft_wrap=not wrap)
 
+    def warn(self, text: str) -> None:
+        """Print a warning to standard error."""
+        import typer
+
+        if not self.quiet:
+            typer.echo(f"worthwhile: {visible(text)}", err=True)
+
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table with its first row (the model, the best learner) in bold."""
         from worthwhile.evaluation.text_table import rich_table
@@ -81,6 +97,35 @@ class Printer:
         if not self.quiet:
             shown = [list(map(visible, row)) for row in rows]  # here too: the width of a column depends on it
             terminal().print(rich_table(list(map(visible, headings)), shown, highlight_first=True))
+
+    def listing(self, headings: Sequence[str], rows: Sequence[Sequence[str]], flexible: Sequence[str]) -> None:
+        """Print a table of words, one line per row: what does not fit into the flexible columns is cut off."""
+        from rich.box import SIMPLE_HEAD
+        from rich.cells import cell_len, set_cell_size
+        from rich.table import Table
+        from rich.text import Text
+
+        if self.quiet:
+            return
+        console = terminal()
+        headings, rows = list(map(visible, headings)), [list(map(visible, row)) for row in rows]
+        widths = [max(map(cell_len, cells)) for cells in zip(headings, *rows, strict=True)]
+        excess = sum(widths) + 2 * len(widths) - console.width
+        for heading in flexible:
+            position = headings.index(heading)
+            cut = max(min(excess, widths[position] - LEAST), 0)
+            widths[position], excess = widths[position] - cut, excess - cut
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for heading, width in zip(headings, widths, strict=True):
+            numbers = heading in ("values", "missing", "price")
+            table.add_column(heading, no_wrap=True, width=width, justify="right" if numbers else "left")
+        for row in rows:
+            cells = (
+                text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+                for text, width in zip(row, widths, strict=True)
+            )
+            table.add_row(*map(Text, cells))
+        console.print(table)
 
 
 def split_names(text: str | None) -> list[str]:
@@ -150,6 +195,50 @@ def check_folder(path: Path, *names: str) -> None:
         raise ValueError(f"{path}: cannot create the folder: {error.strerror}") from None
 
 
+@contextmanager
+def open_table(path: Path, quiet: bool, missing: str | None, **options: str | None) -> Iterator[TableFile]:
+    """Give a table to read, with a progress bar on stderr if that is a terminal and reading takes a while.
+
+    Parameters
+    ----------
+    path : Path
+    quiet : bool
+    missing : str or None
+        As given by --missing.
+    options
+        As for `ReadOptions`.
+    """
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from worthwhile.table.files import ReadOptions, TableFile
+
+    console, start = terminal(stderr=True), time.monotonic()
+    columns = (
+        TextColumn(f"reading {path.name}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    shown = not quiet and console.is_terminal
+    bar = Progress(*columns, console=console, transient=True, disable=not shown)
+    task = bar.add_task("", total=None)
+
+    def tell(done: int, total: int | None) -> None:
+        if time.monotonic() - start >= PATIENCE and not bar.finished:
+            bar.start()
+            bar.update(task, completed=done, total=total)
+
+    is_open = True
+    given = ReadOptions(
+        split_names(missing), **options, tell=lambda done, total: tell(done, total) if shown and is_open else None
+    )
+    try:
+        yield TableFile(path, given)
+    finally:
+        is_open = False
+        bar.stop()
+
+
 def load_model(path: Path) -> Any:
     """Read a saved learner or a tree in JSON."""
     from worthwhile.files import read_text
@@ -193,26 +282,11 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
     seconds : float, optional
         Time limit.
     """
-    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
-
-    class Bar(BarColumn):
-        """Shows the time instead of the learner's progress if there is a time limit and nothing to count."""
-
-        def render(self, task: Task) -> Any:
-            if trials is None and seconds is not None and task.total == seconds:
-                task.completed = min(task.elapsed or 0.0, seconds)
-            return super().render(task)
-
-    console = terminal(stderr=True)
-    columns = (TextColumn("searching"), Bar(bar_width=20), TextColumn("{task.fields[found]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=trials or seconds, found="")
+    with _bar("searching", quiet, seconds) as update:
 
         def tell(now: Any) -> None:
-            if now.total is not None:
-                bar.update(task, completed=now.done, total=now.total, found=_found(now, trials))
-            else:
-                bar.update(task, completed=None if trials is None else now.done, found=_found(now, trials))
+            total = now.total if now.total is not None else trials
+            update(None if total is None else now.done / total, _found(now, trials))
 
         yield tell
 
@@ -229,10 +303,52 @@ def _found(now: Any, trials: int | None) -> str:
 @contextmanager
 def work_bar(quiet: bool, words: str) -> Iterator[Callable[[Any], None]]:
     """Return a function that draws a progress bar from a `Progress`."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    with _bar(words, quiet) as update:
+        yield lambda now: update(now.done / now.total if now.total else None, f"{now.done} of {now.total or '?'},")
+
+
+def time_left(share: float | None, elapsed: float, limit: float | None = None) -> str:
+    """Return how long work will take that has done a share of it in some time, and ends at a limit; in words.
+
+    Examples
+    --------
+    >>> time_left(0.25, 20.0), time_left(0.25, 20.0, 50.0), time_left(None, 20.0), time_left(None, 20.0, 50.0)
+    ('0:01:00 left', '0:00:30 left', '', '0:00:30 left')
+    """
+    ends = [] if limit is None else [limit - elapsed]
+    if share:
+        ends.append(elapsed * (1 / share - 1))  # since the start: an estimate from the last steps alone fluctuates
+    return f"{timedelta(seconds=round(max(min(ends), 0)))} left" if ends else ""
+
+
+@contextmanager
+def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Callable[[float | None, str], None]]:
+    """Draw a bar with percentage and time left on stderr, if that is a terminal; return how to move it.
+
+    The function takes the share that is done (None: unknown) and a text. With a time limit, the bar moves by itself.
+    """
+    from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    class Bar(BarColumn):
+        """Moves before the columns to its right are drawn."""
+
+        def render(self, task: Task) -> Any:
+            share, elapsed = task.fields["share"], task.elapsed or 0.0
+            task.fields["left"] = time_left(share, elapsed, seconds)
+            if share is not None or seconds is not None:
+                task.total = 1.0
+                task.completed = min(max(share or 0.0, elapsed / seconds if seconds else 0.0), 1.0)
+            return super().render(task)
 
     console = terminal(stderr=True)
-    columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn(words),
+        Bar(bar_width=20),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[found]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda now: bar.update(task, completed=now.done, total=now.total)
+        task = bar.add_task("", total=None, found="", share=None, left="")
+        yield lambda share, found: bar.update(task, share=share, found=found)

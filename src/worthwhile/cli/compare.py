@@ -8,18 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Printer, check_folder, on_cluster, split_names, work_bar
+from worthwhile.cli.common import Printer, check_folder, on_cluster, open_table, split_names, work_bar
 from worthwhile.cli.learners import LEARNERS, find_learner, make_learner
 from worthwhile.cli.options import (
     Cluster,
     CostsFile,
     Data,
+    Dates,
+    Decimal,
     Drop,
+    DropMissingTarget,
+    Encoding,
     Jobs,
     Missing,
     Nominal,
     Quiet,
     Seed,
+    Sheet,
     Target,
     TimeLimit,
 )
@@ -43,6 +48,11 @@ def compare(
     nominal: Nominal = None,
     drop: Drop = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -50,7 +60,8 @@ def compare(
 ) -> None:
     """Cross-validate several learners on the same folds and compare what they cost per case.
 
-    Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold.
+    Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold. With --costs,
+    learners are pruned and answer by cost as in learn.
 
     Example: worthwhile compare heart.csv --target class --costs heart.toml --learners act,icet,c45 --folds 10
     """
@@ -59,17 +70,18 @@ def compare(
     if len(makers) < 2:
         raise ValueError(f"--learners {learners}: a comparison needs at least two learners")
     check_folder(out, "costs.csv", "folds.csv", "costs.png")
-    from worthwhile.cli.reading import describe_columns, read_training_data
+    from worthwhile.cli.reading import describe_data, read_training_data
     from worthwhile.evaluation.compare import cross_compare
     from worthwhile.files import make_folder
 
     say, declared = Printer(quiet), split_names(nominal)
-    problem = read_training_data(data, target, costs, declared, split_names(drop), split_names(missing))
-    for line in describe_columns(problem, declared):
-        say(line)
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+    describe_data(problem, say)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
-    made = {name: make_learner(name, {}, {"time_limit": limited[name]}, **known) for name in makers}
+    priced = costs is not None
+    made = {name: make_learner(name, {}, {"time_limit": limited[name]}, with_costs=priced, **known) for name in makers}
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Printer, check_writable, split_names
-from worthwhile.cli.options import Data, Drop, Missing, Quiet, Target
+from worthwhile.cli.common import Printer, check_writable, open_table, split_names
+from worthwhile.cli.options import (
+    Data,
+    Dates,
+    Decimal,
+    Drop,
+    DropMissingTarget,
+    Encoding,
+    Missing,
+    Nominal,
+    Quiet,
+    Sheet,
+    Target,
+)
+
+if TYPE_CHECKING:
+    from worthwhile.costs.costs import Costs
+    from worthwhile.table.files import TableFile
 
 __all__ = ["costs_app"]
 
@@ -56,8 +72,14 @@ def init(
     data: Data,
     target: Target,
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write (.toml).")] = Path("costs.toml"),
+    nominal: Nominal = None,
     drop: Drop = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -65,23 +87,34 @@ def init(
 
     Example: worthwhile costs init heart.csv --target class -o costs.toml
     """
+    from worthwhile.cli.reading import unused_columns
     from worthwhile.files import write_text
-    from worthwhile.table.files import check_target, column_names, read_table
+    from worthwhile.table.files import check_target
 
     if out.suffix.lower() != ".toml":
         raise ValueError(f"{out}: a starter price list is a TOML file; the name must end in .toml")
     check_writable(out)
     if out.exists() and not force:
         raise ValueError(f"{out}: already exists; use --force to replace it")
-    names, dropped = column_names(data), split_names(drop)
-    check_target(data, names, target)
-    classes = read_table(data, only=[target], nominal=[target], missing=split_names(missing)).classes(target)
-    gone = {target, *dropped}
-    tests = [name for name in names if name not in gone]
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        check_target(data, source.names, target)
+        table = source.read(drop=split_names(drop), nominal=[*split_names(nominal), target])
+    if drop_missing_target:
+        table = table.with_classes(target)
+    classes = table.classes(target)
+    used = {target, *split_names(nominal)}
+    unused = [name for name in table.identifiers() if name not in used]
+    left_out = {target, *unused}
+    tests = [name for name in table.columns if name not in left_out]
     if not tests:
-        raise ValueError(f"{data}: has no column besides the target {target!r}")
+        raise ValueError(f"{data}: has no column besides the target {target!r} that can be a test")
     write_text(out, _starter(data.stem, tests, classes))
-    Printer(quiet)(f"{len(tests)} tests at 1 each: {out}. Replace the prices and error costs by yours.", wrap=False)
+    say = Printer(quiet)
+    for line in source.notes():
+        say(line)
+    if unused:
+        say.warn(f"{unused_columns(unused)} left out; use --nominal if a column is a test, otherwise --drop")
+    say(f"{len(tests)} tests at 1 each: {out}. Replace the prices and error costs by yours.", wrap=False)
 
 
 def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
@@ -114,13 +147,19 @@ def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
 
 @costs_app.command()
 def check(
-    costs: Annotated[Path, typer.Argument(help="A price list: TOML or CSV.", show_default=False)],
+    costs: Annotated[Path, typer.Argument(help="A price list: TOML, CSV or Excel.", show_default=False)],
     data: Annotated[
         Path | None, typer.Argument(help="A table of cases to check it against.", show_default=False)
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The target column of DATA.", show_default=False)
     ] = None,
+    missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a price list, alone or against the columns and classes of a table, and print a summary.
@@ -132,24 +171,54 @@ def check(
     found = Costs.read(costs)
     say = Printer(quiet)
     if data is not None:
-        free = _check_against(found, costs, data, target)
-        say(f"{costs} matches {data}" + (f"; free: {', '.join(free)}" if free else "; every test has a price") + ".")
+        with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+            result = _check_against(found, costs, source, target, drop_missing_target)
+        for line in (*source.notes(), result):
+            say(line)
     elif target is not None:
         raise ValueError("--target needs a table: worthwhile costs check COSTS DATA --target COLUMN")
     say(repr(found))
 
 
-def _check_against(found: Any, path: Path, data: Path, target: str | None) -> list[str]:
-    """Raise an error if costs do not fit a table; return the names of the columns without a price."""
+def _check_against(found: Costs, path: Path, source: TableFile, target: str | None, drop_missing_target: bool) -> str:
+    """Raise an error if costs do not fit a table; return a sentence that says which columns are free."""
     import numpy as np
 
     from worthwhile.cli.reading import check_costs
-    from worthwhile.table.files import check_target, column_names, read_table
+    from worthwhile.table.files import check_target
 
-    names, classes = column_names(data), []
+    detected = target is None
+    if target is None:
+        target = _find_target(found, source)
+    else:
+        check_target(source.path, source.names, target)
+    classes = []
     if target is not None:
-        check_target(data, names, target)
-        classes = np.unique(read_table(data, only=[target], nominal=[target]).classes(target)).tolist()
-    tests = [name for name in names if name != target]
+        table = source.read(only=[target], nominal=[target])
+        if drop_missing_target:
+            table = table.with_classes(target)
+        classes = np.unique(table.classes(target)).tolist()
+    tests = [name for name in source.names if name != target]
     check_costs(found, path, tests, target, classes)
-    return [name for name in tests if name not in found.tests]
+    free = [name for name in tests if name not in found.tests]
+    fits = f"{path} matches {source.path}"
+    if target is None:
+        without = f"without a price: {', '.join(free)}" if free else "every column has a price"
+        return f"{fits}; {without}. Which column is the target is unknown; name it with --target."
+    known = f"; the target is {target}, which has the classes of the error costs" * detected
+    return f"{fits}{known}" + (f"; free: {', '.join(free)}" if free else "; every test has a price") + "."
+
+
+def _find_target(found: Costs, source: TableFile) -> str | None:
+    """Return the only column without a price that has the classes of the error costs, and no other values."""
+    if not isinstance(found.errors, Mapping):
+        return None
+    from worthwhile.table.columns import value_text
+
+    classes = {value_text(label) for label in found.errors}
+    free = [name for name in source.names if name not in found.tests]
+    if not free:
+        return None
+    table = source.read(only=free, nominal=free)
+    fitting = [name for name in free if len(own := table.class_names(name)) > 1 and own <= classes]
+    return fitting[0] if len(fitting) == 1 else None

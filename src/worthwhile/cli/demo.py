@@ -45,9 +45,10 @@ def demo(
     )
     with remember_ensembles():  # the report refits on the same patients for its break-even prices
         with search_bar(quiet, trials=TRIALS) as tell:
-            learned = _learn(heart, seed, tell)
-        if learned.icet.stopped_ == "interrupted":
-            raise StoppedError("stopped; nothing was written")
+            try:
+                learned = _learn(heart, seed, tell)
+            except KeyboardInterrupt:
+                raise StoppedError("stopped; nothing was written") from None
         make_folder(out)
         tree = learned.icet.tree_
         write_file(out / "tree.png", tree_picture(tree, "png"))

@@ -7,8 +7,20 @@ from typing import Annotated
 
 import typer
 
-from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, split_names
-from worthwhile.cli.options import Data, MaybeTarget, Missing, Model, Quiet, Seed
+from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, open_table
+from worthwhile.cli.options import (
+    Data,
+    Dates,
+    Decimal,
+    DropMissingTarget,
+    Encoding,
+    MaybeTarget,
+    Missing,
+    Model,
+    Quiet,
+    Seed,
+    Sheet,
+)
 
 __all__ = ["evaluate"]
 
@@ -26,13 +38,18 @@ def evaluate(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also write the results: CSV or JSON.", show_default=False)
+        Path | None, typer.Option("--out", "-o", help="Also write the results: CSV, JSON or Excel.", show_default=False)
     ] = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Measure what a model costs per case, compared with no test, all tests with the best plain tree, and C4.5.
+    """Measure what a model costs per case, compared with no test, all tests with the best plain tree, and tuned C4.5.
 
     Use cases that the model was not trained on. Intervals are 95 % intervals, bootstrapped over the cases. The
     normalized cost (norm.) is in percent of the standard cost: all tests, and the most expensive error for every case
@@ -49,16 +66,18 @@ def evaluate(
     check_writable(out)
     write = results_writer(out)
     clf = load_model(model)
-    names, absent = context_of(clf).columns, split_names(missing)
-    table, target, y = true_classes(clf, data, target, absent)
+    names = context_of(clf).columns
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        table, target, y = true_classes(clf, source, target, drop_missing_target)
     X_train = y_train = None
     if train is not None:
-        other, _, y_train = true_classes(clf, train, target, absent)
+        with open_table(train, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+            other, _, y_train = true_classes(clf, source, target, drop_missing_target)
         X_train = other.matrix(names)
     found = measure(clf, table.matrix(names), y, X_train, y_train, random_state=seed)
     write(found.rows())
     say = Printer(quiet)
-    for line in unknown_values(clf, table):
+    for line in (*table.source.notes(), *unknown_values(clf, table)):
         say(line)
     say(found.title)
     say.table(*found.layout())

@@ -1,4 +1,4 @@
-"""Writing results for other programs: CSV or JSON."""
+"""Writing results for other programs: CSV, JSON or Excel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from worthwhile.costs.error_costs import show
-from worthwhile.files import write_text
+from worthwhile.excel import write_rows
+from worthwhile.files import write_file, write_text
 
 __all__ = ["results_writer", "write_csv"]
 
@@ -21,7 +22,7 @@ def results_writer(path: Path | None) -> Callable[[Rows], None]:
     """Return a function that writes rows in the format of the suffix; without a path it does nothing."""
     if path is None:
         return lambda rows: None
-    writers = {".csv": write_csv, ".json": _write_json}
+    writers = {".csv": write_csv, ".json": _write_json, ".xlsx": _write_excel}
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise ValueError(f"{path}: unknown suffix {show(path.suffix)}; use {', '.join(writers)}")
@@ -35,6 +36,14 @@ def write_csv(path: Path, rows: Rows) -> None:
     writer.writeheader()
     writer.writerows(rows)
     write_text(path, buffer.getvalue())
+
+
+def _write_excel(path: Path, rows: Rows) -> None:
+    try:
+        content = write_rows([list(rows[0]), *(list(row.values()) for row in rows)])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    write_file(path, content)
 
 
 def _write_json(path: Path, rows: Rows) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 import time
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from worthwhile.cli.common import (
     Printer,
@@ -15,32 +20,73 @@ from worthwhile.cli.common import (
     check_apart,
     check_writable,
     on_cluster,
+    open_table,
     search_bar,
     split_names,
     work_bar,
 )
-from worthwhile.cli.learners import LEARNERS, make_learner, read_settings
+from worthwhile.cli.learners import LEARNERS, make_learner, parameter_rows, read_settings
 from worthwhile.cli.options import (
     Cluster,
     CostsFile,
     Data,
+    Dates,
+    Decimal,
     Drop,
+    DropMissingTarget,
+    Encoding,
     Jobs,
     Missing,
     Nominal,
     Quiet,
     Seed,
+    Sheet,
     Target,
     TimeLimit,
 )
 
 if TYPE_CHECKING:
     from worthwhile.cli.reading import TrainingData
+    from worthwhile.table.files import TableFile
 
-__all__ = ["learn"]
+__all__ = ["LearnCommand", "learn"]
+
+# A tree of 16 leaves fits on a page. Larger trees than MANY_LEAVES are hardly read by anyone.
+READABLE_LEAVES, MANY_LEAVES = 16, 50
+REPORT_SHARE = 0.3  # of the cases are held out for a report unless --test-share says otherwise
 
 # Learners that can use a cluster.
 CLUSTERED = ("icet", "budget-forest")
+
+
+class LearnCommand(TyperCommand):
+    """The command, whose help ends with a table of the learners' parameters."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        super().format_help(ctx, formatter)
+        table = Table(
+            title="Parameters for --set NAME=VALUE",
+            title_justify="left",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            padding=(0, 1),
+        )
+        headings, *rows = parameter_rows()
+        for heading in headings:
+            table.add_column(heading, no_wrap=heading == "name")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console = Console(highlight=False)
+        console.print(table)
+        console.print(
+            "Write lists as a,b,c and other values as in Python, e.g. --set \"vector={'sick': 5, 'well': 1}\"."
+        )
 
 
 def learn(
@@ -52,18 +98,41 @@ def learn(
     report: Annotated[
         Path | None, typer.Option(help="Also write an HTML report to this file.", show_default=False)
     ] = None,
-    test_share: Annotated[float, typer.Option(help="Share of the cases to hold out for measuring costs.")] = 0.0,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Share of the cases to hold out for measuring costs; {REPORT_SHARE:g} with --report, otherwise 0.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
+    max_leaves: Annotated[
+        int | None,
+        typer.Option(min=1, help="Largest number of leaves; the cheapest such part of the tree.", show_default=False),
+    ] = None,
+    min_cases: Annotated[
+        float | None, typer.Option(help="Least number of cases in a branch.", show_default=False)
+    ] = None,
+    readable: Annotated[
+        bool, typer.Option("--readable", help=f"A tree that people can read: --max-leaves {READABLE_LEAVES}.")
+    ] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the learner. May be repeated."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter of the learner; see the list below. May be repeated."
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     nominal: Nominal = None,
     drop: Drop = None,
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
+    drop_missing_target: DropMissingTarget = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -71,45 +140,65 @@ def learn(
 ) -> None:
     """Learn which tests are worth their price, from a table of cases and a price list.
 
-    Columns of strings are nominal, columns of numbers numeric. To write a starter price list: worthwhile costs init.
-    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far.
+    Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
+    worthwhile costs init.
+    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far, or a DTMC tree if that costs
+    less. With --costs, eg2, idx and csid3
+    are pruned by cost, and these, lsid3 and c45 give the answer of lowest expected cost; as published: --set
+    prune=pessimistic --set answer=majority.
 
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
     """
-    if not 0 <= test_share < 1:
+    if test_share is not None and not 0 <= test_share < 1:
         raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
     if cluster is not None and learner.lower() not in CLUSTERED:
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
-    limits = {"budget": budget, "time_limit": time_limit}
-    clf = make_learner(learner, read_settings(settings or []), limits, random_state=seed, n_jobs=jobs)
+    if readable and max_leaves is None:
+        max_leaves = READABLE_LEAVES
+    limits = {"budget": budget, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
+    known: dict[str, Any] = {"with_costs": costs is not None, "random_state": seed, "n_jobs": jobs}
+    clf = make_learner(learner, read_settings(settings or []), limits, **known)
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
-    from worthwhile.cli.reading import describe_columns, read_training_data
+    from worthwhile.cli.reading import describe_data, read_training_data
+    from worthwhile.evaluation.baselines import warn_if_useless
 
     say, declared = Printer(quiet), split_names(nominal)
-    problem = read_training_data(data, target, costs, declared, split_names(drop), split_names(missing))
-    for line in describe_columns(problem, declared):
-        say(line)
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+        ids = None if report is None else _identifiers(problem, source, split_names(drop))
+    describe_data(problem, say)
     if costs is None:
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
-        say(f"  worthwhile costs init {data} --target {target} -o costs.toml", wrap=False)
+        say(
+            f"  worthwhile costs init {shlex.quote(str(data))} --target {shlex.quote(target)} -o costs.toml", wrap=False
+        )
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
-    split = _split(problem, test_share, seed)
-    seconds = _fit(clf, split, quiet, cluster)
+    for_report = test_share is None and report is not None
+    split = _split(problem, REPORT_SHARE if for_report else test_share or 0.0, seed, required=not for_report)
+    if for_report and split.held_out:
+        n, share = len(split.y), f"{REPORT_SHARE:.0%} of the cases"
+        say(f"{n} cases ({share}) are held out for the report; --test-share 0 trains on all of them.")
+    clf, seconds, stopped = _fit(clf, split, quiet, cluster)
     clf.save(out)
-    stopped = getattr(clf, "stopped_", "") == "interrupted"
-    if not stopped:
-        _summarise(clf, LEARNERS[learner.lower()].removesuffix("Classifier"), split, seconds, say, seed)
-        say(f"Model:  {out}", wrap=False)
-    if report is not None and not stopped:
-        about = {} if problem.costs is None else problem.costs.about
-        title = about.get("title") or f"{data.stem}: which tests are worth their price"
-        _write_report(report, clf, split, title, quiet)
-        say(f"Report: {report}", wrap=False)
+    name = type(clf).__name__.removesuffix("Classifier")
+    if message := warn_if_useless(clf, split.X_train, split.y_train):
+        warnings.warn(f"{message}; try another learner", stacklevel=1)
     if stopped:
+        say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
+        _say_costs(clf, split, say)
         unwritten = "" if report is None else "; no report was written"
         raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
+    _summarise(clf, name, split, seconds, say, seed)
+    for line in _about_leaves(clf):
+        say(line)
+    say(f"Model:  {out}", wrap=False)
+    if report is not None:
+        about = {} if problem.costs is None else problem.costs.about
+        title = about.get("title") or f"{data.stem}: which tests are worth their price"
+        _write_report(report, clf, split, title, _case_names(problem, split, ids), quiet)
+        say(f"Report: {report}", wrap=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,47 +209,78 @@ class _Split:
     y_train: Any
     X: Any
     y: Any
+    rows: Any  # of X, in the file
     held_out: bool
 
 
-def _split(problem: TrainingData, share: float, seed: int) -> _Split:
+def _split(problem: TrainingData, share: float, seed: int, required: bool = True) -> _Split:
+    """Hold out a share of the cases; if there are too few, none, or raise an error if it is required."""
     import numpy as np
 
     from worthwhile.learners.folds import stratified_share
 
     X, y = problem.X, problem.y
+    everything = _Split(X, y, X, y, np.arange(len(y)), False)
     if not share:
-        return _Split(X, y, X, y, False)
+        return everything
     classes = np.unique(y, return_inverse=True)[1].astype(np.int32)
     held = np.zeros(len(y), dtype=bool)
     held[stratified_share(classes, share, np.random.default_rng(seed))] = True
     if not held.any() or len(np.unique(y[~held])) < 2:
+        if not required:
+            return everything
         what = "no case is held out" if not held.any() else "fewer than two classes are left for training"
         raise ValueError(f"--test-share {share:g}: {what} with {len(y)} cases")
-    return _Split(X[~held], y[~held], X[held], y[held], True)
+    return _Split(X[~held], y[~held], X[held], y[held], np.flatnonzero(held), True)
 
 
-def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> float:
-    """Train with a progress bar, and return the seconds it took."""
-    start = time.monotonic()
+def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any, float, bool]:
+    """Train with a progress bar; return the learner to keep, the seconds it took, and whether Ctrl-C ended it."""
+    start, stopped = time.monotonic(), False
     with on_cluster(cluster), search_bar(quiet, getattr(clf, "trials", None), getattr(clf, "time_limit", None)) as tell:
         if "callback" in clf._parameter_names():
             clf.set_params(callback=tell)
         try:
             clf.fit(split.X_train, split.y_train)
         except KeyboardInterrupt:
-            raise StoppedError("stopped before a model was found; nothing is saved") from None
-    return time.monotonic() - start
+            stopped = True
+    seconds = time.monotonic() - start
+    return (_best_so_far(clf, split) if stopped else clf), seconds, stopped
+
+
+def _best_so_far(clf: Any, split: _Split) -> Any:
+    """Return the model that a stopped search has found, or a tree by DTMC if that costs less on the training cases."""
+    from sklearn.exceptions import NotFittedError
+
+    from worthwhile.evaluation.metrics import average_cost
+    from worthwhile.learners.greedy import DTMCClassifier
+
+    def cost(model: Any) -> float:
+        return average_cost(model, split.X_train, split.y_train)
+
+    nothing = StoppedError("stopped before a model was found; nothing is saved")
+    if not hasattr(clf, "time_limit"):  # it does not search, and may take as long as DTMC
+        raise nothing
+    try:
+        found = cost(clf)
+    except NotFittedError:
+        found = math.inf
+    if getattr(clf, "budget", None) is None:
+        quick = DTMCClassifier(costs=clf.costs, nominal=clf.nominal, columns=clf.columns, prune="cost")
+        try:
+            if cost(quick.fit(split.X_train, split.y_train)) < found:
+                return quick
+        except KeyboardInterrupt:  # a second time
+            pass
+    if math.isinf(found):
+        raise nothing
+    return clf
 
 
 def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer, seed: int) -> None:
     """Print what was learned and what it costs."""
     from worthwhile.cli.reading import tests_of
-    from worthwhile.costs.costs import Costs
-    from worthwhile.evaluation.baselines import no_test
     from worthwhile.evaluation.evaluate import evaluate
-    from worthwhile.evaluation.metrics import cost_report
-    from worthwhile.wording import amount
 
     tests = tests_of(clf)
     asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
@@ -175,21 +295,81 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
         for line in found.savings():
             say(line)
         return
+    _say_costs(clf, split, say)
+    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
+
+
+def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
+    """Print what a model costs on the held-out cases, or on its training cases, beside no test."""
+    from worthwhile.costs.costs import Costs
+    from worthwhile.evaluation.baselines import no_test
+    from worthwhile.evaluation.metrics import cost_report
+    from worthwhile.wording import amount
+
     own = cost_report(clf, split.X, split.y)
     unit = f" {currency}" if clf.costs is not None and (currency := clf.costs.about.get("currency")) else ""
     none = no_test(clf.costs or Costs(), split.y_train, split.y)
     total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
     paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
+    where = "the held-out" if split.held_out else "these"
     say(
-        f"On these cases it pays {paid} for tests and {lost} for errors: {total}."
+        f"On {where} cases it pays {paid} for tests and {lost} for errors: {total}."
         f" ({none.name}: {amount(float(none.totals.mean()), fine=True)})"
     )
-    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
 
 
-def _write_report(path: Path, clf: Any, split: _Split, title: str, quiet: bool) -> None:
+def _about_leaves(clf: Any) -> list[str]:
+    """Return what a limit on the leaves costs, or that the tree is too large to be read."""
+    from worthwhile.wording import amount
+
+    leaves = clf.tree_.n_leaves if hasattr(clf, "tree_") else 0
+    if (limit := getattr(clf, "leaf_limit_", None)) is not None:
+        if limit.leaves == limit.full_leaves:
+            return [f"The tree has {leaves} leaves; it did not have to be cut."]
+        cost, full_cost = (amount(value, fine=True) for value in (limit.cost, limit.full_cost))
+        whole = f"the whole tree has {limit.full_leaves} leaves and is expected to cost {full_cost} per case"
+        return [f"The tree has {leaves} leaves and is expected to cost {cost} per case; {whole}."]
+    if leaves > MANY_LEAVES:
+        hint = f"--readable gives the cheapest part of it with at most {READABLE_LEAVES}, --max-leaves with any number"
+        return [f"The tree has {leaves} leaves: too many to read; {hint}."]
+    return []
+
+
+def _case_names(problem: TrainingData, split: _Split, ids: tuple[str, list[str]] | None) -> Callable[[int], str]:
+    """Return a function that names a case by its line in the file, and by its identifier if there is one."""
+
+    def name(row: int) -> str:
+        place = int(split.rows[row])
+        line = problem.table.location(place).rpartition(", ")[2]
+        return line if ids is None else f"{line}: {ids[0]} {ids[1][place]}"
+
+    return name
+
+
+def _identifiers(problem: TrainingData, source: TableFile, dropped: list[str]) -> tuple[str, list[str]] | None:
+    """Return the first column, dropped or not, that identifies the cases: values that are all distinct."""
+    from worthwhile.table.columns import Factor
+
+    table = problem.table
+    rows = slice(None) if table.rows is None else table.rows
+    left_out = source.read(only=dropped, nominal=dropped).columns if dropped else {}
+    possible = {name: column[rows] for name, column in left_out.items()}
+    possible |= {name: table.columns[name] for name in table.identifiers()}
+    for name, column in possible.items():
+        if (
+            isinstance(column, Factor)
+            and (column.codes >= 0).all()
+            and len(set(column.codes.tolist())) == table.n_cases
+        ):
+            return name, [column.categories[code] for code in column.codes]
+    return None
+
+
+def _write_report(
+    path: Path, clf: Any, split: _Split, title: str, case_names: Callable[[int], str], quiet: bool
+) -> None:
     from worthwhile.report import write_report
 
     training = {"X_train": split.X_train, "y_train": split.y_train}
     with work_bar(quiet, "break-even prices") as tell:
-        write_report(path, clf, split.X, split.y, **training, title=title, tell=tell)
+        write_report(path, clf, split.X, split.y, **training, title=title, case_names=case_names, tell=tell)

@@ -18,12 +18,19 @@ def next_command(
         str | None,
         typer.Option(metavar="A=1,B=x,…", help="Known results; =u: unavailable.", show_default=False),
     ] = None,
+    already_paid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…", help="Tests that others have paid for: they cost nothing here.", show_default=False
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the questions and the answer.")] = False,
 ) -> None:
     """Recommend the next test worth its price, ask for its result, and repeat until there is an answer.
 
     Each step shows the price of the test and the expected cost of stopping here. Type undo to take back a value and u
-    if a test is unavailable. At the end, all tests and prices are listed.
+    if a test is unavailable. At the end, all tests and prices are listed. Results given with --known count as spent
+    unless --already-paid names their tests.
 
     Example: worthwhile next model.json --known age=63,sex=male
     """
@@ -42,7 +49,9 @@ def next_command(
         typer.echo(visible(prompt), nl=False, err=quiet)  # quiet: only the answer goes to standard output
         return input()
 
-    result = run_dialogue(clf, given, ask, tell, context_of(clf).costs.about.get("currency", ""))
+    context, free = context_of(clf), split_names(already_paid)
+    context.closure_of(free)  # reports a misspelt test before anything is asked
+    result = run_dialogue(clf, given, ask, tell, context.costs.about.get("currency", ""), free)
     if result.ended == "interrupted":
         raise StoppedError("stopped")
     if quiet and result.outcome is not None:

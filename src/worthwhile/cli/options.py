@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-Data = Annotated[Path, typer.Argument(help="Table of cases: CSV, gzipped CSV, or Parquet.", show_default=False)]
+Data = Annotated[Path, typer.Argument(help="Table of cases: CSV, gzipped CSV, Excel, or Parquet.", show_default=False)]
 Model = Annotated[Path, typer.Argument(help="A model written by learn, or a tree in JSON.", show_default=False)]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The target column: the classes.", show_default=False)]
 MaybeTarget = Annotated[
@@ -22,13 +22,17 @@ CostsFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Prices and error costs (TOML or CSV). Default: free tests, every error costs 1.",
+        help="Prices and error costs (TOML, CSV or Excel). Default: free tests, every error costs 1.",
         show_default=False,
     ),
 ]
 Nominal = Annotated[
     str | None,
-    typer.Option(metavar="A,B,…", help="Numeric columns that are codes of categories.", show_default=False),
+    typer.Option(
+        metavar="A,B,…",
+        help="Columns to use as categories: numbers that are codes, or identifiers.",
+        show_default=False,
+    ),
 ]
 Drop = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="Columns to leave out, e.g. identifiers.", show_default=False)
@@ -37,6 +41,29 @@ Missing = Annotated[
     str | None,
     typer.Option(metavar="A,B,…", help="More strings that mean a missing value, besides ? and NA.", show_default=False),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Encoding of a CSV file, e.g. utf-8, cp1252. Default: detected.", show_default=False
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="MARK", help="Decimal mark of numbers: . or , Default: detected.", show_default=False),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ORDER",
+        help="Whether the day (dmy) or the month (mdy) comes first in 03/04/2024. Default: detected.",
+        show_default=False,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Sheet of an Excel file. Default: the first one.", show_default=False),
+]
+DropMissingTarget = Annotated[bool, typer.Option("--drop-missing-target", help="Leave out cases without a class.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""`worthwhile predict`: answers, prices and confidence for the cases of a file."""
+"""`worthwhile predict`: answers, prices and class shares for the cases of a file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, split_names
-from worthwhile.cli.options import Data, Missing, Model, Quiet
+from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, open_table
+from worthwhile.cli.options import Data, Dates, Decimal, Encoding, Missing, Model, Quiet, Sheet
 from worthwhile.files import open_stream, write_text
 
 __all__ = ["predict"]
@@ -22,14 +22,20 @@ def predict(
     data: Data,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="File to write: CSV, gzipped CSV or Parquet; -: CSV to standard output."),
+        typer.Option(
+            "--out", "-o", help="File to write: CSV, gzipped CSV, Excel or Parquet; -: CSV to standard output."
+        ),
     ],
     missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
     quiet: Quiet = False,
 ) -> None:
-    """Add the answer, the price paid, the tests used and the confidence to each case of a file.
+    """Add the answer, the price paid, the tests used and the class share to each case of a file.
 
-    Columns that the model never asks for may be missing; an empty value is an unavailable test. The confidence is the
+    Columns that the model never asks for may be missing; an empty value is an unavailable test. The class share is the
     share of the answer's class among similar training cases; it is empty for a reject answer.
 
     Example: worthwhile predict model.json new-cases.csv -o answers.csv
@@ -42,9 +48,10 @@ def predict(
         check_apart({"--out": out}, [data, model])
         check_writable(out)
     clf = load_model(model)
-    table = read_cases(clf, data, split_names(missing))
+    with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        table = read_cases(clf, source)
     columns = _answers(clf, table)
-    text = extend_table(data, None if stream is not None else out, columns)
+    text = extend_table(source, None if stream is not None else out, columns)
     if text is not None and stream == STDOUT:
         typer.echo(text.encode("utf-8"), nl=False)  # bytes: the same as in a file, whatever the locale
         return
@@ -53,7 +60,7 @@ def predict(
         return
     prices = columns["price_paid"]
     say = Printer(quiet)
-    for line in unknown_values(clf, table):
+    for line in (*source.notes(), *unknown_values(clf, table)):
         say(line)
     say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
 
@@ -77,5 +84,5 @@ def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
         "answer": context.answer_labels[answers].tolist(),
         "price_paid": np.round(prices, 6).tolist(),
         "tests_used": used[place.ravel()].tolist(),
-        "confidence": [None if np.isnan(share) else round(float(share), 4) for share in own],
+        "class_share": [None if np.isnan(share) else round(float(share), 4) for share in own],
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,25 +12,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.cli.columns import FLEXIBLE, HEADINGS, column_hints, column_rows
+from worthwhile.cli.common import Printer
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.evaluation.metrics import context_of
-from worthwhile.table.columns import value_text
-from worthwhile.table.files import DataTable, Factor, check_target, column_names, read_table
+from worthwhile.table.columns import Factor, value_text
+from worthwhile.table.files import DataTable, TableFile, check_target
 from worthwhile.tree.context import label_array
 from worthwhile.tree.tree import Tree
 
 __all__ = [
     "TrainingData",
     "check_costs",
-    "describe_columns",
+    "describe_data",
     "read_cases",
     "read_training_data",
     "tests_of",
     "trees_of",
     "true_classes",
     "unknown_values",
+    "unused_columns",
 ]
+
+
+_NUMBER_WITH_SIGN = re.compile(r"[$€£]? ?[-+]?\d[\d.,]* ?(%|[$€£]|EUR|USD)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,23 +49,33 @@ class TrainingData:
     nominal: list[str]
     costs: Costs | None
     table: DataTable
+    target: str
+    declared: Collection[str]  # columns that --nominal names
+    unused: list[str]  # columns with almost as many values as cases
+
+    @functools.cached_property
+    def left_out(self) -> frozenset[str]:
+        """The columns that are not used."""
+        return frozenset(self.unused)
 
 
 def read_training_data(
-    data: Path,
+    source: TableFile,
     target: str,
     costs_file: Path | None = None,
     nominal: Collection[str] = (),
     drop: Collection[str] = (),
-    missing: Collection[str] = (),
+    drop_missing_target: bool = False,
 ) -> TrainingData:
     """Read cases and costs, and check that they match."""
     costs = None if costs_file is None else Costs.read(costs_file)
-    names = column_names(data)
-    check_target(data, names, target)
+    data = source.path
+    check_target(data, source.names, target)
     if target in drop:
         raise ValueError(f"--drop: {show(target)} is the target column")
-    table = read_table(data, drop=drop, nominal={*nominal, target}, missing=missing)
+    table = source.read(drop=drop, nominal={*nominal, target})
+    if drop_missing_target:
+        table = table.with_classes(target)
     names = [name for name in table.columns if name != target]
     if not names:
         raise ValueError(f"{data}: has no column besides the target {show(target)}")
@@ -65,8 +83,19 @@ def read_training_data(
     if costs is not None:
         costs = _without(costs, drop)
         check_costs(costs, costs_file, names, target, np.unique(y).tolist())
-    nominal = [name for name in table.nominal() if name != target]
-    return TrainingData(table.matrix(names), y, names, nominal, costs, table)
+    needed = {*nominal, target, *(other for test in (costs.tests if costs else {}).values() for other in test.requires)}
+    unused = [name for name in table.identifiers() if name not in needed]
+    left_out = set(unused)
+    names = [name for name in names if name not in left_out]
+    if not names:
+        one = len(unused) == 1
+        found = f"{listing(unused)} {'has' if one else 'have'} almost as many values as cases"
+        raise ValueError(f"{data}: no column can be used: {found}; use --nominal if {'it' if one else 'one'} is a test")
+    if costs is not None:
+        costs = _without(costs, unused)
+    tests = set(names)
+    nominal_names = [name for name in table.nominal() if name in tests]
+    return TrainingData(table.matrix(names), y, names, nominal_names, costs, table, target, set(nominal), unused)
 
 
 def _without(costs: Costs, dropped: Collection[str]) -> Costs:
@@ -94,23 +123,34 @@ def check_costs(
         raise ValueError(f"{path}: {error}") from None
 
 
-def describe_columns(problem: TrainingData, declared: Collection[str]) -> list[str]:
-    """Return lines that say which columns are numeric and nominal."""
-    named, tests = set(declared), set(problem.names)
-    guessed = [name for name in problem.nominal if name not in named]
-    codes = [name for name in problem.table.possible_codes() if name in tests]
-    ids = [name for name in problem.table.possible_ids() if name in tests]
-    numeric = len(problem.names) - len(problem.nominal)
-    nominal = ", ".join([*guessed, *(f"{name} (declared)" for name in declared)]) or "none"
-    kinds = f"{numeric} numeric column{'s' * (numeric != 1)}, nominal: {nominal}"
-    lines = [f"{problem.table.path}: {problem.table.n_cases} cases, {kinds}"]
-    if codes:
-        lines.append(
-            f"Integers with few values, treated as numbers: {', '.join(codes)}; if they are codes, use --nominal."
-        )
-    if ids:
-        lines.append(f"Mostly distinct strings: {', '.join(ids)}; if they are identifiers, use --drop.")
-    return lines
+def describe_data(problem: TrainingData, say: Printer) -> None:
+    """Print what was read: a table of columns, and warnings about those that are not used."""
+    table = problem.table
+    for note in table.source.notes():
+        say(note)
+    say(f"{table.path}: {table.n_cases} cases, {len(table.columns)} columns.", wrap=False)
+    if (left_out := table.n_left_out) > 0:
+        say(f"Left out: {left_out} case{'s' * (left_out > 1)} without a class.")
+    rows, more = column_rows(problem)
+    empty = {j for j, cells in enumerate(zip(*rows, strict=True)) if set(cells) <= {"", "free"}}
+    kept = [j for j in range(len(HEADINGS)) if j not in empty]
+    say.listing([HEADINGS[j] for j in kept], [[row[j] for j in kept] for row in rows], flexible=FLEXIBLE)
+    for line in (*([more] if more else []), *column_hints(rows)):
+        say(line)
+    if problem.unused:
+        say.warn(f"{unused_columns(problem.unused)} not used; use --nominal if a column is a test, otherwise --drop")
+    for name in problem.unused:
+        column = table.columns[name]
+        if isinstance(column, Factor) and all(map(_NUMBER_WITH_SIGN.fullmatch, column.categories)):
+            example = show(column.categories[0])
+            say.warn(f"column {show(name)} contains numbers with a sign, e.g. {example}; remove the sign to use them")
+
+
+def unused_columns(names: Sequence[str]) -> str:
+    """Return the beginning of a sentence about columns that identify cases."""
+    if len(names) == 1:
+        return f"column {listing(names)} has almost as many values as cases and is"
+    return f"columns {listing(names)} have almost as many values as cases and are"
 
 
 def trees_of(model: Any) -> list[Tree]:
@@ -126,22 +166,21 @@ def tests_of(model: Any) -> list[str]:
     return [name for name in context_of(model).columns if name in used]
 
 
-def read_cases(model: Any, data: Path, missing: Collection[str] = (), also: Collection[str] = ()) -> DataTable:
+def read_cases(model: Any, source: TableFile, also: Collection[str] = ()) -> DataTable:
     """Read the columns of a model; columns that it never asks for may be missing."""
-    context, names = context_of(model), dict.fromkeys(column_names(data))
+    context, names = context_of(model), dict.fromkeys(source.names)
     missing_columns = [name for name in tests_of(model) if name not in names]
     if missing_columns:
         raise ValueError(
-            f"{data}: has no column {listing(missing_columns)}, which the model needs; its columns are {listing(names)}"
+            f"{source.path}: has no column {listing(missing_columns)}, which the model needs;"
+            f" its columns are {listing(names)}"
         )
     kinds = dict(zip(context.columns, context.schema.values, strict=True))
     known = [name for name in context.columns if name in names]
-    return read_table(
-        data,
+    return source.read(
         only={*known, *also},
         numeric=[name for name in known if kinds[name] is None],
         nominal={name for name in known if kinds[name] is not None} | set(also),
-        missing=missing,
     )
 
 
@@ -153,7 +192,8 @@ def unknown_values(model: Any, table: DataTable) -> list[str]:
         column, known = table.columns.get(name), kinds[name]
         if known is None or not isinstance(column, Factor):
             continue
-        strange = [code for code, text in enumerate(column.categories) if text not in known]
+        familiar = set(known)
+        strange = [code for code, text in enumerate(column.categories) if text not in familiar]
         n = int(np.isin(column.codes, strange).sum())
         if n:
             example = show(column.categories[strange[0]])
@@ -163,26 +203,28 @@ def unknown_values(model: Any, table: DataTable) -> list[str]:
 
 
 def true_classes(
-    model: Any, data: Path, target: str | None, missing: Collection[str] = ()
+    model: Any, source: TableFile, target: str | None, drop_missing_target: bool = False
 ) -> tuple[DataTable, str, Any]:
     """Read cases with their classes; without a target, find the column of the model's classes.
 
     Returns the table, the name of the target column, and the classes.
     """
-    context, names = context_of(model), column_names(data)
+    context, names, data = context_of(model), source.names, source.path
     columns = set(context.columns)
     known = {value_text(label): label for label in context.classes}
     others = [name for name in names if name not in columns]
     if target is not None:
         check_target(data, names, target)
         others = [target]
-    table = read_cases(model, data, missing, also=others)
+    table = read_cases(model, source, also=others)
     if target is None:
         fitting = [name for name in others if table.class_names(name) <= known.keys()]
         if len(fitting) != 1:
             found = f"columns {listing(fitting)} all have" if fitting else "no column has only"
             raise ValueError(f"{data}: {found} the classes {listing(context.classes)}; name the target with --target")
         target = fitting[0]
+    if drop_missing_target:
+        table = table.with_classes(target)
     labels = table.classes(target, check=False)
     distinct, place = np.unique(labels, return_inverse=True)
     texts = [value_text(label) for label in distinct.tolist()]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import StoppedError, on_cluster, terminal
+from worthwhile.cli.common import StoppedError, on_cluster, terminal, time_left
 from worthwhile.cli.options import Cluster, Quiet
 
 __all__ = ["reproduce"]
@@ -94,18 +93,18 @@ def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any, str, float], Non
 
     console = terminal(stderr=True)
     description, fields = TextColumn("{task.description}"), TextColumn("{task.fields[cells]} cells,")
-    left = TextColumn("{task.fields[left]} left")
+    left = TextColumn("{task.fields[left]}")
     columns = (description, BarColumn(), TaskProgressColumn(), fields, TimeElapsedColumn(), left)
     last: list[Any] = []
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=1.0, cells="0/0", left="-:--:--")
+        task = bar.add_task("", total=1.0, cells="0/0", left="")
 
         def tell(now: Any, experiment: str, share: float) -> None:
             last[:] = [now]
             update: dict[str, Any] = {"cells": f"{now.done}/{now.total}"}
             if share:
-                # By weight and since the start: rich's own estimate from the last few cells fluctuates.
-                update["left"] = str(timedelta(seconds=round(now.seconds * (1 / share - 1))))
+                # By weight: cells take between a second and an hour.
+                update["left"] = time_left(share, now.seconds)
             bar.update(task, description=experiment, completed=share, **update)
 
         yield tell, last

@@ -34,6 +34,10 @@ def show(
     tree: Annotated[
         int | None, typer.Option(min=1, help="Number of a tree of a forest; otherwise all trees.", show_default=False)
     ] = None,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(min=1, help="Levels of the tree to draw; otherwise as many as are readable.", show_default=False),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Show a model: its tests with their prices at each node, and its answers.
@@ -43,13 +47,17 @@ def show(
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise ValueError(f"{plot}: unknown picture format; use {', '.join(PICTURES)}")
     check_writable(plot)
-    trees = _trees(load_model(model), model, tree)
+    known = load_model(model)
+    trees = _trees(known, model, tree)
     if plot is not None and len(trees) > 1:
         raise ValueError(f"{plot}: a picture shows one of the {len(trees)} trees; choose it with --tree")
     say = Printer(quiet)
     if not trees and form != Form.json:
         say("The forest has no trees: none fits the budget, so it asks for no test.")
-    shown = {number: _as_text(one, form) for number, one in trees.items()}
+    forest = hasattr(known, "trees_")
+    if forest and trees and tree is None and form in (Form.text, Form.rules):
+        say(_about_forest(known))
+    shown = {number: _as_text(one, form, not forest) for number, one in trees.items()}
     if len(trees) > 1 and form == Form.json:
         say("[\n" + ",\n".join(shown.values()) + "\n]", wrap=False)
     else:
@@ -58,7 +66,7 @@ def show(
                 say(f"tree {number}")
             say(text, wrap=False)
     if plot is not None:
-        _draw(plot, next(iter(trees.values())))
+        _draw(plot, next(iter(trees.values())), max_depth)
         say(f"Picture: {plot}", wrap=False)
 
 
@@ -74,15 +82,25 @@ def _trees(model: Any, path: Path, number: int | None) -> dict[int, Any]:
     return {number: trees[number]}
 
 
-def _as_text(tree: Any, form: Form) -> str:
+def _about_forest(forest: Any) -> str:
+    """Return what a forest costs: its trees vote, so none of them has an expected cost of its own."""
+    from worthwhile.wording import amount
+
+    record, currency = forest.record_, forest.problem_.costs.about.get("currency", "")
+    costs = f"tests cost {amount(record.price)} and errors {amount(record.error_cost)}{f' {currency}' * bool(currency)}"
+    return f"A forest of {len(forest.trees_)} trees, which vote. Per validation case {costs}; {record.error:.1%} wrong."
+
+
+def _as_text(tree: Any, form: Form, expected_costs: bool) -> str:
     if form == Form.rules:
-        return "\n".join(tree.rules())
-    forms = {Form.text: tree.to_text, Form.dot: tree.to_dot, Form.json: tree.to_json}
-    return str(forms[form]())
+        return "\n".join(tree.rules(expected_costs))
+    if form == Form.text:
+        return str(tree.to_text(expected_costs))
+    return str(tree.to_dot() if form == Form.dot else tree.to_json())
 
 
-def _draw(path: Path, tree: Any) -> None:
+def _draw(path: Path, tree: Any, max_depth: int | None) -> None:
     from worthwhile.files import write_file
     from worthwhile.report import tree_picture
 
-    write_file(path, tree_picture(tree, path.suffix.lower().removeprefix(".")))
+    write_file(path, tree_picture(tree, path.suffix.lower().removeprefix("."), max_depth))

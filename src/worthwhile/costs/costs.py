@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.costs.error_costs import CostsError, ErrorTable, is_missing, listing, show, suggest
+from worthwhile.costs.error_costs import CostsError, ErrorTable, is_missing, listing, number, show, suggest
 from worthwhile.costs.price_list import Test, check_about, check_groups, check_test, find_closures, name_items
 
 __all__ = ["Costs", "Prices", "Test"]
@@ -270,6 +270,8 @@ class Costs:
         26.0
         """
         labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:  # as `fit` takes it, too
+            labels = labels[:, 0]
         if labels.ndim != 1 or labels.size == 0:
             raise CostsError(f"y must be a non-empty 1-d list of classes; its shape is {labels.shape}")
         for row, label in enumerate(labels.tolist()):
@@ -290,6 +292,28 @@ class Costs:
         Costs(1 test for 1 together, errors 500)
         """
         return self._copy(errors=ErrorTable.parse(errors, classes))
+
+    def with_prices(self, prices: Mapping[str, float]) -> Costs:
+        """Return a copy with other prices; what else is known of a test (group, delay, requirements) stays.
+
+        Parameters
+        ----------
+        prices : mapping of test to price
+            The price of a test in a group is without the group's common price. A test that had no price gets one.
+
+        Examples
+        --------
+        >>> blood = {"chol": Test(5.17, group="blood"), "fbs": Test(3.10, group="blood")}
+        >>> costs = Costs(tests=blood, groups={"blood": 2.10}).with_prices({"chol": 1.0, "age": 0.5})
+        >>> costs.price("chol"), costs.price("age"), costs.tests["chol"].group
+        (3.1, 0.5, 'blood')
+        """
+        tests = dict(self._tests)
+        for name, price in name_items(prices, "prices", "test"):
+            value = number(price, f"the price of test {show(name)}", ("test", name))
+            checked = check_test(name, value, self._groups)
+            tests[name] = replace(tests.get(name, checked), price=checked.price)
+        return self._copy(tests=tests)
 
     def without_delays(self) -> Costs:
         """Return a copy without delays: every result is available at once.
@@ -390,7 +414,7 @@ class Costs:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Costs:
-        """Read costs from a file: TOML or CSV by its suffix, or any one of Turney's four files (docs/costs.md).
+        """Read costs from a file: TOML, CSV or Excel by its suffix, or any one of Turney's four files (docs/costs.md).
 
         Examples
         --------
@@ -411,7 +435,7 @@ class Costs:
             raise ValueError(f"{description.place(error.entry)}: {error}") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write costs to a file, TOML or CSV by its suffix.
+        """Write costs to a file, TOML, CSV or Excel by its suffix.
 
         Class labels that are not strings are written as text. `Costs.read` returns equal costs. If writing fails, an
         existing file stays as it was.

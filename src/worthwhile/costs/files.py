@@ -1,4 +1,4 @@
-"""Costs in files: TOML and CSV (read and written) and Turney's four-file format (read). docs/costs.md describes them.
+"""Costs in files: TOML, CSV and Excel (read and written) and Turney's four-file format (read); see docs/costs.md.
 
 Readers turn a file into the arguments of `Costs` and record the place of each entry; `Costs` checks the values.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import EntryKey, listing, show, suggest
+from worthwhile.excel import cell_text, fits_cell, read_rows, write_rows
 from worthwhile.files import read_text, warn_of_formulas, write_file
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Format:
     """A file format: its reader, and its writer if it can be written."""
 
     read: Callable[[Path], Description]
-    write: Callable[[Costs], str] | None = None
+    write: Callable[[Costs], str | bytes] | None = None
 
 
 def read(path: str | os.PathLike[str]) -> Description:
@@ -62,14 +63,14 @@ def write(costs: Costs, path: str | os.PathLike[str]) -> None:
         valid = listing(suffix for suffix, known in FORMATS.items() if known.write is not None)
         raise ValueError(f"{place}: {why}; valid suffixes for writing: {valid}")
     try:
-        text = writer(costs)
-        content = text.encode("utf-8")
+        written = writer(costs)
+        content = written.encode("utf-8") if isinstance(written, str) else written
     except UnicodeEncodeError as error:
         raise ValueError(f"{place}: {show(error.object[error.start])} in a name cannot be written as UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
-    if place.suffix.lower() == ".csv":
-        warn_of_formulas(place, text)
+    if isinstance(written, str) and place.suffix.lower() == ".csv":
+        warn_of_formulas(place, written)
     write_file(place, content)
 
 
@@ -92,7 +93,7 @@ def _read_toml(path: Path) -> Description:
     except RecursionError:
         raise ValueError(f"{path}: invalid TOML: it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: invalid TOML: {error}") from None
+        raise ValueError(f"{path}: invalid TOML: {error}{_decimal_comma(text, str(error))}") from None
     except ValueError:  # of int()
         raise ValueError(f"{path}: invalid TOML: a number has thousands of digits") from None
     for key, value in content.items():
@@ -103,6 +104,16 @@ def _read_toml(path: Path) -> Description:
         if key == "errors" and isinstance(value, list):
             raise ValueError(f"{path}: errors must be a number or tables [errors.truth], not a list")
     return Description(path, content)
+
+
+def _decimal_comma(text: str, message: str) -> str:
+    """Return advice if the line that TOML complains about has a price such as 5,5."""
+    place = re.search(r"at line (\d+)", message)
+    lines = text.splitlines()
+    if place is None or int(place[1]) > len(lines):
+        return ""
+    found = re.search(r"=\s*([-+]?\d+),(\d+)", lines[int(place[1]) - 1])
+    return "" if found is None else f"; numbers need a decimal point: write {found[1]}.{found[2]}"
 
 
 def _toml_string(text: str) -> str:
@@ -146,7 +157,7 @@ def _toml_table(header: str, content: Mapping[str, str]) -> list[str]:
     return [f"[{header}]", *(f"{_toml_key(name)} = {value}" for name, value in content.items())]
 
 
-# --- CSV ------------------------------------------------------------------------------------------------------------
+# --- CSV and Excel --------------------------------------------------------------------------------------------------
 
 _CSV_COLUMNS = ("kind", "name", "price", "group", "delayed", "requires", "answer")
 # Columns that each kind of row may fill, besides kind and name. The text of an `about` row is in column answer.
@@ -156,15 +167,42 @@ _CSV_KINDS = {
     "error": ("price", "answer"),
     "about": ("answer",),
 }
-_YES_NO = {"yes": True, "no": False, "": False}
+_YES_NO = {"yes": True, "no": False, "true": True, "false": False, "": False}
+_COMMA_PRICE = re.compile(r"(\d{1,3}(\.\d{3})+|\d+),\d+")
+_GROUPED = re.compile(r"\d{1,3}([.,]\d{3})+")  # 1.234 or 1,234: thousands, or decimals
+
+
+@dataclass(frozen=True)
+class _PriceRows:
+    """The rows of a price list, with their places."""
+
+    rows: list[tuple[str, dict[str, str]]]
+    separators: str  # of the names in column `requires`
+    commas: bool  # prices have decimal commas
 
 
 def _read_csv(path: Path) -> Description:
+    text = read_text(path, guess=True)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = ";" if first.count(";") > first.count(",") else ","
+    rows = list(_checked_rows(path, "line", _csv_rows(path, text, delimiter)))
+    prices = [row["price"] for _, row in rows]
+    commas = any(_COMMA_PRICE.fullmatch(price) and not _GROUPED.fullmatch(price) for price in prices)
+    commas = commas or (delimiter == ";" and any("," in price for price in prices))
+    return _describe(path, _PriceRows(rows, ";," if delimiter == ";" else ";", commas))
+
+
+def _read_excel(path: Path) -> Description:
+    cells = ((number, [cell_text(value) for value in row]) for number, row in enumerate(read_rows(path), 1))
+    rows = list(_checked_rows(path, "row", cells))
+    return _describe(path, _PriceRows(rows, ";", any(_COMMA_PRICE.fullmatch(row["price"]) for _, row in rows)))
+
+
+def _describe(path: Path, given: _PriceRows) -> Description:
     arguments: dict[str, Any] = {"tests": {}, "groups": {}, "about": {}}
     errors: dict[str, dict[str, float]] = {}
     places: dict[EntryKey, str] = {}
-    for line, row in _csv_rows(path):
-        where = f"{path}, line {line}"
+    for where, row in given.rows:
         key = (row["kind"], row["name"], row["answer"]) if row["kind"] == "error" else (row["kind"], row["name"])
         if key in places:
             raise ValueError(f"{where}: {' '.join([key[0], *map(show, key[1:])])} is already given at {places[key]}")
@@ -172,22 +210,21 @@ def _read_csv(path: Path) -> Description:
         places.setdefault(key[:2], where)  # the place of missing answers is the first row of their class
         places.setdefault(key[:1], where)
         if row["kind"] == "test":
-            arguments["tests"][row["name"]] = _csv_test(row, where)
+            arguments["tests"][row["name"]] = _csv_test(row, where, given)
         elif row["kind"] == "group":
-            arguments["groups"][row["name"]] = _csv_price(row, where)
+            arguments["groups"][row["name"]] = _csv_price(row, where, given.commas)
         elif row["kind"] == "about":
             arguments["about"][row["name"]] = row["answer"]
         else:
-            errors.setdefault(row["name"], {})[row["answer"]] = _csv_price(row, where)
+            errors.setdefault(row["name"], {})[row["answer"]] = _csv_price(row, where, given.commas)
     if errors:
         arguments["errors"] = _csv_errors(errors, places)
     return Description(path, arguments, places)
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the first line number and the cells of every row that is not blank; kind and name are checked."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    columns: list[str] | None = None
+def _csv_rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line number and the cells of every row."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     start = 1
     while True:
         try:
@@ -195,23 +232,31 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         except csv.Error as error:
             raise ValueError(f"{path}, line {start}: invalid CSV: {error}") from None
         if cells is None:
-            break
-        line, start = start, reader.line_num + 1
+            return
+        yield start, cells
+        start = reader.line_num + 1
+
+
+def _checked_rows(path: Path, word: str, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the place and the cells of every row that is not blank; kind and name are checked."""
+    columns: list[str] | None = None
+    for number, cells in rows:
         if not any(cell.strip() for cell in cells):
             continue
+        while columns is None and not cells[-1].strip():  # spreadsheets fill all rows up
+            cells.pop()
+        where = f"{path}, {word} {number}"
         if columns is None:
-            columns = _csv_header(cells, f"{path}, line {line}")
+            columns = _csv_header(cells, where)
         else:
-            yield line, _csv_row(columns, cells, f"{path}, line {line}")
+            yield where, _csv_row(columns, cells, where)
     if columns is None:
-        raise ValueError(f"{path}, line 1: the file is empty; its first line must be {','.join(_CSV_COLUMNS)}")
+        raise ValueError(f"{path}, {word} 1: the file is empty; its first {word} must be {','.join(_CSV_COLUMNS)}")
 
 
 def _csv_header(cells: list[str], where: str) -> list[str]:
     columns = [cell.strip().lower() for cell in cells]
     for position, column in enumerate(columns):
-        if ";" in column:
-            raise ValueError(f"{where}: the columns are separated by semicolons; use commas")
         if column not in _CSV_COLUMNS:
             raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_COLUMNS)}")
         if column in columns[:position]:
@@ -223,7 +268,7 @@ def _csv_header(cells: list[str], where: str) -> list[str]:
 
 
 def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]:
-    if len(cells) > len(columns):
+    if any(cell.strip() for cell in cells[len(columns) :]):
         raise ValueError(f"{where}: {len(cells)} cells, but the first line has {len(columns)} columns")
     raw = dict.fromkeys(_CSV_COLUMNS, "") | dict(zip(columns, cells, strict=False))
     row = {column: cell.strip() for column, cell in raw.items()}
@@ -242,21 +287,30 @@ def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]
     return row
 
 
-def _csv_price(row: dict[str, str], where: str) -> float:
+def _csv_price(row: dict[str, str], where: str, commas: bool) -> float:
+    text, what = row["price"], f"price of {row['kind']} {show(row['name'])}"
+    if _GROUPED.fullmatch(text) and ("." in text if commas else "," in text):
+        raise ValueError(f"{where}: {what}: {text} may mean thousands or decimals; write it without the mark") from None
+    if commas and _COMMA_PRICE.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
     try:
-        return float(row["price"])
+        return float(text)
     except ValueError:
-        what = f"price of {row['kind']} {show(row['name'])}"
         raise ValueError(f"{where}: {what} must be a number such as 5.17, not {show(row['price'])}") from None
 
 
-def _csv_test(row: dict[str, str], where: str) -> dict[str, Any]:
+def _csv_test(row: dict[str, str], where: str, given: _PriceRows) -> dict[str, Any]:
     delayed = row["delayed"].lower()
     if delayed not in _YES_NO:
         raise ValueError(f"{where}: delayed of test {show(row['name'])} must be yes or no, not {show(row['delayed'])}")
-    requires = [name.strip() for name in row["requires"].split(";")] if row["requires"] else []
+    requires = [name.strip() for name in re.split(f"[{given.separators}]", row["requires"])] if row["requires"] else []
     group = row["group"] or None
-    return {"price": _csv_price(row, where), "group": group, "delayed": _YES_NO[delayed], "requires": requires}
+    return {
+        "price": _csv_price(row, where, given.commas),
+        "group": group,
+        "delayed": _YES_NO[delayed],
+        "requires": requires,
+    }
 
 
 def _csv_errors(
@@ -289,7 +343,22 @@ def _csv_name(name: str, forbidden: str = "") -> str:
 
 
 def _write_csv(costs: Costs) -> str:
-    lines = [_CSV_COLUMNS]
+    return "".join(_csv_line(line) for line in _price_rows(costs))
+
+
+def _write_excel(costs: Costs) -> bytes:
+    column = _CSV_COLUMNS.index("price")
+    header, *rows = _price_rows(costs)
+    for row in rows:
+        for text in row:
+            if not fits_cell(text):
+                raise ValueError(f"an Excel cell cannot contain {show(text)}; write a .toml file")
+    numbers = ([*row[:column], float(row[column]) if row[column] else "", *row[column + 1 :]] for row in rows)
+    return write_rows([header, *numbers])
+
+
+def _price_rows(costs: Costs) -> list[tuple[str, ...]]:
+    lines: list[tuple[str, ...]] = [_CSV_COLUMNS]
     lines += [("about", _csv_name(name), "", "", "", "", text) for name, text in costs.about.items()]
     for name, test in costs.tests.items():
         requires = ";".join(_csv_name(other, ";") for other in test.requires)
@@ -303,7 +372,7 @@ def _write_csv(costs: Costs) -> str:
     else:
         for truth, row in errors.items():
             lines += [("error", _csv_name(truth), repr(c), "", "", "", _csv_name(answer)) for answer, c in row.items()]
-    return "".join(_csv_line(line) for line in lines)
+    return lines
 
 
 # --- Turney's four files --------------------------------------------------------------------------------------------
@@ -446,5 +515,6 @@ def _check_common(
 FORMATS: dict[str, Format] = {
     ".toml": Format(_read_toml, _write_toml),
     ".csv": Format(_read_csv, _write_csv),
+    ".xlsx": Format(_read_excel, _write_excel),
     **dict.fromkeys(_TURNEY_SUFFIXES, Format(_read_turney)),
 }

@@ -98,7 +98,7 @@ def random_costs(
     low, high = _checked_range(price_range)
     shares = {"discount": discount, "delayed": delayed, "groups": groups, "spread": spread}
     _check_shares(shares | ({} if shared is None else {"shared": shared}))
-    table = read_columns(X, columns)
+    table = read_columns(X, columns, nominal)
     schema = Schema.learn(table, nominal)
     labels, classes = read_classes(y, table.n_cases, "random_costs")
     rng, n = generator(random_state), len(table.names)
@@ -147,7 +147,7 @@ def information_gains(table: Columns, schema: Schema, classes: Classes, n_classe
             known = ~np.isnan(array)
             gain = _numeric_gain(array[known], classes[known], n_classes)
         else:
-            factor = array if isinstance(array, Factor) else Factor.of(*np.unique(array, return_inverse=True))
+            factor = array if isinstance(array, Factor) else Factor.of_numbers(array)
             codes = factor.translated(value_codes(values))
             known = codes >= 0
             gain = _nominal_gain(codes[known], classes[known], len(values), n_classes)

@@ -66,7 +66,7 @@ class BudgetDisplay:
     >>> pima = ww.datasets.load("pima")
     >>> train, test = slice(None, None, 2), slice(1, None, 2)
     >>> known = {"costs": pima.costs, "columns": pima.feature_names, "random_state": 0}
-    >>> forest = ww.BudgetForestClassifier(budget=20, alpha=[0, 8, 25], **known).fit(pima.X[train], pima.y[train])
+    >>> forest = ww.BudgetForestClassifier(budget=10, alpha=[0, 8, 25], **known).fit(pima.X[train], pima.y[train])
     >>> tree = ww.C45Classifier(costs=pima.costs, columns=pima.feature_names).fit(pima.X[train], pima.y[train])
     >>> display = ww.displays.BudgetDisplay.from_estimator({"forest": forest, "C4.5": tree}, pima.X[test], pima.y[test])
     >>> float(display.curves["forest"].prices[0]), len(display.curves["C4.5"].prices)

@@ -23,6 +23,7 @@ from worthwhile.displays.common import (
     named,
     style,
 )
+from worthwhile.evaluation.scorers import answer_costs, cost_scorer
 from worthwhile.tree.context import distinct_labels
 
 __all__ = ["CostCurveDisplay"]
@@ -292,12 +293,10 @@ def _highest_cost(matrix: Floats) -> float:
 
 def _left_out_cost(est: Any, costs: Costs, X: Any, y: Any, train: Any, test: Any) -> float:
     """Return the cost per held-out case of a copy of a learner."""
-    from worthwhile.evaluation.metrics import average_cost
-
     est = clone(est)
     _learner(est).costs = costs
     est.fit(_safe_indexing(X, train), y[train])
-    return average_cost(est, _safe_indexing(X, test), y[test])
+    return -cost_scorer(est, _safe_indexing(X, test), y[test])
 
 
 def _no_test_cost(costs: Costs, y: Any, train: Any, test: Any) -> float:
@@ -310,14 +309,5 @@ def _no_test_cost(costs: Costs, y: Any, train: Any, test: Any) -> float:
 
 def _error_costs(costs: Costs, truth: Any, answers: Any) -> Floats:
     """Return the cost of each answer, in units of the most expensive error."""
-    labels, place = distinct_labels(truth, len(truth))
-    given, where = distinct_labels(answers, len(truth))
-    # A class may be an answer without occurring here; an answer of the errors that is never a truth is a reject answer.
-    errors = costs.errors
-    classes = [*labels, *(a for a in given if a not in labels and (isinstance(errors, float) or a in errors))]
-    known, matrix = costs.error_matrix(classes)
-    for answer in given:
-        if answer not in known:
-            raise ValueError(f"the answer {answer!r} is not a class; the classes are {', '.join(map(repr, classes))}")
-    found: Floats = matrix[place, np.array([known.index(answer) for answer in given])[where]] / _highest_cost(matrix)
-    return found
+    found, matrix = answer_costs(costs, truth, answers)
+    return found / _highest_cost(matrix)

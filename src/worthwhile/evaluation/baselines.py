@@ -1,34 +1,45 @@
-"""Three simple strategies that a model should beat: no test at all; all tests, then a plain tree; and C4.5."""
+"""Simple strategies that a model should beat: no test; free tests only; all tests, then a plain tree; tuned C4.5."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from worthwhile.costs.costs import Costs
+from worthwhile.costs.pricing import Pricing
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.learners.c45cs import C45CSClassifier
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
-from worthwhile.table.columns import Factor, read_columns
+from worthwhile.table.columns import Columns, Factor, nominal_positions, read_columns
+from worthwhile.wording import amount
 
-__all__ = ["StrategyCosts", "baselines", "cross_baselines", "measure", "no_test"]
+__all__ = ["StrategyCosts", "baselines", "cross_baselines", "full_prices", "measure", "no_test", "warn_if_useless"]
 
 Floats = npt.NDArray[np.float64]
 
-# Plain trees: all of them ignore prices; the last two take error costs into account.
+# Plain trees: all of them ignore prices. What a careful person would try: more pruning, larger leaves, answers and
+# weights by error costs. Cross-validation chooses.
 PLAIN: Mapping[str, Callable[..., Any]] = {
     "C4.5": C45Classifier,
     "C4.5 that prunes and answers by cost": lambda **known: C45Classifier(prune="cost", answer="least-cost", **known),
     "C4.5CS": C45CSClassifier,
+} | {
+    f"C4.5, confidence {confidence:g}, {min_cases} cases": functools.partial(
+        C45Classifier, confidence=confidence, min_cases=min_cases, answer="least-cost"
+    )
+    for confidence in (0.25, 0.02)
+    for min_cases in (2, 10, 40)
 }
 # Folds for cross-validating the strategies when there are no training cases, and for choosing among the plain trees.
-# With many cases three folds are enough, and MANY_CASES of them are enough to choose the context.
-MANY_CASES = 20_000
+# With many cases three folds are enough, and ENOUGH of them are enough to choose.
+MANY_CASES, ENOUGH = 20_000, 10_000
 FOLDS, FOLDS_OF_MANY, CHOICE_FOLDS = 10, 3, 5
 
 
@@ -48,13 +59,16 @@ class StrategyCosts:
         return self.tests + self.errors
 
 
-def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any]) -> StrategyCosts:
-    """Return what a learner or tree costs on each case."""
+def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any], warn: bool = False) -> StrategyCosts:
+    """Return what a learner or tree costs on each case; `warn` of classes that it does not know.
+
+    Within a cross-validation nobody needs the warning: a fold may lack a rare class.
+    """
     context = context_of(est)
     answers, prices, _ = est._route(X, answers=True, prices=True)
     rejected = answers >= len(context.classes)
     wrong = ~rejected & (context.answer_labels[answers] != y)
-    return StrategyCosts(name, prices, context.errors_of(answers, y), wrong, rejected)
+    return StrategyCosts(name, prices, context.errors_of(answers, y, warn), wrong, rejected)
 
 
 def baselines(
@@ -66,7 +80,7 @@ def baselines(
     y: npt.NDArray[Any],
     rng: np.random.Generator,
 ) -> list[StrategyCosts]:
-    """Train the three strategies on some cases and measure them on others.
+    """Train the simple strategies on some cases and measure them on others.
 
     Parameters
     ----------
@@ -77,17 +91,39 @@ def baselines(
     rng : Generator
         Assigns the folds.
     """
-    best = _best_plain(costs, kinds, X_train, y_train, rng).fit(X_train, y_train)
-    plain = measure("all tests, best plain tree", best, X, y)
-    everything = StrategyCosts(plain.name, _full_prices(costs, kinds, X), plain.errors, plain.wrong, plain.rejected)
-    c45 = C45Classifier(costs=costs, **kinds).fit(X_train, y_train)
-    return [no_test(costs, y_train, y), everything, measure("C4.5", c45, X, y)]
+    by_errors, by_total = _best_plain(costs, kinds, X_train, y_train, rng)
+    plain = measure("all tests, best plain tree", by_errors.fit(X_train, y_train), X, y)
+    everything = StrategyCosts(
+        plain.name, full_prices(costs, read_columns(X, kinds["columns"])), plain.errors, plain.wrong, plain.rejected
+    )
+    tuned = measure("C4.5, tuned", by_total.set_params(costs=costs).fit(X_train, y_train), X, y)
+    found = [no_test(costs, y_train, y), everything, tuned]
+    if free := _free_tests(costs, kinds, X_train):
+        own = {"columns": [kinds["columns"][j] for j in free], "nominal": _nominal_among(free, kinds)}
+        best, _ = _best_plain(Costs(errors=costs.errors), own, X_train[:, free], y_train, rng)
+        best.fit(X_train[:, free], y_train)
+        found.insert(1, measure("free tests only, best plain tree", best, X[:, free], y))
+    return found
+
+
+def _free_tests(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any]) -> list[int]:
+    """Return the columns that cost nothing; an empty list if there is none, or nothing else."""
+    names = tuple(kinds["columns"])
+    pricing = Pricing(costs.prices_for(names))
+    free = [j for j in range(len(names)) if pricing.price(pricing.closure([j])) == 0]
+    return free if len(free) < X.shape[1] else []
+
+
+def _nominal_among(columns: Sequence[int], kinds: Mapping[str, Any]) -> list[str]:
+    names = tuple(kinds["columns"])
+    nominal = nominal_positions(names, kinds["nominal"])
+    return [names[j] for j in columns if j in nominal]
 
 
 def cross_baselines(
     costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], y: npt.NDArray[Any], rng: np.random.Generator
 ) -> list[StrategyCosts]:
-    """Cross-validate the three strategies: each case is measured by what was trained on the other folds."""
+    """Cross-validate the simple strategies: each case is measured by what was trained on the other folds."""
     n_folds = min(FOLDS if len(y) <= MANY_CASES else FOLDS_OF_MANY, len(y))
     if n_folds < 2:
         raise ValueError("cross-validation needs at least two cases; give more cases, or training cases")
@@ -110,6 +146,29 @@ def cross_baselines(
     ]
 
 
+def warn_if_useless(est: Any, X: Any, y: npt.NDArray[Any]) -> str:
+    """Return a warning if a model costs more than no test on the cases it was trained on; otherwise an empty string.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> X, y = [[1], [2], [3], [4]], np.array(["a", "a", "b", "b"])
+    >>> clf = ww.C45Classifier(costs=ww.Costs(tests={"x0": 9}, errors=10), min_cases=1).fit(X, y)
+    >>> warn_if_useless(clf, X, y)
+    'on its own training cases the model costs 9.00 per case, but no test, always “a”, only 5.00: it does not pay'
+    >>> warn_if_useless(clf.set_params(costs=ww.Costs(tests={"x0": 2}, errors=10)).fit(X, y), X, y)
+    ''
+    """
+    y = np.asarray(y)
+    own = float(measure("", est, X, y).totals.mean())
+    none = no_test(context_of(est).costs, y, y)
+    least = float(none.totals.mean())
+    if own <= least + 1e-9 * abs(least):
+        return ""
+    there = f"{amount(own)} per case, but {none.name}, only {amount(least)}"
+    return f"on its own training cases the model costs {there}: it does not pay"
+
+
 def no_test(costs: Costs, y_train: npt.NDArray[Any], y: npt.NDArray[Any]) -> StrategyCosts:
     """Always give the answer with the lowest average cost on the training cases."""
     labels = np.unique(np.concatenate([y_train, y]))
@@ -126,24 +185,29 @@ def no_test(costs: Costs, y_train: npt.NDArray[Any], y: npt.NDArray[Any]) -> Str
 
 def _best_plain(
     costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], y: npt.NDArray[Any], rng: np.random.Generator
-) -> Any:
-    """Return the kind of plain tree with the lowest cross-validated error cost."""
-    free = Costs(errors=costs.errors)
-    if len(y) > MANY_CASES:
-        some = rng.permutation(len(y))[:MANY_CASES]
+) -> tuple[Any, Any]:
+    """Return the plain trees with the lowest cross-validated cost, of errors alone and of tests and errors."""
+    if len(y) > ENOUGH:
+        some = rng.permutation(len(y))[:ENOUGH]
         X, y = X[some], y[some]
     n_folds = min(CHOICE_FOLDS, len(y))
-    candidates = {name: make(costs=free, **kinds) for name, make in PLAIN.items()}
+    # Prices make no difference to these trees, but to what they cost.
+    candidates = [make(costs=costs, cross_fit=False, **kinds) for make in PLAIN.values()]
     folds = stratified_folds(np.unique(y, return_inverse=True)[1].astype(np.int32), n_folds, rng)
     parts = [y, *(y[folds != fold] for fold in range(n_folds if n_folds > 1 else 0))]
-    if not all(_errors_cost(free, part) for part in parts):
-        del candidates["C4.5CS"]  # it weighs cases by the costs of errors, and all of them would have weight 0
-    spent = dict.fromkeys(candidates, 0.0)
+    if not all(_errors_cost(costs, part) for part in parts):
+        # It weighs cases by the costs of errors, and all of them would have weight 0.
+        candidates = [learner for learner in candidates if not isinstance(learner, C45CSClassifier)]
+    errors, totals = np.zeros(len(candidates)), np.zeros(len(candidates))
     for fold in range(n_folds if n_folds > 1 else 0):
         here = folds == fold
-        for name, learner in candidates.items():
-            spent[name] += float(measure(name, learner.fit(X[~here], y[~here]), X[here], y[here]).errors.sum())
-    return candidates[min(spent, key=lambda name: spent[name])]
+        for i, learner in enumerate(candidates):
+            there = measure("", learner.fit(X[~here], y[~here]), X[here], y[here])
+            errors[i] += there.errors.sum()
+            totals[i] += there.totals.sum()
+    free = Costs(errors=costs.errors)
+    chosen = clone(candidates[int(errors.argmin())]).set_params(costs=free)
+    return chosen, clone(candidates[int(totals.argmin())])
 
 
 def _errors_cost(costs: Costs, y: npt.NDArray[Any]) -> bool:
@@ -153,13 +217,16 @@ def _errors_cost(costs: Costs, y: npt.NDArray[Any]) -> bool:
     return len(labels) < 2 or bool((matrix > np.diagonal(matrix)[:, None]).any())
 
 
-def _full_prices(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any]) -> Floats:
-    """Return what all tests cost for each case; a missing value means the test was unavailable and costs nothing."""
-    columns = read_columns(X, kinds["columns"])
+def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = None) -> Floats:
+    """Return what all tests, or the given ones, cost for each case, with what they require.
+
+    A missing value means that the test was unavailable and costs nothing.
+    """
     prices = costs.prices_for(columns.names)
-    known = [a.codes >= 0 if isinstance(a, Factor) else ~np.isnan(a) for a in columns.arrays]
-    paid = np.column_stack(known)
-    for test, available in enumerate(known):
+    paid = np.column_stack([a.codes >= 0 if isinstance(a, Factor) else ~np.isnan(a) for a in columns.arrays])
+    if tests is not None:
+        paid &= np.isin(columns.names, list(tests))
+    for test, available in enumerate(paid.T.copy()):
         for required in prices.closure_tests[prices.closure_start[test] + 1 : prices.closure_start[test + 1]]:
             paid[available, required] = True
     total = paid @ prices.marginal

@@ -28,6 +28,7 @@ from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.progress import Progress
 from worthwhile.parallel.workers import run_unordered
 from worthwhile.table.targets import read_classes
+from worthwhile.tree.context import label_column
 from worthwhile.wording import amount
 
 __all__ = ["CrossComparison", "Standing", "cross_compare"]
@@ -178,8 +179,8 @@ def cross_compare(
     tell = tell or (lambda _: None)
     start = time.monotonic()
     costs = _common_costs(learners)
-    truth = np.asarray(y)
-    labels, index = read_classes(y, len(truth), "cross_compare")
+    truth = label_column(y)
+    labels, index = read_classes(truth, len(truth), "cross_compare")
     _check_folds(folds, repeats, len(truth), len(labels))
     rng = np.random.default_rng(random_state)
     assignments = [stratified_folds(index, folds, rng) for _ in range(repeats)]

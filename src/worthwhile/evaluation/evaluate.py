@@ -23,6 +23,7 @@ from worthwhile.evaluation.intervals import (
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
 from worthwhile.table.columns import Columns, Factor
+from worthwhile.tree.context import label_column
 
 __all__ = ["Evaluation", "Strategy", "evaluate"]
 
@@ -126,11 +127,12 @@ def evaluate(
     name: str = "the model",
     random_state: int = 0,
 ) -> Evaluation:
-    """Measure what a model costs, compared with three simple baselines.
+    """Measure what a model costs, compared with simple baselines.
 
-    The baselines are: no test, always the answer with the lowest average cost; all tests, then the best plain tree (the
-    one of three kinds with the lowest cross-validated error cost); and C4.5, which pays for the tests it asks for.
-    Intervals are bootstrapped over the cases.
+    The baselines are: no test, always the answer with the lowest average cost; free tests only, if there are some; all
+    tests, then the best plain tree; and C4.5, which pays for the tests it asks for. Plain trees and C4.5 are tuned by
+    cross-validation: pruning, size of the leaves, answers and weights by error costs. Intervals are bootstrapped over
+    the cases.
 
     Parameters
     ----------
@@ -153,25 +155,26 @@ def evaluate(
     >>> clf = clf.fit(heart.X[:200], heart.y[:200])
     >>> found = evaluate(clf, heart.X[200:], heart.y[200:], heart.X[:200], heart.y[:200])
     >>> [strategy.name for strategy in found.strategies]
-    ['the model', 'no test, always “buff”', 'all tests, best plain tree', 'C4.5']
+    ['the model', 'no test, always “buff”', 'all tests, best plain tree', 'C4.5, tuned']
     >>> print(found.model.total_cost)
-    133.33 [94.14, 177.13]
+    133.33 [89.90, 177.12]
     """
     same = X_train is X
     est, X = innermost(clf, X)
     context = context_of(est)
     rng = np.random.default_rng(random_state)
-    cases, y = _matrix(est._read(X)), np.asarray(y)
+    unused = [j for j, values in enumerate(context.schema.values) if values == ()]
+    cases, y = _matrix(est._read(X), unused), label_column(y)
     nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
     kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
-    own = measure(name, est, X, y)
+    own = measure(name, est, X, y, warn=True)
     if X_train is None:
         others = cross_baselines(context.costs, kinds, cases, y, rng)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
-        train, y_train = _matrix(est._read(innermost(clf, X_train)[1])), np.asarray(y_train)
+        train, y_train = _matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
         others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
@@ -207,15 +210,15 @@ def _strategies(
     return tuple(strategies)
 
 
-def _matrix(columns: Columns) -> npt.NDArray[Any]:
-    """Return columns as one array, as learners take them."""
+def _matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any]:
+    """Return columns as one array, as learners take them; columns that the model does not use are empty."""
     if columns.matrix is not None:
         return columns.matrix
     mixed = any(isinstance(column, Factor) for column in columns.arrays)
     found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
     for j, column in enumerate(columns.arrays):
         if isinstance(column, Factor):
-            found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
+            found[:, j] = None if j in unused else np.array([*column.categories, None], dtype=object)[column.codes]
         else:
             found[:, j] = column
     return found

@@ -1,4 +1,4 @@
-"""What learners cost: averages, Turney's normalized cost, high-cost errors, a scorer, and paired comparisons.
+"""What learners cost: averages, Turney's normalized cost, high-cost errors, and paired comparisons.
 
 Everything takes a learner or a `Tree`, alone or inside scikit-learn's pipelines and searches.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.tree import Tree
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "average_precision_at",
     "compare",
     "cost_report",
-    "cost_scorer",
     "high_cost_errors",
     "n_errors",
     "normalized_cost",
@@ -186,7 +185,7 @@ def _wrong_and_rejected(
     """Return, for each case, whether the answer is a wrong class and whether it is a reject answer."""
     answers = est._route(X, answers=True)[0]
     rejected = answers >= len(context.classes)
-    return ~rejected & (context.answer_labels[answers] != np.asarray(y)), rejected
+    return ~rejected & (context.answer_labels[answers] != label_column(y)), rejected
 
 
 def innermost(est: Any, X: Any) -> tuple[Any, Any]:
@@ -199,21 +198,6 @@ def innermost(est: Any, X: Any) -> tuple[Any, Any]:
         else:
             raise TypeError(f"{type(est).__name__} has no total_costs: it must be a learner of worthwhile or a Tree")
     return est, X
-
-
-def cost_scorer(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Return the negated average total cost: for ``scoring=`` in scikit-learn, where greater is better.
-
-    Examples
-    --------
-    >>> import worthwhile as ww
-    >>> from sklearn.model_selection import cross_val_score
-    >>> bupa = ww.datasets.load("bupa")
-    >>> clf = ww.EG2Classifier(costs=bupa.costs, columns=bupa.feature_names)
-    >>> cross_val_score(clf, bupa.X, bupa.y, scoring=cost_scorer, cv=3).round(2).tolist()
-    [-256.63, -243.58, -208.8]
-    """
-    return -average_cost(est, X, y, sample_weight)
 
 
 @dataclass(frozen=True)

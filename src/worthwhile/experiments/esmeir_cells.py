@@ -79,7 +79,7 @@ LEARNERS = {
     "lsid3": LearnerSource("LSID3Classifier", 0.01, 0.1, sees_errors=False),
     "idx": LearnerSource("IDXClassifier", 0.005, 0.002, sees_errors=False),
     "csid3": LearnerSource("CSID3Classifier", 0.005, 0.002, sees_errors=False),
-    "eg2": LearnerSource("EG2Classifier", 0.005, 0.002, sees_errors=False),
+    "eg2": LearnerSource("EG2Classifier", 0.005, 0.002, sees_errors=False, fixed={"variant": "paper"}),
     "dtmc": LearnerSource("DTMCClassifier", 0.005, 0.002),
     "icet": LearnerSource("ICETClassifier", 0.01, 0.25),  # for 1000 trials
     "act": LearnerSource("ACTClassifier", 0.01, 0.1),

@@ -96,6 +96,7 @@ def _plain_by_trees(problem: NanProblem) -> list[Setting]:
 
 def _forest(problem: NanProblem, **parameters: Any) -> BudgetForestClassifier:
     return BudgetForestClassifier(
+        answer="majority",  # as published
         costs=problem.costs,
         nominal=problem.train.nominal,
         columns=problem.train.columns,

@@ -59,6 +59,7 @@ class LearnerSource:
     label: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     sees_errors: bool = True  # whether the tree depends on error costs
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters that are the same in all cells
 
     def fit(self, cell: Cell, costs: Costs, cases: CaseSet) -> tuple[Any, float]:
         """Train the learner with a cell's parameters; return it and the seconds that took."""
@@ -70,6 +71,7 @@ class LearnerSource:
             nominal=cases.nominal,
             columns=cases.columns,
             random_state=seed_of(cell),
+            **self.fixed,
             **parameters_of(cell.parameters),
         )
         start = time.perf_counter()

@@ -41,7 +41,7 @@ PROBLEMS = {
 
 LEARNERS = {
     "c45": LearnerSource("C45Classifier", 0.01, 0.004),
-    "eg2": LearnerSource("EG2Classifier", 0.01, 0.004),
+    "eg2": LearnerSource("EG2Classifier", 0.01, 0.004, fixed={"variant": "paper"}),
     "csid3": LearnerSource("CSID3Classifier", 0.01, 0.004),
     "idx": LearnerSource("IDXClassifier", 0.01, 0.004),
     "icet": LearnerSource("ICETClassifier", 0.01, 0.18),  # for 1000 trials

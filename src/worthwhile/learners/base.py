@@ -6,9 +6,11 @@ import functools
 import json
 import numbers
 import os
+import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,16 +23,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
-from worthwhile.learners.parameters import check_parameters
+from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
-from worthwhile.table.columns import Columns, is_frame, read_columns, value_text
+from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
+from worthwhile.table.identifiers import find_identifiers, identifier_warning
 from worthwhile.table.schema import Schema
-from worthwhile.table.targets import read_classes, read_weights
+from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import Reader, costs_to_json, plain
 from worthwhile.tree.run import Fetch, Outcome
@@ -46,7 +49,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of all learners. A learner adds its parameters as fields and implements the abstract methods."""
 
     costs: Costs | None = None
-    weighting: str | None = None
+    weighting: Weighting | None = None
     nominal: Sequence[str | int] | None = None
     columns: Sequence[str] | None = None
     random_state: Any = None
@@ -57,24 +60,32 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, pandas or polars frame of shape (cases, tests)
-            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value.
+        X : array, pandas or polars frame, or pyarrow table of shape (cases, tests)
+            Nominal columns by dtype or by the parameter `nominal`; NaN or None is a missing value. Columns of objects
+            are numeric if all their values are numbers. Dates become days since 1970-01-01. A nominal column with
+            almost as many values as cases (an identifier, free text) is not used, with a warning, unless `nominal`
+            names it.
         y : sequence of classes
         sample_weight : sequence of numbers, optional
-            How much each case counts; a case of weight 0 is left out. For ICET and forests, which divide cases at
-            random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
+            How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
+            their mean: with ``1 / n`` for all cases, every case counts as one. For ICET and forests, which divide cases
+            at random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
 
         Returns
         -------
         self
         """
+        start = time.monotonic()
         self._check_parameters()
-        columns = read_columns(X, self.columns)
+        X = as_frame(X)
+        columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
-        training = self._prepare(columns, y, sample_weight)
+        training = replace(self._prepare(columns, y, sample_weight), start=start)
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
         self._learn(training)
+        self._assess(training)
+        self._pass_on_interrupt()
         return self
 
     # ---- what a learner implements
@@ -82,6 +93,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, training: Training) -> None:
         """Learn, and set the fitted attributes."""
+
+    @abstractmethod
+    def _assess(self, training: Training) -> None:
+        """Find out what new cases are expected to cost."""
 
     @abstractmethod
     def _forget(self) -> None:
@@ -94,11 +109,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the answers (as indices), prices and class shares of cases, each None if not asked for."""
 
     @abstractmethod
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
 
     @abstractmethod
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
 
     @abstractmethod
@@ -133,7 +148,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
-        given = weights = read_weights(sample_weight, columns.n_cases)
+        given = weights = at_least_1(read_weights(sample_weight, columns.n_cases))
         bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist())
         if self.weighting is not None:
             weights = instance_weights(index, self._class_costs(bound_costs, labels.tolist()), weights)
@@ -141,14 +156,28 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             kept = np.flatnonzero(weights)
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
             given = None if given is None else given[kept]
-        schema = Schema.learn(columns, self.nominal)
-        table = schema.encode(columns, levels_for(schema, getattr(self, "hierarchies", None)), complete=True)
+        hierarchies = getattr(self, "hierarchies", None)
+        declared = nominal_positions(columns.names, self.nominal)
+        declared |= {j for j, name in enumerate(columns.names) if name in (hierarchies or ())}
+        unused = find_identifiers(columns, declared)
+        if unused:
+            warnings.warn(identifier_warning(columns, unused), UserWarning, stacklevel=3)
+        schema = Schema.learn(columns, self.nominal, unused)
+        table = schema.encode(columns, levels_for(schema, hierarchies), complete=True)
         context = ProblemContext(schema, tuple(labels.tolist()), bound_costs)
         return Training(context, columns, table, index, labels, weights, given)
 
     def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return what it costs to misclassify a case of each class."""
         return class_costs(bound_costs, classes, "sum")
+
+    def _pass_on_interrupt(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C has ended the search; the learner is fitted with the best it found.
+
+        A cross-validation, or whatever else called `fit`, must end, too.
+        """
+        if getattr(self, "stopped_", None) == "interrupted":
+            raise KeyboardInterrupt
 
     def _n_threads(self) -> int:
         return min(local_threads(self.n_jobs), MAX_THREADS)
@@ -166,7 +195,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._context
 
     def _read(self, X: Any) -> Columns:
-        columns = read_columns(X)
+        X = as_frame(X)
+        columns = read_columns(X, nominal=self.problem_.schema.nominal_in(X))
         self._check_columns(X, columns, reset=False)
         return columns
 
@@ -225,6 +255,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y)
         return total
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right answers (the accuracy); a reject answer is not right."""
+        answers = self._route(X, answers=True)[0]
+        labels, place = distinct_labels(y, len(answers))
+        position = {label: i for i, label in enumerate(self.problem_.classes)}
+        truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
+        return float(np.average(truth == answers, weights=sample_weight))
 
     # ---- notebooks use one of two hooks; what scikit-learn shows comes first
 

@@ -15,10 +15,13 @@ class Deadline:
     ----------
     limit : float or None
         Seconds; None: no limit.
+    start : float, optional
+        When the time began, by `time.monotonic`; None: now.
     """
 
-    def __init__(self, limit: float | None) -> None:
-        self._start, self._limit = time.monotonic(), math.inf if limit is None else limit
+    def __init__(self, limit: float | None, start: float | None = None) -> None:
+        self._start = time.monotonic() if start is None else start
+        self._limit = math.inf if limit is None else limit
 
     def elapsed(self) -> float:
         """Return the seconds since the start."""
@@ -30,6 +33,4 @@ class Deadline:
 
     def fraction(self, share: float) -> Deadline:
         """Return a deadline with the same start and a share of the limit."""
-        part = Deadline(self._limit * share)
-        part._start = self._start
-        return part
+        return Deadline(self._limit * share, self._start)

@@ -44,6 +44,7 @@ class GrowthPolicy:
     prune: str = "pessimistic"
     confidence: float = 0.25
     raise_subtrees: bool = True
+    max_leaves: int = NO_LIMIT
     n_threads: int = 1
     biases: npt.NDArray[np.float64] | None = None  # what the criterion takes for the prices (ICET)
     sampling: SamplingPolicy | None = None

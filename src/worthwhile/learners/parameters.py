@@ -5,15 +5,50 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from worthwhile.costs.costs import Costs
 
-__all__ = ["IMPURITIES", "check_parameters"]
+__all__ = [
+    "IMPURITIES",
+    "Adaptive",
+    "Answer",
+    "Cuts",
+    "Impurity",
+    "Preset",
+    "Priors",
+    "Prune",
+    "Samples",
+    "Sampling",
+    "Search",
+    "Splits",
+    "TestChoice",
+    "Variant",
+    "VectorRule",
+    "Weighting",
+    "check_parameters",
+]
 
-IMPURITIES = ("pairs", "powers")
+# The types of parameters with named values, for type checkers and editors; `RULES` are made from them.
+Adaptive = bool | Literal["settled"]
+Answer = Literal["majority", "least-cost"]
+Cuts = Literal["random", "exact"]
+Impurity = Literal["pairs", "powers"]
+Preset = Literal["given", "chosen"]
+Priors = Literal["altered"]
+Prune = Literal["pessimistic", "cost", "none"]
+Samples = Literal["grown", "pruned"]
+Sampling = Literal["chosen", "weighted", "drawn"]
+Search = Literal["real", "binary"]
+Splits = Literal["minimax", "expected"]
+TestChoice = Literal["all", "chosen"]
+Variant = Literal["refined", "paper"]
+VectorRule = Literal["sum", "max"]
+Weighting = Literal["instance"]
+
+IMPURITIES: tuple[Impurity, ...] = get_args(Impurity)
 
 
 class Rule(NamedTuple):
@@ -25,7 +60,9 @@ class Rule(NamedTuple):
     verb: str = "it must be"
 
 
-def _one_of(*names: str, optional: bool = False) -> Rule:
+def _one_of(choice: Any, *, optional: bool = False) -> Rule:
+    """Return the rule of a parameter with the values of a `Literal`."""
+    names: tuple[str, ...] = get_args(choice)
     return Rule(lambda value: isinstance(value, str) and value in names, tuple(map(repr, names)), optional, "choose")
 
 
@@ -91,18 +128,20 @@ _BOOL = Rule(_is_bool, ("True", "False"), verb="choose")
 
 RULES: Mapping[str, Rule] = {
     "costs": Rule(lambda value: isinstance(value, Costs), ("a worthwhile.Costs",), optional=True),
-    "prune": _one_of("pessimistic", "cost", "none"),
-    "answer": _one_of("majority", "least-cost"),
+    "prune": _one_of(Prune),
+    "answer": _one_of(Answer),
     "confidence": _number(0, 1, above=True),
     "min_cases": _number(0, above=True),
     "min_share": _number(0, 1),
     "max_depth": _whole(1, optional=True),
+    "max_leaves": _whole(1, optional=True),
     "omega": _number(0),
     "lookahead": _whole(1),
     "raise_subtrees": _BOOL,
     "mdl_correction": _BOOL,
     "context": _BOOL,
     "lazy": _BOOL,
+    "cross_fit": _BOOL,
     "nominal": Rule(_is_list, ("a list of column names or positions",), optional=True),
     "columns": Rule(_is_list, ("a list of column names",), optional=True),
     "hierarchies": Rule(
@@ -112,11 +151,11 @@ RULES: Mapping[str, Rule] = {
     "alpha": _one_or_more(0),
     "power": _one_or_more(1),
     "max_trees": _whole(1, 30_000),
-    "impurity": _one_of(*IMPURITIES),
-    "splits": _one_of("minimax", "expected"),
-    "cuts": _one_of("random", "exact"),
-    "sampling": _one_of("chosen", "weighted", "drawn"),
-    "tests": _one_of("all", "chosen"),
+    "impurity": _one_of(Impurity),
+    "splits": _one_of(Splits),
+    "cuts": _one_of(Cuts),
+    "sampling": _one_of(Sampling),
+    "tests": _one_of(TestChoice),
     "validation": Rule(_is_validation, ("a number above 0 and at most 0.9", "a pair (X, y)"), optional=True),
     "adaptive": Rule(
         lambda value: _is_bool(value) or (isinstance(value, str) and value == "settled"),
@@ -124,9 +163,9 @@ RULES: Mapping[str, Rule] = {
         verb="choose",
     ),
     "r": _whole(0, 1_000_000),
-    "samples": _one_of("grown", "pruned"),
-    "variant": _one_of("refined", "paper"),
-    "search": _one_of("real", "binary"),
+    "samples": _one_of(Samples),
+    "variant": _one_of(Variant),
+    "search": _one_of(Search),
     "seeded": _BOOL,
     "population": _whole(2),
     "trials": _whole(1),
@@ -134,10 +173,10 @@ RULES: Mapping[str, Rule] = {
     "mutation": _number(0, 1),
     "time_limit": _number(0, above=True, optional=True),
     "callback": Rule(callable, ("a function",), optional=True),
-    "weighting": _one_of("instance", optional=True),
-    "priors": _one_of("altered", optional=True),
+    "weighting": _one_of(Weighting, optional=True),
+    "priors": _one_of(Priors, optional=True),
     "vector": Rule(
-        lambda value: isinstance(value, Mapping) or (isinstance(value, str) and value in ("sum", "max")),
+        lambda value: isinstance(value, Mapping) or (isinstance(value, str) and value in get_args(VectorRule)),
         ("'sum'", "'max'", "a mapping of class to cost"),
         verb="choose",
     ),
@@ -145,7 +184,7 @@ RULES: Mapping[str, Rule] = {
         lambda value: (isinstance(value, str) and value == "chosen") or _number(0, 1).is_valid(value),
         ("a number from 0 to 1", "'chosen'"),
     ),
-    "preset": _one_of("given", "chosen"),
+    "preset": _one_of(Preset),
     "n_jobs": Rule(_is_n_jobs, ("a whole number other than 0 (-1: all processors)",), optional=True),
 }
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-__all__ = ["Progress"]
+import numpy as np
+
+__all__ = ["CALLBACK", "Progress", "asks_to_stop"]
+
+CALLBACK = "callback"  # why a fit ended: its callback returned True
 
 
 class Progress(NamedTuple):
@@ -27,3 +32,9 @@ class Progress(NamedTuple):
     """Lowest expected cost per case so far."""
     mean: float | None = None
     """Mean cost per case of this generation (ICET)."""
+
+
+def asks_to_stop(callback: Callable[[Progress], Any] | None, progress: Progress) -> bool:
+    """Call a callback, if there is one, and return whether it returned True; other truthy values do not count."""
+    result = None if callback is None else callback(progress)
+    return isinstance(result, (bool, np.bool_)) and bool(result)

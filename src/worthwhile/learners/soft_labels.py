@@ -1,6 +1,6 @@
-"""Soft labels for small data: class probabilities by an ensemble that did not see the case.
+"""Soft labels: class probabilities by an ensemble that did not see the case.
 
-A tree grown from a few hundred cases follows the noise in their labels. The out-of-bag probabilities of a random forest
+A tree follows the noise in the labels of its cases. The out-of-bag probabilities of a random forest
 and the cross-validated ones of a logistic regression are smoother; the refined learners grow and prune by them. One
 tree that learns from many models is an old idea (Breiman & Shang 1996, born-again trees; Domingos 1998, combining
 models into one). The two are mixed so that the cases' own labels become most likely (stacking, Wolpert 1992): on the
@@ -20,18 +20,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.learners.folds import stratified_folds
+from worthwhile.learners.folds import stratified_folds, stratified_share
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import without_workers
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 
-__all__ = ["MAX_SOFT_CASES", "SOFT_LABEL_WEIGHTS", "SoftLabels", "can_be_soft", "has_values", "remember_ensembles"]
+__all__ = ["SOFT_LABEL_WEIGHTS", "SoftLabels", "has_values", "remember_ensembles", "seconds_needed"]
 
 Floats = npt.NDArray[np.float64]
 
-# With more cases than this, noise in the labels hardly matters, and no soft labels are made.
-MAX_SOFT_CASES = 5_000
 SOFT_LABEL_WEIGHTS = (0.0, 0.5, 1.0)  # weights of the ensemble that a search may choose from
 
 N_TREES = 60
@@ -41,6 +39,8 @@ MIN_SHARE = 0.02  # smaller probabilities are dropped: they would only make the 
 N_FOLDS = 10
 # With more cases, the models of the folds hardly differ; fitting ten of them took nine tenths of a fit on satimage.
 MANY_CASES, FEW_FOLDS = 2_800, 3
+# Each model of the ensemble learns from at most this many cases, so that the time grows only with the answers.
+MAX_LEARNED = 20_000
 REGULARISATION = 0.1  # scikit-learn's C of the logistic regression, on standardised columns
 MIN_LIKELIHOOD = 0.005  # a single confident error should not decide the mixture
 
@@ -48,14 +48,14 @@ MAX_VALUES = 50  # one-hot encoding of an identifier would take gigabytes
 HUGE = 1e30  # the forest computes in single precision
 
 
-def can_be_soft(training: Training) -> bool:
-    """Return whether an ensemble has anything to learn from, and labels are few enough to be worth smoothing."""
-    return training.n_cases <= MAX_SOFT_CASES and has_values(training)
-
-
 def has_values(training: Training) -> bool:
     """Return whether any column has a value."""
     return any(values is None or values for values in training.schema.values)
+
+
+def seconds_needed(training: Training) -> float:
+    """Return about how long the ensemble takes, with some time to use its labels."""
+    return 1 + min(training.n_cases, MAX_LEARNED) / 1_000 + training.n_cases / 20_000
 
 
 class SoftLabels:
@@ -76,7 +76,7 @@ class SoftLabels:
 
     def __init__(self, training: Training, shares: Floats | None) -> None:
         n, k = training.n_cases, training.n_classes
-        self.training, self.soft = training, shares is not None
+        self.training, self.soft, self._shares = training, shares is not None, shares
         self._own = np.zeros((n, k))
         self._own[np.arange(n), training.classes] = 1.0 if training.weights is None else training.weights
         self._ensemble, self.ensemble_error = self._own, 0.0
@@ -102,6 +102,10 @@ class SoftLabels:
         with without_workers():
             shares = ensemble_shares(features, training.classes, training.n_classes, training.weights, seed, n_threads)
         return cls(training, shares)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> SoftLabels:
+        """Return the given cases only."""
+        return SoftLabels(self.training.take(rows), None if self._shares is None else self._shares[rows])
 
     @property
     def n_weights(self) -> int:
@@ -193,7 +197,12 @@ def _out_of_bag_shares(
     from sklearn.ensemble import RandomForestClassifier  # slow to import, and only the refined learners need it
 
     forest = RandomForestClassifier(
-        N_TREES, min_samples_leaf=MIN_LEAF, oob_score=True, random_state=seed, n_jobs=n_jobs
+        N_TREES,
+        min_samples_leaf=MIN_LEAF,
+        oob_score=True,
+        max_samples=None if len(classes) <= MAX_LEARNED else MAX_LEARNED,
+        random_state=seed,
+        n_jobs=n_jobs,
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes")  # many classes are fine
@@ -213,13 +222,17 @@ def _cross_validated_shares(
 ) -> Floats | None:
     """Return the probabilities by a logistic regression on the other folds; None if a class is too rare for folds."""
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+    from sklearn.model_selection import cross_val_predict
 
     counts = np.bincount(classes, minlength=n_classes)
     n_folds = min(N_FOLDS if len(classes) <= MANY_CASES else FEW_FOLDS, int(counts[counts > 0].min()))
     if n_folds < 2 or (counts > 0).sum() < 2:
         return None
-    folds = PredefinedSplit(stratified_folds(classes, n_folds, np.random.default_rng(seed)))
+    rng = np.random.default_rng(seed)
+    fold_of = stratified_folds(classes, n_folds, rng)
+    folds = [(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(n_folds)]
+    if len(classes) > MAX_LEARNED:
+        folds = [(kept[stratified_share(classes[kept], MAX_LEARNED / len(kept), rng)], rest) for kept, rest in folds]
     model = LogisticRegression(C=REGULARISATION, max_iter=500)
     shares = np.zeros((len(classes), n_classes))
     with warnings.catch_warnings():

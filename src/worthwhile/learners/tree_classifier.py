@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
+from worthwhile.learners.cross_fitting import FoldTree, assess, assessed_tree, fold_cases
+from worthwhile.learners.training import Training
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import Reader, parse_tree, write_tree
+from worthwhile.tree.json_format import ExpectedCost, Reader, parse_tree, write_tree
+from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.run import Fetch, Outcome
 from worthwhile.tree.tree import Tree
@@ -25,6 +29,39 @@ __all__ = ["TreeClassifier"]
 @dataclass(kw_only=True, eq=False, repr=False)
 class TreeClassifier(CostSensitiveClassifier):
     """Base of learners of a single tree. A learner adds its parameters as fields, and `_learn`, which sets `tree_`."""
+
+    cross_fit: bool = True
+
+    def _assess(self, training: Training) -> None:
+        tree: Tree = self._tree()
+        found = assess(self._fold_trees(training), tree.answer == "least-cost") if self.cross_fit else None
+        self.tree_ = assessed_tree(tree, training, found)
+
+    def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
+        """Yield trees that the whole procedure grows from most of the cases, with the cases that were left out."""
+        for kept, held_out in fold_cases(training):
+            learner = copy.copy(self)
+            learner._learn(kept)
+            yield FoldTree(learner.tree_._core_tree, kept, held_out)
+
+    @property
+    def expected_cost_(self) -> float:
+        """What a new case is expected to cost, measured out of fold."""
+        return self._expected_cost().mean
+
+    @property
+    def expected_cost_interval_(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `expected_cost_`."""
+        _, low, high = self._expected_cost()
+        return low, high
+
+    def _expected_cost(self) -> ExpectedCost:
+        check_is_fitted(self)
+        tree: Tree | None = self.__dict__.get("tree_")
+        if tree is None or tree.expected_cost is None:
+            why = "was fitted with cross_fit=False or to a single case, or its tree is not grown yet (lazy=True)"
+            raise AttributeError(f"the expected cost is unknown: this {type(self).__name__} {why}")
+        return tree.expected_cost
 
     def _forget(self) -> None:
         self.__dict__.pop("tree_", None)
@@ -43,13 +80,29 @@ class TreeClassifier(CostSensitiveClassifier):
     def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
         return self._tree()._charged(self._read(X), self._n_threads())
 
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
-        """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
-        return self._tree().next_test(known)
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the leaf that each case ends in, as an index of ``tree_.nodes``; see `Tree.apply`."""
+        return self._tree().apply(self._read(X))
 
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def decision_path(self, X: Any) -> Any:
+        """Return the nodes that each case passes, as a sparse matrix; see `Tree.decision_path`."""
+        return self._tree().decision_path(self._read(X))
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """The share of each test in what all tests save in error costs on the training cases; they add up to 1.
+
+        Prices are not deducted. All are 0 if the tests save nothing. See docs/design/evaluation.md.
+        """
+        return normalized_savings([self._tree()])
+
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
+        """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
+        return self._tree().next_test(known, already_paid)
+
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
-        return self._tree().run(case, fetch)
+        return self._tree().run(case, fetch, already_paid)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case through the tree, in words and money; see `Tree.explain`."""

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import os
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ def write_report(
     title: str | None = None,
     currency: str = "",
     sensitivity: bool | float = True,
+    case_names: Sequence[Any] | Callable[[int], str] | None = None,
     tell: Callable[[Progress], Any] | None = None,
 ) -> None:
     """Write a report on a model: one HTML file that loads nothing and sends nothing.
@@ -52,7 +53,8 @@ def write_report(
         A fitted model, alone or inside a scikit-learn pipeline or search. A report on a forest has no picture and no
         walk-through.
     X, y : cases and their classes
-        The data on which costs are measured; preferably cases that the model was not trained on.
+        The data on which costs are measured; preferably cases that the model was not trained on. If `X` is `X_train`,
+        the report says that these costs are no estimate for new cases, and shows no intervals.
     X_train, y_train : cases and their classes, optional
         The training data. The baselines are trained on them, too, and break-even prices are found by retraining at
         other prices.
@@ -62,6 +64,9 @@ def write_report(
         The currency of all amounts, e.g. "€" or "dollars"; default: the currency of the price list.
     sensitivity : bool or float, default True
         Whether to find break-even prices. A number limits the time in seconds; True allows 60.
+    case_names : sequence or function, optional
+        What the cases are called in the list of the most expensive ones, such as identifiers or line numbers: one per
+        case of X, or a function of the row number, which counts from 0. Default: the numbers of the rows from 1.
     tell : function, optional
         Called with a `Progress` (trees trained so far and in total) during the search for break-even prices.
 
@@ -81,7 +86,15 @@ def write_report(
     _check_lengths(clf, X, y, "X", "y")
     if y_train is not None:
         _check_lengths(clf, X_train, y_train, "X_train", "y_train")
-    found = sections(clf, X, y, X_train, y_train, sensitivity, tell)
+    if case_names is None:
+        name_of: Callable[[int], str] = lambda row: str(row + 1)  # noqa: E731
+    elif callable(case_names):
+        name_of = case_names
+    elif len(case_names) == len(y):
+        name_of = lambda row: value_text(case_names[row])  # noqa: E731
+    else:
+        raise ValueError(f"case_names has {len(case_names)} names for {len(y)} cases")
+    found = sections(clf, X, y, X_train, y_train, sensitivity, name_of, tell)
     about = found["problem"].costs.about
     title = title or about.get("title") or f"Which tests are worth their price: {found['learner']}"
     write_text(Path(path), _render(title=title, currency=currency or about.get("currency", ""), **found))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from worthwhile.evaluation.baselines import warn_if_useless
 from worthwhile.evaluation.evaluate import evaluate
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
@@ -16,8 +17,9 @@ from worthwhile.evaluation.spending import spending
 from worthwhile.learners.progress import Progress
 from worthwhile.report.tree_layout import layout_tree
 from worthwhile.table.columns import Factor
-from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.json_format import write_tree
+from worthwhile.tree.node_costs import node_costs
 from worthwhile.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def sections(
     X_train: Any,
     y_train: Any,
     sensitivity: bool | float,
+    name_of: Callable[[int], str],
     tell: Callable[[Progress], Any] | None,
 ) -> dict[str, Any]:
     """Return the variables of the templates; the parameters are those of `write_report`."""
@@ -55,12 +58,14 @@ def sections(
         "n_train": None if y_train is None else len(y_train),
         "same_cases": X_train is X,
         "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})")),
+        "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train),
         "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
         "layout": None if tree is None else layout_tree(tree),
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
         "spending": spending(clf, X),
         "break_even": _break_even(clf, X_train, y_train, sensitivity, tell),
-        "cases": _cases(est, problem, X_own, y),
+        "expected": _expected(est, tree, X_train is X),
+        "cases": _cases(est, problem, X_own, y, name_of),
     }
 
 
@@ -71,6 +76,18 @@ def _summary(found: Evaluation) -> dict[str, Any]:
         "largest": max(way.total_cost.mean for way in found.strategies),
         "rejects": any(way.reject_rate for way in found.strategies),
     }
+
+
+def _expected(est: Any, tree: Tree | None, same_cases: bool) -> dict[str, Any] | None:
+    """Return what the model was expected to cost a new case before that was measured; None if unknown.
+
+    Without an estimate of the learner it is what the tree's own training cases say, which is no news beside their cost.
+    """
+    cost = getattr(est, "expected_cost_", None)  # not in older model files
+    if cost is not None:
+        return {"cost": cost, "interval": getattr(est, "expected_cost_interval_", None)}
+    root = None if tree is None or same_cases else node_costs(tree)[0].expected_cost
+    return None if root is None else {"cost": root, "interval": None}
 
 
 # ---- forests
@@ -126,7 +143,9 @@ def _break_even(
         return {"missing": "no cases"}
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
     learner, changed = faster(est, X, y)
-    found = break_even(learner, X, y, tests=_by_interest(est), seconds=seconds, tell=tell)
+    names = _by_interest(est)
+    found = break_even(learner, X, y, tests=names, seconds=seconds, tell=tell)
+    examined = {one.test for one in found}
     moving = [one for one in found if one.trials and one.enters is not None]
     prices = [price for one in moving for price in (one.price, one.enters, one.leaves) if price]
     scale = min(prices, default=1.0), max(prices, default=1.0)
@@ -137,21 +156,21 @@ def _break_even(
         ],
         "in_tree": set(est._tree().tests_used()),
         "useless": [one.test for one in found if one.finished and one.enters is None],
-        "not_examined": [one.test for one in found if not (one.trials or one.finished)],
+        "not_examined": [name for name in names if name not in examined],
         "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),
         "n_cases": len(y),
         "trials": 1 + sum(one.trials for one in found),
         "seconds": seconds,
-        "finished": all(one.finished for one in found),
+        "finished": len(found) == len(names) and all(one.finished for one in found),
     }
 
 
 def _by_interest(est: Any) -> list[str]:
-    """Return all tests, those of the tree first, then by price: time may run out before the last ones."""
+    """Return all tests, those with a price first, then those of the tree: time may run out before the last ones."""
     tree = est._tree()
     used, prices = set(tree.tests_used()), tree.pricing
     alone = [prices.price(prices.closure([test])) for test in range(len(tree.columns))]
-    order = sorted(range(len(alone)), key=lambda test: (tree.columns[test] not in used, alone[test]))
+    order = sorted(range(len(alone)), key=lambda test: (alone[test] == 0, tree.columns[test] not in used, alone[test]))
     return [tree.columns[test] for test in order]
 
 
@@ -173,20 +192,20 @@ def _strip(one: BreakEven, least: float, top: float) -> dict[str, float]:
 # ---- individual cases
 
 
-def _cases(est: Any, problem: ProblemContext, X: Any, y: Any) -> dict[str, Any]:
+def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[[int], str]) -> dict[str, Any]:
     """Return the most expensive cases, each with an explanation."""
     answers, prices, _ = est._route(X, answers=True, prices=True)
     columns = est._read(X)
-    errors = problem.errors_of(answers, y)
+    errors = problem.errors_of(answers, y, warn=False)
     totals = prices + errors
     worst = np.argsort(-totals, kind="stable")[:N_CASES]
-    truth = np.asarray(y)
+    truth = label_column(y)
     rows = []
     for row in worst.tolist():
         case = {name: _value(array, row) for name, array in zip(problem.columns, columns.arrays, strict=True)}
         rows.append(
             {
-                "row": row,
+                "name": name_of(row),
                 "tests": prices[row],
                 "errors": errors[row],
                 "total": totals[row],

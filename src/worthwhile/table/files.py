@@ -1,13 +1,14 @@
-"""Data tables in files: reads CSV (also gzipped) and Parquet, and writes them with added columns."""
+"""Data tables in files: reads CSV (also gzipped), Excel and Parquet, and writes them with added columns."""
 
 from __future__ import annotations
 
 import csv
+import functools
 import gzip
 import io
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,67 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.error_costs import MAX_CLASSES, listing, show, suggest
+from worthwhile.excel import EXCEL_SUFFIXES, cell_text, write_rows
 from worthwhile.files import warn_of_formulas, write_file
-from worthwhile.table import csv_reader
 from worthwhile.table.columns import Column, Factor
+from worthwhile.table.csv_reader import CsvFile
+from worthwhile.table.dates import DATE_ORDERS, datetimes
+from worthwhile.table.excel_reader import ExcelFile
+from worthwhile.table.identifiers import is_identifier
+from worthwhile.table.text_columns import parse_number, read_text_columns
 
-__all__ = ["DataTable", "check_target", "column_names", "extend_table", "read_table", "suffix_of"]
+__all__ = [
+    "DataTable",
+    "ReadOptions",
+    "TableFile",
+    "check_target",
+    "column_names",
+    "extend_table",
+    "read_table",
+    "suffix_of",
+]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-FEW, MANY = 10, 50  # numbers of distinct values: numeric columns that may be codes, nominal ones that may be ids
+SUFFIXES = (*CSV_SUFFIXES, *EXCEL_SUFFIXES, *PARQUET_SUFFIXES)
+DECIMALS = (".", ",")
+FEW = 10  # distinct values of numeric columns that may be codes
 _WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.0*)?")
+_EXCEL_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})([.,]\d+)?([eE][-+]?\d+)?")  # not 007, and no code of 20 digits
 _MAX_LENGTH = 20  # digits and sign of a 64-bit integer
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a file; None: find out.
+
+    Attributes
+    ----------
+    missing : collection of str
+        Strings that mean a missing value, in addition to `worthwhile.table.text_columns.MISSING`.
+    encoding : str, optional
+        Of a CSV file.
+    decimal : {".", ","}, optional
+        What numbers have before their decimals.
+    dates : {"dmy", "mdy"}, optional
+        Which comes first in 03/04/2024: the day or the month.
+    sheet : str, optional
+        The sheet of an Excel file; None: the first one.
+    tell : function, optional
+        Called now and then while a file is read, with how much was read and how much there is.
+    """
+
+    missing: Collection[str] = ()
+    encoding: str | None = None
+    decimal: str | None = None
+    dates: str | None = None
+    sheet: str | None = None
+    tell: Callable[[int, int | None], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, valid in (("decimal", self.decimal, DECIMALS), ("dates", self.dates, DATE_ORDERS)):
+            if value is not None and value not in valid:
+                raise ValueError(f"--{name} {value}: choose {' or '.join(valid)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +85,28 @@ class DataTable:
 
     Attributes
     ----------
-    path : Path
+    source : TableFile
     columns : mapping of str to column
     n_cases : int
+    dates : set of str
+        Columns that contain dates, as days since 1970-01-01.
+    rows : array, optional
+        The position of each case in the file, if some were left out.
+    n_left_out : int
+        How many cases were left out.
     """
 
-    path: Path
+    source: TableFile
     columns: Mapping[str, Column]
     n_cases: int
+    dates: frozenset[str] = frozenset()
+    rows: npt.NDArray[np.intp] | None = None
+    n_left_out: int = 0
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.source.path
 
     def nominal(self) -> list[str]:
         """Return the names of the nominal columns."""
@@ -57,27 +122,36 @@ class DataTable:
             and (known == np.rint(known)).all()
         ]
 
-    def possible_ids(self) -> list[str]:
-        """Return the nominal columns with mostly distinct values: they may be ids of the cases, useless as tests."""
-        return [
-            name
-            for name, column in self.columns.items()
-            if isinstance(column, Factor) and len(column.categories) > max(MANY, self.n_cases // 2)
-        ]
+    def identifiers(self) -> list[str]:
+        """Return the nominal columns with almost as many values as cases, which are not used unless declared."""
+        return [name for name, column in self.columns.items() if isinstance(column, Factor) and is_identifier(column)]
+
+    def with_classes(self, target: str) -> DataTable:
+        """Return the cases that have a class."""
+        column = self.columns[target]
+        kept = np.flatnonzero(column.codes >= 0 if isinstance(column, Factor) else ~np.isnan(column))
+        if len(kept) == self.n_cases:
+            return self
+        if not len(kept):
+            raise ValueError(f"{self.path}: no case has a class in column {show(target)}")
+        columns = {name: array[kept] for name, array in self.columns.items()}
+        rows = kept if self.rows is None else self.rows[kept]
+        left_out = self.n_left_out + self.n_cases - len(kept)
+        return replace(self, columns=columns, n_cases=len(kept), rows=rows, n_left_out=left_out)
 
     def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
-        """Return the named columns as one array for learners: floats, or objects if a column is nominal.
+        """Return the named columns as one array for learners: floats, or objects if a column is nominal or has dates.
 
         A name that is not in the table gives a column of missing values.
         """
         columns = [self.columns.get(name) for name in names]
-        mixed = any(isinstance(column, Factor) for column in columns)
+        mixed = any(isinstance(column, Factor) for column in columns) or not self.dates.isdisjoint(names)
         found = np.full((self.n_cases, len(names)), np.nan, dtype=object if mixed else np.float64)
         for j, column in enumerate(columns):
             if isinstance(column, Factor):
                 found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
             elif column is not None:
-                found[:, j] = column
+                found[:, j] = datetimes(column) if names[j] in self.dates else column
         return found
 
     def classes(self, target: str, check: bool = True) -> npt.NDArray[Any]:
@@ -95,8 +169,8 @@ class DataTable:
         codes, names = column.codes, column.categories
         missing = np.flatnonzero(codes < 0)
         if len(missing):
-            more = f" ({len(missing)} cases have none)" if len(missing) > 1 else ""
-            lacks = f"has no class in column {show(target)}{more}; remove such cases"
+            more = f" ({len(missing)} of {self.n_cases} cases have none)" if len(missing) > 1 else ""
+            lacks = f"has no class in column {show(target)}{more}; --drop-missing-target leaves such cases out"
             raise ValueError(f"{self.location(int(missing[0]))}: {lacks}")
         used = np.unique(codes)
         if check:
@@ -128,10 +202,8 @@ class DataTable:
             raise ValueError(f"{where} {found}; the target must be a class, not a measured value")
 
     def location(self, row: int) -> str:
-        """Return file and line of a case; for Parquet, file and row."""
-        if suffix_of(self.path) in CSV_SUFFIXES:
-            return f"{self.path}, line {csv_reader.line_number(self.path, row)}"
-        return f"{self.path}, row {row + 1}"
+        """Return file and line of a case; for Excel and Parquet, file and row."""
+        return self.source.location(row if self.rows is None else int(self.rows[row]))
 
 
 def _class_text(text: str) -> str:
@@ -175,12 +247,103 @@ def suffix_of(path: Path) -> str:
     return "".join(parts[-2:]) if parts[-1:] == [".gz"] else "".join(parts[-1:])
 
 
-def _is_parquet(path: Path) -> bool:
+def _format_of(path: Path) -> str:
+    """Return the format that the suffix names: "csv", "excel" or "parquet"."""
     suffix = suffix_of(path)
-    if suffix not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES):
-        valid = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
-        raise ValueError(f"{path}: unknown suffix {show(suffix)} of a table; valid: {valid}")
-    return suffix in PARQUET_SUFFIXES
+    for name, suffixes in (("csv", CSV_SUFFIXES), ("excel", EXCEL_SUFFIXES), ("parquet", PARQUET_SUFFIXES)):
+        if suffix in suffixes:
+            return name
+    advice = "; save it as .xlsx" if suffix in (".xls", ".xlsb", ".ods") else ""
+    raise ValueError(f"{path}: unknown suffix {show(suffix)} of a table{advice}; valid: {', '.join(SUFFIXES)}")
+
+
+@dataclass(eq=False)
+class TableFile:
+    """A file with a table: its columns, how it is written, and its cases.
+
+    Parameters
+    ----------
+    path : Path
+        The suffix names the format.
+    options : ReadOptions
+    """
+
+    path: Path
+    options: ReadOptions = ReadOptions()
+    decimal: str = field(default=".", init=False)  # of a CSV file, once it was read
+
+    def __post_init__(self) -> None:
+        self.format = _format_of(self.path)
+        options = self.options
+        self.text: CsvFile | ExcelFile | None = None
+        if self.format == "csv":
+            self.text = CsvFile(self.path, options.encoding, options.tell)
+        elif self.format == "excel":
+            self.text = ExcelFile(self.path, options.sheet, options.tell)
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The checked column names."""
+        if self.text is not None:
+            return self.text.names
+        from worthwhile.table.parquet_reader import parquet_names
+
+        return parquet_names(self.path)
+
+    def notes(self) -> list[str]:
+        """Return what was found out about the file after it was read, and the options that say otherwise."""
+        found = []
+        if isinstance(self.text, CsvFile) and self.options.encoding is None and self.text.encoding != "utf-8-sig":
+            known = {"cp1252": "Windows text (cp1252)"}.get(self.text.encoding, self.text.encoding.upper())
+            found.append(f"read as {known}; --encoding names another encoding")
+        if self.decimal == "," and self.options.decimal is None:
+            found.append("numbers have decimal commas; --decimal says otherwise")
+        return [f"{self.path}: {note}." for note in found]
+
+    def location(self, row: int) -> str:
+        """Return file and line of a case; for Excel and Parquet, file and row."""
+        return f"{self.path}, row {row + 1}" if self.text is None else self.text.location(row)
+
+    def read(
+        self,
+        *,
+        only: Collection[str] | None = None,
+        drop: Collection[str] = (),
+        numeric: Collection[str] = (),
+        nominal: Collection[str] = (),
+    ) -> DataTable:
+        """Read the cases; see `read_table`."""
+        names = dict.fromkeys(self.names)
+        for what, asked in (("--drop", drop), ("--nominal", nominal)):
+            for name in asked:
+                if name not in names:
+                    raise ValueError(f"{self.path}: no column {show(name)}, given by {what}; {suggest(name, names)}")
+        chosen, dropped = set(names) if only is None else set(only), set(drop)
+        wanted = [name for name in names if name in chosen and name not in dropped]
+        options = self.options
+        if self.text is None:
+            from worthwhile.table.parquet_reader import read_parquet
+
+            columns, n_cases, dates = read_parquet(self.path, wanted, numeric, nominal)
+        else:
+            found = read_text_columns(
+                self.text, wanted, numeric, nominal, options.missing, options.decimal, options.dates
+            )
+            columns, n_cases, dates = found.columns, found.n_cases, found.dates
+            self.decimal = options.decimal or found.decimal
+        return DataTable(self, {name: columns[name] for name in wanted}, n_cases, dates)
+
+    def rows(self) -> Iterator[Sequence[Any]]:
+        """Yield the cases as they are in the file: strings for CSV, values for Excel and Parquet."""
+        if isinstance(self.text, CsvFile):
+            for chunk in self.text.chunks():
+                yield from chunk
+        elif self.text is not None:
+            yield from (row for _, row in self.text.cases())
+        else:
+            from worthwhile.table.parquet_reader import parquet_rows
+
+            yield from parquet_rows(self.path)[1]
 
 
 def column_names(path: Path) -> list[str]:
@@ -195,11 +358,7 @@ def column_names(path: Path) -> list[str]:
     ...     column_names(path)
     ['age', 'class']
     """
-    if _is_parquet(path):
-        from worthwhile.table.parquet_reader import parquet_names
-
-        return parquet_names(path)
-    return csv_reader.read_header(path)[0]
+    return TableFile(path).names
 
 
 def check_target(path: Path, names: Sequence[str], target: str) -> None:
@@ -216,8 +375,9 @@ def read_table(
     numeric: Collection[str] = (),
     nominal: Collection[str] = (),
     missing: Collection[str] = (),
+    **options: Any,
 ) -> DataTable:
-    """Read a table from a CSV (or compressed CSV) or a Parquet file.
+    """Read a table from a CSV (or compressed CSV), an Excel or a Parquet file.
 
     Parameters
     ----------
@@ -228,10 +388,10 @@ def read_table(
     drop : collection of str
         Columns to leave out.
     numeric, nominal : collections of str
-        Columns known to be numeric, or nominal. Any other CSV column is numeric if more than half of its cells are
-        numbers; another string in it is an error then.
-    missing : collection of str
-        Strings that mean a missing value, in addition to `worthwhile.table.csv_reader.MISSING`.
+        Columns known to be numeric, or nominal. Any other column of a CSV or Excel file is numeric if more than half of
+        its cells are numbers (another string in it is an error then), or if all of them are dates.
+    missing, options
+        As for `ReadOptions`.
 
     Raises
     ------
@@ -248,70 +408,104 @@ def read_table(
     >>> table.matrix(["age", "pain"]).tolist(), table.classes("class").tolist(), table.nominal()
     ([[63.0, 'none'], [nan, 'angina']], ['sick', 'well'], ['pain', 'class'])
     """
-    names = dict.fromkeys(column_names(path))
-    for what, asked in (("--drop", drop), ("--nominal", nominal)):
-        for name in asked:
-            if name not in names:
-                raise ValueError(f"{path}: no column {show(name)}, given by {what}; {suggest(name, names)}")
-    chosen, dropped = set(names) if only is None else set(only), set(drop)
-    wanted = [name for name in names if name in chosen and name not in dropped]
-    if _is_parquet(path):
-        from worthwhile.table.parquet_reader import read_parquet
-
-        columns, n_cases = read_parquet(path, wanted, numeric, nominal)
-    else:
-        columns, n_cases = csv_reader.read_csv(path, wanted, numeric, nominal, missing)
-    return DataTable(path, {name: columns[name] for name in wanted}, n_cases)
+    source = TableFile(path, ReadOptions(missing=missing, **options))
+    return source.read(only=only, drop=drop, numeric=numeric, nominal=nominal)
 
 
-def extend_table(source: Path, target: Path | None, columns: Mapping[str, Sequence[Any]]) -> str | None:
+def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping[str, Sequence[Any]]) -> str | None:
     """Write a table with added columns; the other cells stay unchanged.
+
+    A CSV file that is made from another one has the same delimiter (comma or semicolon) and decimal mark.
 
     Parameters
     ----------
-    source : Path
+    source : Path or TableFile
         The table.
     target : Path or None
         The file to write; its suffix names the format. None: return the table as CSV text.
     columns : mapping of str to sequence
         The added columns, one value per case.
     """
-    names = column_names(source)
+    if not isinstance(source, TableFile):
+        source = TableFile(source)
     for name in columns:
-        if name in names:
-            raise ValueError(f"{source}: already has a column {show(name)}; rename or remove it")
-    if target is not None and _is_parquet(target):
-        from worthwhile.table import parquet_reader
-
-        if _is_parquet(source):
-            write_file(target, parquet_reader.extend_parquet(source, columns))
-        else:
-            write_file(target, parquet_reader.extend_csv(source, csv_reader.read_header(source)[1], columns))
+        if name in source.names:
+            raise ValueError(f"{source.path}: already has a column {show(name)}; rename or remove it")
+    kind = "csv" if target is None else _format_of(target)
+    if target is not None and kind == "parquet":
+        write_file(target, _as_parquet(source, columns))
         return None
-    delimiter = "\t" if target is not None and ".tsv" in suffix_of(target) else ","
+    if target is not None and kind == "excel":
+        if suffix_of(target) != ".xlsx":
+            raise ValueError(f"{target}: Excel files are written as .xlsx")
+        try:
+            content = write_rows(_excel_rows(source, columns))
+        except ValueError as error:
+            raise ValueError(f"{target}: {error}") from None
+        write_file(target, content)
+        return None
+    delimiter = _delimiter_for(source, tabs=target is not None and ".tsv" in suffix_of(target))
     text = _extended_text(source, columns, delimiter)
     warn_of_formulas(target, text, delimiter)
     if target is None:
         return text
-    content = text.encode("utf-8")
+    # With a byte order mark, spreadsheets that wrote another encoding read this one, too.
+    marked = isinstance(source.text, CsvFile) and source.text.encoding != "utf-8-sig"
+    content = text.encode("utf-8-sig" if marked else "utf-8")
     write_file(target, gzip.compress(content, mtime=0) if suffix_of(target).endswith(".gz") else content)
     return None
 
 
-def _extended_text(source: Path, columns: Mapping[str, Sequence[Any]], delimiter: str) -> str:
+def _extended_rows(source: TableFile, columns: Mapping[str, Sequence[Any]]) -> Iterator[list[Any]]:
+    added = zip(*columns.values(), strict=True)
+    for row, more in zip(source.rows(), added, strict=True):
+        yield [*row, *more]
+
+
+def _delimiter_for(source: TableFile, tabs: bool) -> str:
+    if tabs:
+        return "\t"
+    return ";" if isinstance(source.text, CsvFile) and source.text.delimiter == ";" else ","
+
+
+def _extended_text(source: TableFile, columns: Mapping[str, Sequence[Any]], delimiter: str) -> str:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    added = zip(*columns.values(), strict=True)
-    if _is_parquet(source):
-        from worthwhile.table.parquet_reader import parquet_rows
-
-        names, rows = parquet_rows(source)
-        writer.writerow([*names, *columns])
-        writer.writerows((*row, *more) for row, more in zip(rows, added, strict=True))
-        return buffer.getvalue()
-    names, own = csv_reader.read_header(source)
-    writer.writerow([*names, *columns])
-    with csv_reader.open_text(source) as file:
-        for piece in csv_reader.row_chunks(csv.reader(file, delimiter=own, strict=True), len(names)):
-            writer.writerows((*row, *more) for row, more in zip(piece, added, strict=False))
+    writer.writerow([*source.names, *columns])
+    if source.decimal == ",":
+        columns = {name: [_with_comma(value) for value in values] for name, values in columns.items()}
+    rows = _extended_rows(source, columns)
+    writer.writerows([cell_text(value) for value in row] for row in rows) if source.format == "excel" else (
+        writer.writerows(rows)
+    )
     return buffer.getvalue()
+
+
+def _with_comma(value: Any) -> Any:
+    return repr(value).replace(".", ",") if isinstance(value, float) else value
+
+
+def _excel_rows(source: TableFile, columns: Mapping[str, Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    yield [*source.names, *columns]
+    width = len(source.names)
+    for row in _extended_rows(source, columns):
+        if source.format == "csv":
+            row[:width] = [_number_or_text(text, source.decimal) for text in row[:width]]
+        yield row
+
+
+def _number_or_text(text: str, decimal: str) -> float | str | None:
+    """Return a cell of a CSV file as a cell of an Excel file."""
+    number = parse_number(text.strip(), decimal) if _EXCEL_NUMBER.fullmatch(text.strip()) else None
+    return (text or None) if number is None else number
+
+
+def _as_parquet(source: TableFile, columns: Mapping[str, Sequence[Any]]) -> bytes:
+    from worthwhile.table import parquet_reader
+
+    if isinstance(source.text, CsvFile):
+        dialect = (source.text.delimiter, source.text.encoding, source.decimal)
+        return parquet_reader.extend_csv(source.path, dialect, columns)
+    if source.text is not None:
+        return parquet_reader.extend_rows(source.path, source.names, list(source.rows()), columns)
+    return parquet_reader.extend_parquet(source.path, columns)

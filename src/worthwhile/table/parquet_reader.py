@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from worthwhile.costs.error_costs import show
-from worthwhile.table.columns import Column, Factor
+from worthwhile.table.columns import Column, Factor, arrow_column
+from worthwhile.table.schema import number_or_days
 
-__all__ = ["extend_csv", "extend_parquet", "parquet_names", "parquet_rows", "read_parquet"]
+__all__ = ["extend_csv", "extend_parquet", "extend_rows", "parquet_names", "parquet_rows", "read_parquet"]
 
 UNREADABLE = "is not a readable Parquet file"
 MAX_BLOCK = 2**31 - 1  # bytes that pyarrow can read at once
@@ -63,44 +64,34 @@ def parquet_names(path: Path) -> list[str]:
 
 def read_parquet(
     path: Path, wanted: Collection[str], numeric: Collection[str] = (), nominal: Collection[str] = ()
-) -> tuple[dict[str, Column], int]:
-    """Return the wanted columns and the number of cases; the file's types decide unless a column is declared here."""
+) -> tuple[dict[str, Column], int, frozenset[str]]:
+    """Return the wanted columns, the number of cases, and which columns are dates.
+
+    The file's types decide unless a column is declared here. Dates and spans of time become days.
+    """
+    import pyarrow.types as kinds
+
     table = _load(path, wanted)
     numeric, nominal = set(numeric), set(nominal)
     columns = {}
     for name in wanted:
-        column = _read_column(path, name, table[name], name in nominal)
+        with _utf8(path, name):
+            column = arrow_column(table[name], name in nominal)
+        if column is None:
+            kind = f"has the type {table[name].type}, which is neither numeric nor nominal"
+            raise ValueError(f"{path}: column {show(name)} {kind}; use --drop {name}")
         if name in numeric and isinstance(column, Factor):
             column = _as_numbers(path, name, column)
-        elif name in nominal and not isinstance(column, Factor):
-            column = Factor.of(*np.unique(column, return_inverse=True))
         columns[name] = column
-    return columns, int(table.num_rows)
+    dates = (name for name in wanted if kinds.is_temporal(table[name].type) and name not in nominal)
+    return columns, int(table.num_rows), frozenset(dates)
 
 
-def _read_column(path: Path, name: str, column: Any, nominal: bool) -> Column:
-    import pyarrow.types as kinds
-
-    kind = column.type
-    if kinds.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if kinds.is_integer(kind) and nominal:  # not by way of floats, which would merge large codes
-        encoded = column.combine_chunks().dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Factor.of(encoded.dictionary.to_pylist(), codes)
-    if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        # A safe cast would refuse integers above 2^53, such as ids, which need not be exact as numbers.
-        return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_boolean(kind) or kinds.is_null(kind):
-        return Factor.of(_strings(path, name, column))
-    raise ValueError(
-        f"{path}: column {show(name)} has the type {kind}, which is neither numeric nor nominal; use --drop {name}"
-    )
-
-
-def _strings(path: Path, name: str, column: Any) -> list[Any]:
+@contextmanager
+def _utf8(path: Path, name: str) -> Iterator[None]:
+    """Report text that is not UTF-8 with its file and column."""
     try:
-        return list(column.to_pylist())
+        yield
     except UnicodeDecodeError as error:
         byte = f"byte 0x{error.object[error.start]:02x}"
         raise ValueError(f"{path}: column {show(name)} is not UTF-8 text ({byte}); save the file as UTF-8") from None
@@ -110,7 +101,7 @@ def _as_numbers(path: Path, name: str, column: Factor) -> Column:
     found = np.full(len(column.categories) + 1, np.nan)  # the last one is for code -1
     for code, text in enumerate(column.categories):
         try:
-            found[code] = float(text)
+            found[code] = number_or_days(text)
         except ValueError:
             row = int(np.flatnonzero(column.codes == code)[0]) + 1
             raise ValueError(f"{path}, row {row}: column {show(name)} is numeric, but contains {show(text)}") from None
@@ -121,7 +112,10 @@ def parquet_rows(path: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the column names and all rows."""
     table = _load(path)
     names = list(table.column_names)
-    columns = (_strings(path, name, column) for name, column in zip(names, table.columns, strict=True))
+    columns = []
+    for name, column in zip(names, table.columns, strict=True):
+        with _utf8(path, name):
+            columns.append(column.to_pylist())
     return names, list(zip(*columns, strict=True))
 
 
@@ -130,14 +124,34 @@ def extend_parquet(path: Path, columns: Mapping[str, Any]) -> bytes:
     return _extended(_load(path), columns)
 
 
-def extend_csv(path: Path, delimiter: str, columns: Mapping[str, Any]) -> bytes:
-    """Return the content of a CSV file with added columns, as Parquet; pyarrow infers the types of its columns."""
+def extend_rows(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]], columns: Mapping[str, Any]) -> bytes:
+    """Return rows of values with added columns, as Parquet; a column of several types becomes one of strings."""
+    with _pyarrow(path, "cannot be written as Parquet") as arrow:
+        arrays = []
+        for cells in zip(*rows, strict=True):
+            try:
+                arrays.append(arrow.array(cells))
+            except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+                arrays.append(arrow.array([None if value is None else str(value) for value in cells]))
+        return _extended(arrow.table(arrays, names=list(names)), columns)
+
+
+def extend_csv(path: Path, dialect: tuple[str, str, str], columns: Mapping[str, Any]) -> bytes:
+    """Return the content of a CSV file with added columns, as Parquet; pyarrow infers the types of its columns.
+
+    The dialect is the delimiter, the encoding and the decimal mark.
+    """
+    delimiter, encoding, decimal = dialect
     with _pyarrow(path, "cannot be written as Parquet") as arrow:
         content = gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
         # In one block: pyarrow infers types from the first block, and later ones may not fit them.
+        if encoding != "utf-8-sig":
+            content = content.decode(encoding).encode()
         whole = arrow.csv.ReadOptions(block_size=min(max(len(content), 1), MAX_BLOCK))
+        marks = arrow.csv.ConvertOptions(decimal_point=decimal)
         parse = arrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        table = arrow.csv.read_csv(arrow.BufferReader(content), read_options=whole, parse_options=parse)
+        source = arrow.BufferReader(content)
+        table = arrow.csv.read_csv(source, read_options=whole, parse_options=parse, convert_options=marks)
         return _extended(table, columns)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-import numbers
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,21 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.error_costs import is_missing
-from worthwhile.table.columns import Column, Columns, Factor, value_codes, value_text
+from worthwhile.table.columns import (
+    BOOLEANS,
+    Column,
+    Columns,
+    Factor,
+    frame_names,
+    nominal_positions,
+    value_codes,
+    value_text,
+)
+from worthwhile.table.dates import DateFormatError, days_of, is_date, parse_dates
 
-__all__ = ["Schema", "nominal_positions", "sorted_values"]
+__all__ = ["Schema", "number_or_days", "sorted_values"]
+
+MAX_CUTS = 64  # of an ordered category; each is a candidate of its own
 
 
 @dataclass(frozen=True)
@@ -27,11 +38,35 @@ class Schema:
     ----------
     names : tuple of str
     values : tuple
-        For each column None if it is numeric, otherwise the tuple of its values as strings.
+        For each column None if it is numeric, otherwise the tuple of its values as strings: those of an ordered
+        category in its order, others sorted. Empty for a nominal column that is not used, all of whose values count as
+        missing.
+    ordered : frozenset of str
+        The columns that are ordered categories. Only learning needs it: a tree has the branches that were found.
+    dates : frozenset of str
+        Numeric columns that are dates, in days since 1970-01-01.
     """
 
     names: tuple[str, ...]
     values: tuple[tuple[str, ...] | None, ...]
+    dates: frozenset[str] = frozenset()
+    ordered: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def nominal_in(self, X: Any) -> list[str | int]:
+        """Return the nominal columns of new cases: those that X has, by name if it has names, otherwise by position."""
+        if not any(values is not None for values in self.values):
+            return []
+        nominal = [
+            (name, j)
+            for j, (name, values) in enumerate(zip(self.names, self.values, strict=True))
+            if values is not None
+        ]
+        own = frame_names(X)
+        if own is not None and any(isinstance(name, str) for name in own):
+            given = set(own)
+            return [name for name, _ in nominal if name in given]
+        width = len(own) if own is not None else X.shape[1] if getattr(X, "ndim", 0) == 2 else len(self.names)
+        return [j for _, j in nominal if j < width]
 
     @functools.cached_property
     def position(self) -> dict[str, int]:
@@ -39,13 +74,18 @@ class Schema:
         return {name: j for j, name in enumerate(self.names)}
 
     @classmethod
-    def learn(cls, columns: Columns, nominal: Sequence[str | int] | None = None) -> Schema:
-        """Find the nominal columns and their values."""
-        forced = nominal_positions(columns.names, nominal)
+    def learn(
+        cls, columns: Columns, nominal: Sequence[str | int] | None = None, unused: Collection[int] = ()
+    ) -> Schema:
+        """Find the nominal columns and their values; those of the nominal columns `unused` are not kept."""
+        forced, skipped = nominal_positions(columns.names, nominal), set(unused)
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
-            if isinstance(array, Factor):
-                values.append(sorted_values({array.categories[code] for code in np.unique(array.codes) if code >= 0}))
+            if j in skipped:
+                values.append(())
+            elif isinstance(array, Factor):
+                used = [array.categories[code] for code in np.unique(array.codes) if code >= 0]
+                values.append(tuple(used) if array.ordered else sorted_values(set(used)))
             elif j in forced:
                 values.append(sorted_values({value_text(v) for v in np.unique(array[~np.isnan(array)])}))
             else:
@@ -54,7 +94,9 @@ class Schema:
                     raise ValueError(
                         f"column {name!r} contains infinity; use NaN for a missing value, or a large finite number"
                     )
-        return cls(columns.names, tuple(values))
+        ordered = (n for n, a in zip(columns.names, columns.arrays, strict=True) if isinstance(a, Factor) and a.ordered)
+        dates = frozenset(name for name, v in zip(columns.names, values, strict=True) if v is None)
+        return cls(columns.names, tuple(values), dates & columns.dates, frozenset(ordered))
 
     def encode(
         self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False
@@ -73,16 +115,22 @@ class Schema:
         has_missing = True
         arrays = self.arrays(columns)
         if complete:
-            # A training case has a code for every nominal value, so finite columns have no missing value.
+            # A training case has a code for every nominal value, so finite columns have no missing value. A nominal
+            # column without values is made constant, since growing is faster if no value is missing.
             has_missing = not columns.all_finite and any(
-                np.isnan(a).any() if v is None else (a < 0).any() for v, a in zip(self.values, arrays, strict=True)
+                np.isnan(a).any() if v is None else v and (a < 0).any()
+                for v, a in zip(self.values, arrays, strict=True)
             )
         table = _core.Table(columns.n_cases, has_missing)
         for name, values, array in zip(self.names, self.values, arrays, strict=True):
             if values is None:
                 table.add_numeric(array)
+            elif complete and not values:
+                table.add_nominal(np.zeros_like(array), 1, [[0]])
             else:
-                table.add_nominal(array, len(values), [list(range(len(values))), *((levels or {}).get(name) or [])])
+                more = (levels or {}).get(name)
+                cuts = _cuts(len(values)) if complete and name in self.ordered and not more else []
+                table.add_nominal(array, len(values), cuts or [list(range(len(values))), *(more or [])])
         return table
 
     def arrays(self, columns: Columns) -> list[npt.NDArray[Any]]:
@@ -95,10 +143,12 @@ class Schema:
     def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
         if not isinstance(array, Factor):
             return array
+        if array.categories and set(array.categories) <= set(BOOLEANS):
+            array = replace(array, categories=[str(BOOLEANS.index(text)) for text in array.categories])
         found = [np.nan] * (len(array.categories) + 1)  # the last one is for the code -1
         for code in np.unique(array.codes[array.codes >= 0]):
             try:
-                found[code] = float(array.categories[code])
+                found[code] = number_or_days(array.categories[code])
             except ValueError:
                 row = int(np.flatnonzero(array.codes == code)[0])
                 raise ValueError(
@@ -110,7 +160,7 @@ class Schema:
     @staticmethod
     def _codes(values: tuple[str, ...], array: Column) -> npt.NDArray[np.int32]:
         if not isinstance(array, Factor):
-            array = Factor.of(*np.unique(array, return_inverse=True))
+            array = Factor.of_numbers(array)
         return array.translated(value_codes(values))
 
     def read_case(self, known: Mapping[str, Any]) -> dict[int, float]:
@@ -130,7 +180,7 @@ class Schema:
     @staticmethod
     def _read_number(name: str, value: Any) -> float:
         try:
-            return math.nan if is_missing(value) else float(value)
+            return math.nan if is_missing(value) else number_or_days(value)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"the test {name!r} needs a number, got {value!r}") from None
 
@@ -145,23 +195,30 @@ class Schema:
         return table
 
 
+def number_or_days(value: Any) -> float:
+    """Return a number or a date, which may be a string, as a number."""
+    if is_date(value):
+        return days_of(value)
+    try:
+        return float(value)
+    except ValueError:
+        try:
+            found = parse_dates([value])
+        except DateFormatError as error:
+            raise ValueError(error.advice) from None
+        if found is None:
+            raise
+        return found[0]
+
+
+def _cuts(n_values: int) -> list[list[int]]:
+    """Return the ways to ask an ordered category: up to a value, or above it. At most `MAX_CUTS`, evenly spaced."""
+    places = np.unique(np.linspace(1, n_values - 1, min(n_values - 1, MAX_CUTS)).round().astype(int)).tolist()
+    return [[0] * place + [1] * (n_values - place) for place in places] if n_values > 2 else []
+
+
 def _read_code(values: tuple[str, ...], value: Any) -> int:
     return -1 if is_missing(value) else value_codes(values).get(value_text(value), -1)
-
-
-def nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
-    """Return the indices of the columns that `nominal` names."""
-    positions, place = set(), {name: j for j, name in enumerate(names)}
-    for item in [] if nominal is None else nominal:
-        if isinstance(item, str) and item in place:
-            positions.add(place[item])
-        elif isinstance(item, numbers.Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
-            positions.add(int(item))
-        else:
-            raise ValueError(
-                f"nominal contains {item!r}, but the columns of X are {', '.join(names)} (0 to {len(names) - 1})"
-            )
-    return positions
 
 
 def sorted_values(values: set[str]) -> tuple[str, ...]:

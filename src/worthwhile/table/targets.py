@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import aligned
 
-__all__ = ["MAX_WEIGHT", "read_classes", "read_weights"]
+__all__ = ["MAX_WEIGHT", "at_least_1", "read_classes", "read_weights"]
 
 MAX_WEIGHT = 1e150  # of all cases together: weights are multiplied by costs of up to 1e100, and saved models hold them
 
@@ -87,3 +87,25 @@ def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | 
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number: all of them are zero")
     return None if (weights == 1).all() else weights
+
+
+def at_least_1(weights: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+    """Return weights whose mean (of those above 0) is at least 1, by a common factor; None if all of them are 1.
+
+    Learners count cases by their weight: a split needs some cases in its branches, and pruning needs some to be sure.
+    Weights that are smaller than those of real cases, such as 1/n in boosting, say how important cases are relative to
+    each other, not how many there are. Larger ones stay: a weight of 2 is a case that occurs twice.
+
+    Examples
+    --------
+    >>> at_least_1(np.array([0.1, 0.3])), at_least_1(np.array([1.0, 3.0])), at_least_1(np.array([0.25, 0.25, 0.0]))
+    (array([0.5, 1.5]), array([1., 3.]), array([1., 1., 0.]))
+    """
+    if weights is None:
+        return None
+    largest = weights.max()
+    if largest == weights.min() and largest < 1:
+        return None
+    relative = weights / largest  # the sum of very small weights has no precision
+    mean = float(relative.sum()) / np.count_nonzero(weights)
+    return relative / mean if largest * mean < 1 else weights

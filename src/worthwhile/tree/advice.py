@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.tree.expected_cost import TooManyPathsError, expected_cost
 from worthwhile.tree.node_costs import SLACK, best_answer
-from worthwhile.tree.walk import Walk
-from worthwhile.wording import amount
+from worthwhile.tree.walk import TestOrder, Walk
+from worthwhile.wording import amount, enumeration
 
 if TYPE_CHECKING:
+    from worthwhile.costs.pricing import Pricing
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Advice", "advise"]
+__all__ = ["Advice", "advise", "order_items"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +38,7 @@ class Advice:
     answer : object
         The answer; None while a test is to be done.
     spent : float
-        Price of everything ordered so far.
+        Price of everything ordered so far, except what was already paid by others.
     probabilities : dict
         Class probabilities given what is known so far.
     stop_answer : object
@@ -47,13 +47,19 @@ class Advice:
         Its expected error cost.
     go_on_cost : float or None
         Expected price of the tests not yet paid for plus expected error cost, if we go on as advised. If the advice is
-        to answer: expected error cost of that answer.
+        to answer: expected error cost of that answer. After an unavailable test it is an upper bound
+        (docs/design/expected-cost.md).
     delayed : bool
         The result of the test is delayed, so the tests in `commits` are ordered with it.
     unavailable : tuple of str
         The unavailable tests.
     reason : str
         Why, in one sentence.
+    order : dict
+        Every test that is ordered now, with what it adds to `price`: the test itself, the tests it commits to, and
+        what these require. The common price of a group is part of the first of its tests.
+    paid : dict
+        Every test paid for so far, in column order, with its part of `spent`.
 
     Examples
     --------
@@ -83,6 +89,8 @@ class Advice:
     delayed: bool = False
     unavailable: tuple[str, ...] = ()
     reason: str = ""
+    order: dict[str, float] = field(default_factory=dict)
+    paid: dict[str, float] = field(default_factory=dict)
 
     @property
     def gain(self) -> float | None:
@@ -95,7 +103,8 @@ class Advice:
     def _action(self) -> str:
         if self.test is None:
             return f"answer {self.answer}"
-        also = f", which also orders {', '.join(self.commits)}" if self.commits else ""
+        others = [f"{name} {amount(price)}" for name, price in self.order.items() if name != self.test]
+        also = f", including {enumeration(others)}" if others else ""
         return f"do {self.test} for {amount(self.price)}{also}"
 
     def __repr__(self) -> str:
@@ -108,87 +117,83 @@ class Advice:
         return f"Advice({self._action()}, {amount(self.spent)} spent{known})"
 
 
-def advise(tree: Tree, known: Mapping[str, Any]) -> Advice:
+def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
     """Return what to do next for a case; see `Tree.next_test`."""
-    walk = Walk(tree, known)
-    walk.count_known_as_paid()
-    shares = walk.shares()
-    stop_answer, stop_cost = _best_answer_now(tree, shares)
-    try:
-        go_on, unknown = expected_cost(walk), "some branches have no training weights"
-    except TooManyPathsError:
-        go_on, unknown = None, "the unavailable tests leave too many paths to evaluate"
-    order, now = walk.next_order(), _Situation(walk, shares, stop_answer, stop_cost, go_on)
+    free = tree.context.closure_of(already_paid)
+    walk = Walk(tree, known, free)
+    charged = walk.charged | walk.known_closure
+    stop_answer, stop_cost = _best_answer_now(tree, walk.shares)
+    order, columns = walk.next_order, tree.columns
+    now = Advice(
+        test=None,
+        price=0.0,
+        commits=(),
+        answer=None,
+        spent=walk.pricing.price(charged, free),
+        probabilities={label: float(share) for label, share in zip(tree.classes, walk.shares, strict=True)},
+        stop_answer=stop_answer,
+        stop_cost=stop_cost,
+        go_on_cost=walk.go_on_cost,
+        unavailable=tuple(columns[t] for t in walk.unavailable()),
+        paid=walk.pricing.items(sorted(charged), columns, free),
+    )
     if order is None:
-        answer = walk.answer()
-        return now.advice(None, 0.0, (), answer, reason=_why_answer(tree, now, answer))
-    also = tuple(tree.columns[t] for t in order.commits if t not in walk.charged)
-    price, reason = walk.pricing.price(order.charged, walk.charged), _why_go_on(now, unknown)
-    return now.advice(tree.columns[order.test], price, also, None, order.delayed, reason)
+        answer = walk.answer_index()
+        cost = None if stop_cost is None else float(walk.shares @ tree.error_costs[:, answer])
+        now = replace(now, answer=tree.answers[answer], go_on_cost=cost)
+        return replace(now, reason=_why_answer(tree, walk, now))
+    return replace(
+        now,
+        test=columns[order.test],
+        price=walk.pricing.price(order.charged, charged),
+        commits=tuple(columns[t] for t in order.commits if t not in charged),
+        delayed=order.delayed,
+        order=order_items(walk.pricing, order, columns, charged),
+        reason=_why_go_on(now, len(walk.positions) > 1),
+    )
+
+
+def order_items(
+    pricing: Pricing, order: TestOrder, columns: Sequence[str], charged: frozenset[int]
+) -> dict[str, float]:
+    """Return what each test of an order costs: the test itself, then those it commits to, then what they require."""
+    tests = dict.fromkeys([order.test, *order.commits, *sorted(order.charged)])
+    return pricing.items([t for t in tests if t in order.charged], columns, charged)
 
 
 def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
     """Return the answer with the least expected error cost, and that cost; None if the tree has no weights."""
-    if not tree.nodes.weights[0].any():
+    if not tree.has_weights:
         return None, None
     best = best_answer(tree.error_costs, shares)
     return tree.answers[best], float(shares @ tree.error_costs[:, best])
 
 
-@dataclass(frozen=True)
-class _Situation:
-    """The state of a case: its class shares, and the costs of stopping and of going on."""
-
-    walk: Walk
-    shares: npt.NDArray[np.float64]
-    stop_answer: Any
-    stop_cost: float | None
-    go_on_cost: float | None
-
-    def advice(
-        self,
-        test: str | None,
-        price: float,
-        commits: tuple[str, ...],
-        answer: Any,
-        delayed: bool = False,
-        reason: str = "",
-    ) -> Advice:
-        walk, tree = self.walk, self.walk.tree
-        return Advice(
-            test,
-            price,
-            commits,
-            answer,
-            walk.pricing.price(walk.charged),
-            {label: float(share) for label, share in zip(tree.classes, self.shares, strict=True)},
-            self.stop_answer,
-            self.stop_cost,
-            self.go_on_cost,
-            delayed,
-            tuple(tree.columns[t] for t in walk.unavailable()),
-            reason,
-        )
-
-
-def _why_go_on(now: _Situation, unknown: str) -> str:
+def _why_go_on(now: Advice, divided: bool) -> str:
     if now.stop_cost is None:
         return "The tree asks for this test here; expected costs are unknown because the tree has no training weights."
     stop = f"Answering {now.stop_answer} now is expected to cost {amount(now.stop_cost)} in errors"
-    if now.go_on_cost is None:
-        return f"{stop}; the cost of going on is unknown because {unknown}."
-    gain = now.stop_cost - now.go_on_cost
-    if amount(gain) == amount(0):
+    if now.gain is None or now.go_on_cost is None:
+        return f"{stop}; the cost of going on is unknown because some branches have no training weights."
+    if amount(now.gain) == amount(0):
         difference = "the same"
+    elif now.gain > 0:
+        difference = f"{amount(now.gain)} less"
+    elif now.unavailable and not divided:
+        difference = f"{amount(-now.gain)} more, because {enumeration(now.unavailable)} is unavailable"
     else:
-        difference = f"{amount(abs(gain))} {'less' if gain > 0 else 'more, but the tree still asks for it'}"
+        difference = f"{amount(-now.gain)} more; the tree was not grown to minimise this cost"
     return f"{stop}; going on {amount(now.go_on_cost)} in tests and errors, {difference}."
 
 
-def _why_answer(tree: Tree, now: _Situation, answer: Any) -> str:
+def _why_answer(tree: Tree, walk: Walk, now: Advice) -> str:
     if now.stop_cost is None or now.go_on_cost is None:
         return "The tree asks for no further test here."
-    reason = f"The tree asks for no further test here; answering {answer} is expected to cost {amount(now.go_on_cost)}"
+    why = "The tree asks for no further test here"
+    if walk.rejected is not None:
+        test, cost = walk.rejected
+        why = f"No further test pays: going on with {tree.columns[test]} is expected to cost {amount(cost)} in total"
+    reason = f"{why}; answering {now.answer} is expected to cost {amount(now.go_on_cost)}"
     largest = float(np.abs(tree.error_costs).max())
     if now.go_on_cost - now.stop_cost > SLACK * largest:
         return f"{reason} in errors, answering {now.stop_answer} {amount(now.stop_cost)}."

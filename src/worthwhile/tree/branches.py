@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from worthwhile.table.dates import date_text
+
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
-__all__ = ["condition", "number"]
+__all__ = ["condition", "number", "threshold_text"]
 
 
 def condition(tree: Tree, node: int, branch: int) -> str:
     """Return the condition of a branch in words, e.g. "≤ 38" or "angina or abnang"."""
-    values = tree.schema.values[int(tree.nodes.test[node])]
+    test = int(tree.nodes.test[node])
+    values = tree.schema.values[test]
     if values is None:
-        return f"{'>' if branch else '≤'} {number(float(tree.nodes.threshold[node]))}"
+        return f"{'>' if branch else '≤'} {threshold_text(tree, test, float(tree.nodes.threshold[node]))}"
     taken = (value for value, b in zip(values, tree.nodes.branch_of(node), strict=True) if b == branch)
     return " or ".join(taken) or "no known value"
+
+
+def threshold_text(tree: Tree, test: int, value: float) -> str:
+    """Return a threshold of a numeric test, as a date if the test is one."""
+    return date_text(value) if tree.columns[test] in tree.schema.dates else number(value)
 
 
 def number(value: float) -> str:

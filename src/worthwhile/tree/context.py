@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,27 @@ import numpy.typing as npt
 
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
-from worthwhile.costs.error_costs import MAX_AMOUNT, is_missing
+from worthwhile.costs.error_costs import MAX_AMOUNT, is_missing, listing, suggest
 from worthwhile.costs.pricing import Pricing
-from worthwhile.table.columns import Columns, aligned, is_frame, read_columns
+from worthwhile.table.columns import (
+    Columns,
+    Factor,
+    aligned,
+    as_frame,
+    frame_names,
+    is_frame,
+    read_columns,
+    select_columns,
+)
 from worthwhile.table.schema import Schema
 
-__all__ = ["ProblemContext", "distinct_labels", "label_array"]
+__all__ = ["ProblemContext", "UnknownClassWarning", "distinct_labels", "label_array", "label_column"]
 
 Floats = npt.NDArray[np.float64]
+
+
+class UnknownClassWarning(UserWarning):
+    """A case has a class that the training cases did not have, and every error costs the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +101,23 @@ class ProblemContext:
         """The answers as an array."""
         return label_array(self.answers)
 
-    def errors_of(self, answers: npt.NDArray[Any], y: Any) -> Floats:
+    def errors_of(self, answers: npt.NDArray[Any], y: Any, warn: bool = True) -> Floats:
         """Return the error cost of each answer (an index into `answers`), given the true classes.
 
-        A class that no training case had (a fold may lack one) counts as an error if the error costs include it.
+        A class that no training case had (a fold may lack one) counts as an error if the error costs include it. A
+        uniform error cost includes every class, also a misspelt one: see `error_rows`.
         """
         labels, place = distinct_labels(y, len(answers))
-        costs: Floats = self.error_rows(labels)[place, answers]
+        costs: Floats = self.error_rows(labels, warn)[place, answers]
         return costs
 
-    def error_rows(self, labels: list[Any]) -> Floats:
-        """Return the costs of all answers for each of these true classes."""
+    def error_rows(self, labels: list[Any], warn: bool = False) -> Floats:
+        """Return the costs of all answers for each of these true classes.
+
+        With a uniform error cost nothing says whether an unknown class is a rare class or a wrong label. One that
+        differs from a known class only by case or surrounding spaces is refused; others give an `UnknownClassWarning`
+        if `warn`.
+        """
         position = {c: i for i, c in enumerate(self.classes)}
         unseen = [label for label in labels if label not in position]
         if not unseen:
@@ -105,13 +125,29 @@ class ProblemContext:
         kinds = {isinstance(label, str) for label in self.classes}
         for label in unseen:
             if isinstance(label, str) not in kinds:  # strings instead of numbers: wrong labels, not rare classes
-                known = ", ".join(map(repr, self.classes))
-                raise ValueError(f"y contains the unknown class {label!r}; the classes are {known}")
+                raise ValueError(f"y contains the unknown class {label!r}; the classes are {listing(self.classes)}")
+        if not isinstance(self.costs.errors, Mapping):
+            self._check_unseen(unseen, warn)
         k = len(self.classes)
         _, matrix = self.costs.error_matrix([*self.classes, *unseen])
         position |= {label: k + i for i, label in enumerate(unseen)}
         answers = [*range(k), *range(k + len(unseen), matrix.shape[1])]
         return matrix[np.ix_([position[label] for label in labels], answers)]
+
+    def _check_unseen(self, unseen: list[Any], warn: bool) -> None:
+        alike = {label.strip().casefold(): label for label in self.classes if isinstance(label, str)}
+        for label in unseen:
+            if isinstance(label, str) and (known := alike.get(label.strip().casefold())) is not None:
+                classes = f"the classes are {listing(self.classes)}"
+                raise ValueError(f"y contains the unknown class {label!r}; {classes}: did you mean {known!r}?")
+        if warn:
+            what = f"class{'es' if len(unseen) > 1 else ''} {listing(unseen)}"
+            warnings.warn(
+                f"y contains the unknown {what}, which no training case has; the classes are {listing(self.classes)}. "
+                "Every answer counts as an error.",
+                UnknownClassWarning,
+                stacklevel=4,
+            )
 
     def split_known(self, case: Mapping[int, float]) -> tuple[list[int], list[int]]:
         """Return the tests of a case that have a value, and the unavailable ones.
@@ -125,10 +161,23 @@ class ProblemContext:
         }
         return [test for test in case if test not in unavailable], list(unavailable)
 
+    def closure_of(self, tests: Iterable[str]) -> frozenset[int]:
+        """Return the columns of some tests and of everything they require."""
+        if isinstance(tests, str):
+            raise TypeError(f"already_paid must be a list of tests, e.g. [{tests!r}], got {tests!r}")
+        names, position = list(tests), self.schema.position
+        for name in names:
+            if name not in position:
+                raise ValueError(f"there is no test {name!r}; {suggest(str(name), self.columns)}")
+        return self.pricing.closure(position[name] for name in names)
+
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> Floats | None:
         """Return checked prices by case and test, as the core needs them."""
         if case_prices is None:
             return None
+        case_prices = as_frame(case_prices)
+        if is_frame(case_prices, named=True):
+            case_prices = self._prices_by_name(case_prices)
         prices: Floats = aligned(np.ascontiguousarray(case_prices, dtype=np.float64))
         if prices.shape != (n_cases, len(self.columns)):
             expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
@@ -138,16 +187,38 @@ class ProblemContext:
             raise ValueError(f"case_prices must be finite, from 0 to {MAX_AMOUNT:g} ({culprit})")
         return prices
 
+    def _prices_by_name(self, case_prices: Any) -> Any:
+        """Return the prices of a frame in the order of the tests."""
+        own = dict.fromkeys(names := frame_names(case_prices) or [])
+        if unknown := [name for name in own if name not in self.schema.position]:
+            raise ValueError(
+                f"case_prices has the column {unknown[0]!r}, which is not a test; {suggest(unknown[0], self.columns)}"
+            )
+        if missing := [name for name in self.columns if name not in own]:
+            plural = "s" if len(missing) > 1 else ""
+            raise ValueError(
+                f"case_prices lacks the column{plural} {listing(missing)}; it needs a price for every test"
+            )
+        if len(own) < len(names):
+            raise ValueError(f"case_prices has two columns for the same test: {listing(names)}")
+        read = read_columns(select_columns(case_prices, self.columns))
+        for name, column in zip(read.names, read.arrays, strict=True):
+            if isinstance(column, Factor):
+                raise ValueError(f"case_prices must be numbers, but the column {name!r} is not")
+        return np.column_stack([column for column in read.arrays if not isinstance(column, Factor)])
+
     def read(self, X: Any) -> Columns:
         """Return the columns of X that the problem uses; those of a frame are found by name."""
+        X = as_frame(X)
+        nominal = self.schema.nominal_in(X)
         if is_frame(X, named=True):
-            given = set(X.columns)
-            absent = [name for name in self.columns if name not in given]
+            own = set(frame_names(X) or ())
+            absent = [name for name in self.columns if name not in own]
             if absent:
                 plural = "s" if len(absent) > 1 else ""
                 raise ValueError(f"X lacks the column{plural} {', '.join(map(repr, absent))}")
-            return read_columns(X[list(self.columns)])
-        columns = read_columns(X)
+            return read_columns(select_columns(X, self.columns), nominal=nominal)
+        columns = read_columns(X, nominal=nominal)
         if len(columns.arrays) != len(self.columns):
             expected = f"expected {len(self.columns)}: {', '.join(self.columns)}"
             raise ValueError(f"X has {len(columns.arrays)} columns, {expected}")
@@ -163,9 +234,15 @@ def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
+def label_column(y: Any) -> npt.NDArray[Any]:
+    """Return classes as an array; a table with a single column, which `fit` takes, is one column of classes."""
+    y = np.asarray(y)
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+
+
 def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.intp]]:
     """Return the distinct classes of y, and for every case the index of its class."""
-    y = np.asarray(y)
+    y = label_column(y)
     if y.ndim != 1 or len(y) != n_cases:
         raise ValueError(f"y has the shape {y.shape}, expected ({n_cases},): one class per case")
     if y.dtype != object:

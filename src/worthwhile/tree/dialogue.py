@@ -6,14 +6,15 @@ It does not depend on a terminal: the caller passes a function that reads a line
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
-from worthwhile.table.schema import Schema
-from worthwhile.tree.run import LedgerEntry, Outcome, entries_of_known
+from worthwhile.table.schema import number_or_days
+from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration
 
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from worthwhile.tree.advice import Advice
+    from worthwhile.tree.context import ProblemContext
 
 __all__ = ["Dialogue", "DialogueResult", "read_known", "read_value", "run_dialogue"]
 
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
 UNAVAILABLE = ("u", "unavailable")
 HELP = "Type the value, or: u (unavailable), undo, why, quit."
 
@@ -50,7 +53,12 @@ class DialogueResult:
 
 
 def run_dialogue(
-    model: Any, known: Mapping[str, Any], ask: Callable[[str], str], show: Callable[[Any], None], currency: str = ""
+    model: Any,
+    known: Mapping[str, Any],
+    ask: Callable[[str], str],
+    show: Callable[[Any], None],
+    currency: str = "",
+    already_paid: Sequence[str] = (),
 ) -> DialogueResult:
     """Ask for one test at a time until there is an answer; show prices, reasons and finally the ledger.
 
@@ -65,6 +73,8 @@ def run_dialogue(
         Takes strings, and finally the ledger: a table of rich.
     currency : str
         Currency of the prices, shown in the title of the ledger.
+    already_paid : list of str
+        Tests that somebody else has paid for, as for `next_test`.
 
     Examples
     --------
@@ -85,7 +95,7 @@ def run_dialogue(
     >>> result.ended, result.outcome
     ('answered', Outcome(answer b, 4.00 spent on x0))
     """
-    dialogue = Dialogue(model, known)
+    dialogue = Dialogue(model, known, already_paid)
     show(HELP)
     ended = "quit"
     try:
@@ -99,7 +109,7 @@ def run_dialogue(
     if dialogue.ledger:
         show("")
         show(dialogue.table(currency))
-    return DialogueResult(ended, dialogue.known, tuple(dialogue.ledger), dialogue.outcome())
+    return DialogueResult(ended, dialogue.known, dialogue.ledger, dialogue.outcome())
 
 
 @dataclass
@@ -108,16 +118,26 @@ class Dialogue:
 
     model: Any
     given: Mapping[str, Any]
+    already_paid: Sequence[str] = ()
     known: dict[str, Any] = field(init=False)
-    ledger: list[LedgerEntry] = field(init=False)
+    values: list[KnownValue] = field(init=False)  # in the order in which they became known
     advice: Advice = field(init=False)
     _shown: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self.schema = _schema(self.model)
+        self.context = _context(self.model)
         self.known = dict(self.given)
-        self.advice = self.model.next_test(self.known)
-        self.ledger = entries_of_known(self.model.next_test, self.known)
+        self.advice = self._advise(self.known)
+        self.values = given_values(self._advise, self.known)
+
+    def _advise(self, known: Mapping[str, Any]) -> Advice:
+        found: Advice = self.model.next_test(known, self.already_paid)
+        return found
+
+    @property
+    def ledger(self) -> tuple[LedgerEntry, ...]:
+        """What was paid for so far."""
+        return ledger_of(self.values, self.context, self.already_paid)
 
     def turn(self, ask: Callable[[str], str], show: Callable[[Any], None]) -> bool:
         """Show the advice, read one line and act on it; return False at the end of the dialogue."""
@@ -138,6 +158,9 @@ class Dialogue:
         lines = [f"Next: {advice.test}{price} ({amount(advice.spent)} spent so far)."]
         if advice.commits:
             lines.append(f"Its result is delayed, so {enumeration(advice.commits)} must be ordered with it.")
+        if len(advice.order) > 1:
+            items = [f"{name} {amount(part)}" for name, part in advice.order.items()]
+            lines.append(f"The order: {', '.join(items)}.")
         return [*lines, advice.reason]
 
     def prompt(self) -> str:
@@ -146,11 +169,13 @@ class Dialogue:
             return "Press Enter to finish, or type undo: "
         values = self._values()
         if values is None:
-            return f"{self.advice.test} (a number): "
+            kind = "a date, e.g. 2024-03-31" if self.advice.test in self.context.schema.dates else "a number"
+            return f"{self.advice.test} ({kind}): "
         return f"{self.advice.test} ({', '.join(values) if len(values) <= 12 else f'one of {len(values)} values'}): "
 
     def _values(self) -> tuple[str, ...] | None:
-        return self.schema.values[self.schema.names.index(str(self.advice.test))]
+        schema = self.context.schema
+        return schema.values[schema.names.index(str(self.advice.test))]
 
     def _handle(self, line: str, show: Callable[[Any], None]) -> bool:
         word = line.casefold()
@@ -180,20 +205,19 @@ class Dialogue:
             show(f"{error} If it is unavailable, type u.")
 
     def _record(self, value: Any) -> None:
-        asked, test = self.advice, str(self.advice.test)
+        test = str(self.advice.test)
         self.known[test] = value
-        self.advice = self.model.next_test(self.known)
-        commits = () if value is None else asked.commits
-        self.ledger.append(LedgerEntry(test, value, self.advice.spent - asked.spent, commits, self.advice.spent))
+        self.advice = self._advise(self.known)
+        self.values.append(KnownValue(test, value, tuple(self.advice.paid)))
         self._shown = False
 
     def _undo(self, show: Callable[[Any], None]) -> None:
-        if not self.ledger or self.ledger[-1].given:
+        if not self.values or self.values[-1].given:
             show("There is nothing to undo.")
             return
-        entry = self.ledger.pop()
+        entry = self.values.pop()
         del self.known[entry.test]
-        self.advice = self.model.next_test(self.known)
+        self.advice = self._advise(self.known)
         show(f"The value of {entry.test} is removed.")
         self._shown = False
 
@@ -206,7 +230,12 @@ class Dialogue:
             lines.append(f"Stop and answer {advice.stop_answer}: {amount(advice.stop_cost)} expected in errors.")
         if advice.go_on_cost is not None and advice.gain is not None and advice.test is not None:
             lines.append(f"Go on: {amount(advice.go_on_cost)} expected in errors and tests not yet paid for.")
-            lines.append(f"Going on is {'better' if advice.gain >= 0 else 'worse'} by {amount(abs(advice.gain))}.")
+            if advice.gain >= 0:
+                lines.append(f"Going on is better by {amount(advice.gain)}.")
+            else:
+                lines.append(
+                    f"Going on is worse by {amount(-advice.gain)}: the tree was not grown to minimise this cost."
+                )
         else:
             lines.append(advice.reason)
         if advice.unavailable:
@@ -218,8 +247,7 @@ class Dialogue:
         advice = self.advice
         if advice.test is not None:
             return None
-        ledger = tuple(self.ledger)
-        return Outcome(advice.answer, advice.probabilities, advice.spent, ledger, advice.go_on_cost, advice.reason)
+        return Outcome(advice.answer, advice.probabilities, advice.spent, self.ledger, advice.go_on_cost, advice.reason)
 
     def table(self, currency: str = "") -> Table:
         """Return the ledger for a terminal."""
@@ -233,27 +261,28 @@ class Dialogue:
         table.add_column("Value")
         table.add_column("Price", amount(self.advice.spent), justify="right")
         table.add_column("Spent", justify="right")
-        notes = [_note(entry) for entry in self.ledger]
+        ledger = self.ledger
+        notes = [self._note(entry) for entry in ledger]
         if any(notes):
             table.add_column("")
-        for entry, note in zip(self.ledger, notes, strict=True):
+        for entry, note in zip(ledger, notes, strict=True):
             value = "unavailable" if is_missing(entry.value) else value_text(entry.value)
+            value = "not asked for" if entry.ordered_with else value
             cells = [entry.test, value, amount(entry.price), amount(entry.spent), *([note] if any(notes) else [])]
             table.add_row(*map(escape, cells))
         return table
 
+    def _note(self, entry: LedgerEntry) -> str:
+        """Return the remark on a line of the ledger."""
+        if entry.test in self.already_paid:
+            return "already paid"
+        if entry.given:
+            return "known from the start"
+        return f"ordered with {entry.ordered_with}" if entry.ordered_with else ""
 
-def _note(entry: LedgerEntry) -> str:
-    """Return the remark on a line of the ledger."""
-    if entry.given:
-        return "known from the start"
-    if entry.price < 0:
-        return "ordered, but not charged"
-    return f"with {', '.join(entry.commits)}" if entry.commits else ""
 
-
-def _schema(model: Any) -> Schema:
-    found: Schema = model.schema if isinstance(model, Tree) else model.problem_.schema
+def _context(model: Any) -> ProblemContext:
+    found: ProblemContext = model.context if isinstance(model, Tree) else model.problem_
     return found
 
 
@@ -265,7 +294,7 @@ def read_known(model: Any, texts: Mapping[str, str]) -> dict[str, Any]:
     ValueError
         Names the test and its valid values.
     """
-    names = _schema(model).names
+    names = _context(model).columns
     known: dict[str, Any] = {}
     for name, text in texts.items():
         if name not in names:
@@ -289,7 +318,7 @@ def read_value(model: Any, test: str, text: str) -> float | str:
     >>> read_value(clf, "x0", "red"), read_value(clf, "x1", "1.5")
     ('Red', 1.5)
     """
-    schema = _schema(model)
+    schema = _context(model).schema
     values = schema.values[schema.names.index(test)]
     text = text.strip()
     if values is None:
@@ -301,7 +330,8 @@ def read_value(model: Any, test: str, text: str) -> float | str:
     if len(alike) == 1:
         return alike[0]
     try:
-        return values[codes[value_text(float(text))]]  # 3.0 is 3
+        whole = text.removeprefix("-").isdigit()  # a float would merge large integers
+        return values[codes[value_text(int(text) if whole else float(text))]]  # 3.0 is 3
     except (KeyError, ValueError, OverflowError):
         pass
     what = f"{text!r} is not a value of {test}" if text else f"{test} needs a value"
@@ -311,7 +341,8 @@ def read_value(model: Any, test: str, text: str) -> float | str:
 
 def _read_number(test: str, text: str) -> float:
     try:
-        value = float(text)
+        # 13,2 is a number in many countries, 1,234 may mean thousands.
+        value = number_or_days(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
     except ValueError:
         value = math.nan
     if math.isfinite(value):

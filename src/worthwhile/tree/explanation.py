@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing
@@ -53,6 +53,8 @@ class Step:
         Expected price and error cost from here on for a case with all values available.
     tree : int
         In a forest: the index of the tree, from 0.
+    order : dict
+        Every test charged here, with its part of `price`: the test itself, those in `commits`, and what they require.
     """
 
     test: str
@@ -68,6 +70,7 @@ class Step:
     stop_cost: float | None
     expected_cost: float | None
     tree: int = 0
+    order: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         value = value_text(self.value)
@@ -75,8 +78,8 @@ class Step:
             what = f"{self.test}: unavailable" if is_missing(self.value) else f"{self.test} = {value}: an unknown value"
             return f"{what}, not charged; the case follows all branches in proportion"
         price = "already paid" if self.paid and not self.price else amount(self.price)
-        if self.commits:
-            price += f", with {', '.join(self.commits)} ordered at once"
+        if len(self.order) > 1:
+            price += f" ({', '.join(f'{name} {amount(part)}' for name, part in self.order.items())}, ordered at once)"
         branch = f" ({self.condition})" if self.condition != value else ""
         return f"{self.test} = {value}{branch}: {price}"
 
@@ -183,4 +186,5 @@ def _step(
         stop_cost=None if costs is None else costs.stop_cost,
         expected_cost=None if costs is None else costs.expected_cost,
         tree=number,
+        order=taken.items,
     )

@@ -9,7 +9,7 @@ import json
 import numbers
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
 __all__ = [
+    "ExpectedCost",
     "Reader",
     "costs_from_json",
     "costs_to_json",
@@ -39,6 +40,15 @@ __all__ = [
 FORMAT, VERSION = "worthwhile-tree", 1
 MAX_DEPTH = 4096  # the core walks cases without a value recursively
 MAX_WEIGHT = 1e200  # weights are added up
+SUM_SLACK = 1e-6  # probabilities in a file may be rounded
+
+
+class ExpectedCost(NamedTuple):
+    """What a new case is expected to cost, tests and errors together, with its 95 % confidence interval."""
+
+    mean: float
+    low: float
+    high: float
 
 
 def plain(value: Any) -> Any:
@@ -69,6 +79,7 @@ def write_tree(tree: Tree) -> dict[str, Any]:
         "version": VERSION,
         **write_context(tree.context),
         "answer": tree.answer,
+        **({} if tree.expected_cost is None else {"expected_cost": list(tree.expected_cost)}),
         "nodes": write_nodes(tree),
     }
 
@@ -78,7 +89,7 @@ def write_context(context: ProblemContext) -> dict[str, Any]:
     columns: list[dict[str, Any]] = []
     for name, values in zip(context.schema.names, context.schema.values, strict=True):
         columns.append(
-            {"name": name, "kind": "numeric"}
+            {"name": name, "kind": "numeric"} | ({"dates": True} if name in context.schema.dates else {})
             if values is None
             else {"name": name, "kind": "nominal", "values": list(values)}
         )
@@ -108,7 +119,13 @@ def _write_node(tree: Tree, node: int) -> dict[str, Any]:
             entry["branches"] = branches
         entry["children"] = list(nodes.children(node))
     entry["answer"] = plain(tree.answers[nodes.answer[node]])
-    entry["weights"] = [float(w) for w in nodes.weights[node]]
+    for name, array in (
+        ("weights", nodes.weights),
+        ("believed", nodes.believed),
+        ("probabilities", nodes.probabilities),
+    ):
+        if array is not None:
+            entry[name] = array[node].tolist()
     return entry
 
 
@@ -186,7 +203,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str]:
+def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str, ExpectedCost | None]:
     """Check the JSON object of a tree and return the arguments of `Tree`."""
     reader = Reader(content, "the tree")
     if reader.take("format", str) != FORMAT:
@@ -198,10 +215,19 @@ def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str]:
     answer = reader.take("answer", str, "majority")
     if answer not in ("majority", "least-cost"):
         raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
+    expected_cost = _parse_expected_cost(reader.take("expected_cost", list, None))
     context = parse_context(reader)
     nodes = parse_nodes(context, reader.take("nodes", list))
     reader.finish()
-    return nodes, context, answer
+    return nodes, context, answer, expected_cost
+
+
+def _parse_expected_cost(content: list[Any] | None) -> ExpectedCost | None:
+    if content is None:
+        return None
+    if len(content) != 3 or not all(map(is_finite, content)) or not content[1] <= content[0] <= content[2]:
+        raise ValueError(f"'expected_cost' of the tree must be [mean, low, high], got {_short(content)}")
+    return ExpectedCost(*map(float, content))
 
 
 def parse_context(reader: Reader) -> ProblemContext:
@@ -232,6 +258,7 @@ def _parse_classes(classes: list[Any]) -> list[Any]:
 def _parse_columns(columns: list[Any]) -> Schema:
     names: dict[str, None] = {}
     values: list[tuple[str, ...] | None] = []
+    dates = set()
     for position, content in enumerate(columns):
         reader = Reader(content, f"column {position}")
         name = reader.take("name", str)
@@ -242,10 +269,12 @@ def _parse_columns(columns: list[Any]) -> Schema:
             raise ValueError(f"'kind' of column {name!r} must be 'numeric' or 'nominal', got {kind!r}")
         names[name] = None
         values.append(_parse_values(name, reader.take("values", list)) if kind == "nominal" else None)
+        if kind == "numeric" and reader.take("dates", bool, False):
+            dates.add(name)
         reader.finish()
     if not names:
         raise ValueError("the tree has no columns")
-    return Schema(tuple(names), tuple(values))
+    return Schema(tuple(names), tuple(values), frozenset(dates))
 
 
 def _parse_values(name: str, values: list[Any]) -> tuple[str, ...]:
@@ -312,13 +341,38 @@ class _NodeParser:
                 arrays["map_start"][new], arrays["map_size"][new] = len(maps), len(entry["map"])
                 maps.extend(entry["map"])
         self._inherit_answers(arrays, weights)
-        return Nodes(threshold=threshold, weights=weights, maps=np.array(maps, dtype=np.int32), **arrays)
+        return Nodes(
+            threshold=threshold,
+            weights=weights,
+            maps=np.array(maps, dtype=np.int32),
+            believed=self._parse_all("believed", entries, order),
+            probabilities=self._parse_all("probabilities", entries, order),
+            **arrays,
+        )
+
+    @staticmethod
+    def _parse_all(
+        name: str, entries: Sequence[Mapping[str, Any]], order: Sequence[int]
+    ) -> npt.NDArray[np.float64] | None:
+        """Return what either all nodes have or none, in the order of the table."""
+        lacks = [node for node, entry in enumerate(entries) if entry[name] is None]
+        if len(lacks) == len(entries):
+            return None
+        if lacks:
+            raise ValueError(f"node {lacks[0]} lacks {name!r}, which other nodes have")
+        return np.array([entries[node][name] for node in order])
 
     def _parse_node(self, index: int, content: Any, n: int) -> dict[str, Any]:
         where = f"node {index}"
         reader = Reader(content, where)
         weights = self._parse_weights(where, reader.take("weights", list, None))
         entry: dict[str, Any] = {"weights": weights, "children": [], "column": -1, "threshold": 0.0, "map": None}
+        for name in ("believed", "probabilities"):
+            given = reader.take(name, list, None)
+            entry[name] = None if given is None else self._parse_weights(where, given, name)
+        if entry["probabilities"] is not None and abs(entry["probabilities"].sum() - 1) > SUM_SLACK:
+            total = entry["probabilities"].sum()
+            raise ValueError(f"'probabilities' of {where} must add up to 1, got a sum of {total:g}")
         given = reader.take("answer", (str, numbers.Real), None)
         entry["answer"] = self._find_answer(where, given, weights)
         if "test" in content:
@@ -372,16 +426,16 @@ class _NodeParser:
                 branch_of[code[value]] = b
         return branch_of
 
-    def _parse_weights(self, where: str, weights: list[Any] | None) -> npt.NDArray[np.float64]:
+    def _parse_weights(self, where: str, weights: list[Any] | None, name: str = "weights") -> npt.NDArray[np.float64]:
         if weights is None:
             return np.zeros(len(self._classes))
         if len(weights) != len(self._classes):
             raise ValueError(
-                f"'weights' of {where} has {len(weights)} entries, but there are {len(self._classes)} classes"
+                f"{name!r} of {where} has {len(weights)} entries, but there are {len(self._classes)} classes"
             )
         for w in weights:
             if not is_finite(w) or not 0 <= w <= MAX_WEIGHT:
-                raise ValueError(f"'weights' of {where} has {_short(w)}; weights are numbers from 0 to {MAX_WEIGHT:g}")
+                raise ValueError(f"{name!r} of {where} has {_short(w)}; {name} are numbers from 0 to {MAX_WEIGHT:g}")
         return np.array(weights, dtype=np.float64)
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:

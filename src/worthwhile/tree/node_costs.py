@@ -6,8 +6,9 @@ training weights (docs/design/expected-cost.md); in a tree written by hand witho
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,8 +92,8 @@ def best_answer(error_costs: npt.NDArray[np.float64], shares: npt.NDArray[np.flo
     return best
 
 
-def node_costs(tree: Tree) -> list[NodeCosts]:
-    """Return the costs at each node, by node index.
+def node_costs(tree: Tree, expected: bool = True) -> list[NodeCosts]:
+    """Return the costs at each node, by node index; without `expected`, no expected costs.
 
     Examples
     --------
@@ -101,6 +102,17 @@ def node_costs(tree: Tree) -> list[NodeCosts]:
     >>> [(at.price, at.share, at.stop_cost, at.expected_cost) for at in node_costs(clf.tree_)]
     [(4.0, 1.0, 5.0, 4.0), (0.0, 0.5, 0.0, 0.0), (0.0, 0.5, 0.0, 0.0)]
     """
+    found = _CACHE.get(tree)
+    if found is None:
+        found = _CACHE[tree] = _node_costs(tree)
+    return found if expected else [replace(own, expected_cost=None) for own in found]
+
+
+# A tree is immutable; its costs are asked for by every explanation, and 28,000 nodes take two seconds.
+_CACHE: weakref.WeakKeyDictionary[Tree, list[NodeCosts]] = weakref.WeakKeyDictionary()
+
+
+def _node_costs(tree: Tree) -> list[NodeCosts]:
     weights = tree.nodes.weights.sum(axis=1)
     if not weights[0] > 0:
         return [NodeCosts(**vars(order)) for order in _orders(tree)]
@@ -130,7 +142,7 @@ def _expected(tree: Tree, node: int, price: float, expected: list[float | None])
     if not tree.nodes.weights[children.start : children.stop].any():
         return None
     total = price
-    for child, share in zip(children, tree.nodes.shares(node), strict=True):
+    for child, share in zip(children, tree.nodes.frequencies(node), strict=True):
         if share > 0:
             below = expected[child]
             if below is None:

@@ -33,6 +33,12 @@ class Nodes:
         Index of the answer of the node, also of inner nodes.
     weights : float64 (n, classes)
         Weight of the training cases of each class.
+    believed : float64 (n, classes), optional
+        The class weights that the tree was grown from, where they differ: soft labels, or cases weighted by what an
+        error costs. They decide where a case with a missing value goes, and majority answers.
+    probabilities : float64 (n, classes), optional
+        Class probabilities of a new case at the node; None: the class shares of its weights. All expected costs are
+        computed from them.
     """
 
     test: npt.NDArray[np.int32]
@@ -44,10 +50,13 @@ class Nodes:
     maps: npt.NDArray[np.int32]
     answer: npt.NDArray[np.int32]
     weights: npt.NDArray[np.float64]
+    believed: npt.NDArray[np.float64] | None = None
+    probabilities: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
-            array.flags.writeable = False
+            if array is not None:
+                array.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Nodes, tuple(vars(self).values())  # copies of arrays are writeable; the constructor freezes them
@@ -55,11 +64,15 @@ class Nodes:
     @classmethod
     def from_core(cls, core: Any) -> Nodes:
         """Return the node table of a tree of the core."""
-        return cls(**{name: getattr(core, name) for name in cls.__dataclass_fields__})
+        names = set(cls.__dataclass_fields__) - {"believed", "probabilities"}
+        return cls(**{name: getattr(core, name) for name in names})
 
     def to_core(self) -> Any:
         """Return the tree as the core's object."""
-        return _core.Tree(n_classes=self.weights.shape[1], **vars(self))
+        arrays = dict(vars(self))
+        if (grown := arrays.pop("believed")) is not None:
+            arrays |= {"weights": grown, "reached": self.weights.sum(axis=1)}
+        return _core.Tree(n_classes=self.weights.shape[1], **arrays)
 
     def children(self, node: int) -> range:
         """Return the indices of the children of a node."""
@@ -73,9 +86,16 @@ class Nodes:
 
     def shares(self, node: int) -> list[float]:
         """Return the share of a case with a missing value that goes down each branch."""
-        weights = [float(self.weights[child].sum()) for child in self.children(node)]
-        total = sum(weights)
-        return [w / total if total > 0 else 1 / len(weights) for w in weights]
+        return self._divided(node, self.weights if self.believed is None else self.believed)
+
+    def frequencies(self, node: int) -> list[float]:
+        """Return the share of the training cases at a node that go down each branch."""
+        return self._divided(node, self.weights)
+
+    def _divided(self, node: int, weights: npt.NDArray[np.float64]) -> list[float]:
+        each = [float(weights[child].sum()) for child in self.children(node)]
+        total = sum(each)
+        return [w / total if total > 0 else 1 / len(each) for w in each]
 
 
 def _from_nodes(nodes: Nodes) -> Any:

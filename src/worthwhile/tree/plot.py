@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["figure_size", "plot_tree"]
 
+MOST_LEAVES = 32  # side by side, unless a depth is given: at most about 4,000 pixels
+
 LONGEST = 24  # characters in a line
 SIZE = 9.0  # font size in points where there is room
 LINE, PAD = 0.152, 0.06  # inches at that size: height of a line; padding of a box
@@ -22,7 +26,7 @@ MIDDLE = 0.55  # position of a label along its branch: nearer to the child, wher
 SIDE, BETWEEN = 0.13, 0.7  # inches between two boxes of a level; between two levels
 
 
-def plot_tree(tree: Tree, ax: Any = None) -> Any:
+def plot_tree(tree: Tree, ax: Any = None, max_depth: int | None = None) -> Any:
     """Draw a tree with prices and expected costs.
 
     A test shows its price at that node, the share of the training cases that reach it, and the expected cost from there
@@ -34,6 +38,10 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
     tree : Tree
     ax : matplotlib axes, optional
         Where to draw; None creates a figure that fits the tree.
+    max_depth : int, optional
+        Number of levels of tests to draw. What lies below is summed up in a box, and the picture says so. Default: as
+        many as fit side by side, 32 boxes; ``max_depth=tree.depth`` draws everything. The report of
+        `worthwhile.report.write_report` shows a large tree in full and can be unfolded.
 
     Returns
     -------
@@ -52,7 +60,7 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
     """
     from matplotlib import pyplot
 
-    layout = _Layout.of(tree)
+    layout = _Layout.of(tree, max_depth)
     if ax is None:
         _, ax = pyplot.subplots(figsize=layout.figure_size(), layout="constrained")
     ax.set_xlim(-0.5 * layout.column, layout.width - 0.5 * layout.column)
@@ -60,56 +68,77 @@ def plot_tree(tree: Tree, ax: Any = None) -> Any:
     ax.axis("off")
     size = _font_size(ax, layout)
     _draw_orders(ax, layout, size)
-    for node in range(tree.n_nodes):
+    for node in layout.x:
         _draw_branches(ax, layout, node, size)
         _draw_box(ax, layout, node, size)
+    if len(layout.x) < tree.n_nodes:
+        depth, more = layout.depth, tree.n_nodes - len(layout.x)
+        ax.set_title(
+            f"The upper {depth} of {tree.depth} levels; {more} nodes below are not drawn. The report shows all.",
+            fontsize=SIZE,
+            color="0.25",
+        )
     return ax
 
 
-def figure_size(tree: Tree) -> tuple[float, float]:
+def figure_size(tree: Tree, max_depth: int | None = None) -> tuple[float, float]:
     """Return the width and height in inches that a tree needs.
 
     It is bounded, because matplotlib's limit is 65,536 pixels: in a larger tree the text shrinks.
     """
-    return _Layout.of(tree).figure_size()
+    return _Layout.of(tree, max_depth).figure_size()
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Positions of boxes in inches, at the full font size."""
+    """Positions of the boxes that are drawn, by node, in inches at the full font size."""
 
     tree: Tree
+    depth: int  # levels of tests that are drawn
     costs: list[NodeCosts]
-    lines: list[list[str]]
-    x: list[float]
-    y: list[float]  # 0 is the upper edge
+    lines: dict[int, list[str]]
+    x: dict[int, float]
+    y: dict[int, float]  # 0 is the upper edge
     column: float  # width of a leaf
     height: float
 
     @classmethod
-    def of(cls, tree: Tree) -> _Layout:
+    def of(cls, tree: Tree, max_depth: int | None) -> _Layout:
+        if max_depth is not None and not (isinstance(max_depth, numbers.Integral) and max_depth >= 1):
+            raise ValueError(f"max_depth must be a whole number of at least 1, or None, got {max_depth!r}")
+        level = _levels(tree)
+        depth = _fitting_depth(tree, level) if max_depth is None else min(int(max_depth), max(tree.depth, 1))
+        shown = {node: at for node, at in enumerate(level) if at <= depth}
         costs = node_costs(tree)
-        lines = [[_shortened(line) for line in box_lines(tree, node, own)] for node, own in enumerate(costs)]
-        x, level = _positions(tree)
-        column = _column(tree, lines)
-        tallest = [1] * (tree.depth + 1)
-        for node, own in enumerate(lines):
-            tallest[level[node]] = max(tallest[level[node]], len(own))
+        lines = {}
+        for node, at in shown.items():
+            own = box_lines(tree, node, costs[node])
+            if at == depth and tree.nodes.test[node] >= 0:
+                own = [*own, f"+ {sum(1 for _ in subtree(tree, node)) - 1} nodes below"]
+            lines[node] = [_shortened(line) for line in own]
+        x = _positions(tree, shown, depth)
+        column = _column({node: at < depth and tree.nodes.n_children[node] > 1 for node, at in shown.items()}, lines)
+        tallest = [1] * (max(shown.values()) + 1)
+        for node, own in lines.items():
+            tallest[shown[node]] = max(tallest[shown[node]], len(own))
         heights = [LINE * n + 2 * PAD + BETWEEN for n in tallest]
         middles = [below - 0.5 * height for below, height in zip(itertools.accumulate(heights), heights, strict=True)]
-        y = [-middles[at] for at in level]
-        return cls(tree, costs, lines, [column * at for at in x], y, column, sum(heights))
+        y = {node: -middles[at] for node, at in shown.items()}
+        return cls(tree, depth, costs, lines, {node: column * at for node, at in x.items()}, y, column, sum(heights))
+
+    def children(self, node: int) -> list[int]:
+        return [child for child in self.tree.nodes.children(node) if child in self.x]
 
     @property
     def width(self) -> float:
-        return self.column * self.tree.n_leaves
+        return self.column * sum(not self.children(node) for node in self.x)
 
     def figure_size(self) -> tuple[float, float]:
         return min(max(2.5, self.width), 120.0), min(max(1.5, self.height), 60.0)
 
     def frame(self, node: int) -> tuple[float, float, float, float]:
         """Return left, bottom, width and height of a node and everything below it."""
-        inside = list(subtree(self.tree, node))
+        inside = [below for below in subtree(self.tree, node) if below in self.x]
         left, right = min(self.x[n] for n in inside), max(self.x[n] for n in inside)
         low = min(self.y[n] - 0.5 * self._box_height(n) for n in inside)
         top = self.y[node] + 0.5 * self._box_height(node)
@@ -120,16 +149,17 @@ class _Layout:
         return LINE * len(self.lines[node]) + 2 * PAD
 
 
-def _column(tree: Tree, lines: list[list[str]]) -> float:
-    """Return the width of a leaf that gives neighbours on any level room; inner nodes span several leaves."""
-    widths = {line: _width(line) for line in {line for own in lines for line in own}}
+def _column(branches: dict[int, bool], lines: dict[int, list[str]]) -> float:
+    """Return the width of a leaf that gives neighbours on any level room; nodes that branch span several leaves."""
+    widths = {line: _width(line) for line in {line for own in lines.values() for line in own}}
     needed = 0.7
-    for node, own in enumerate(lines):
-        room = 1.0 if tree.nodes.n_children[node] < 2 else 1.5
+    for node, own in lines.items():
+        room = 1.5 if branches[node] else 1.0
         needed = max(needed, (max(widths[line] for line in own) + 2 * PAD + SIDE) / room)
     return needed
 
 
+@functools.lru_cache(maxsize=4096)
 def _width(text: str) -> float:
     """Return the width of a line in inches."""
     from matplotlib.textpath import TextPath
@@ -137,23 +167,44 @@ def _width(text: str) -> float:
     return float(TextPath((0, 0), text.replace("$", "S"), size=SIZE).get_extents().width) / 72  # $ starts mathtext
 
 
-def _positions(tree: Tree) -> tuple[list[float], list[int]]:
-    """Return position and level of the nodes: leaves side by side, parents above the middle of their children."""
-    x, level = [0.0] * tree.n_nodes, [0] * tree.n_nodes
-    todo, next_leaf = [0], 0
+def _levels(tree: Tree) -> list[int]:
+    """Return the level of every node; the root has 0."""
+    level = [0] * tree.n_nodes
+    for node in range(tree.n_nodes):  # children come after their parents
+        for child in tree.nodes.children(node):
+            level[child] = level[node] + 1
+    return level
+
+
+def _fitting_depth(tree: Tree, level: list[int]) -> int:
+    """Return the largest depth at which no more than `MOST_LEAVES` boxes are side by side, at least 1."""
+    ends, depth = 1, 0  # boxes without anything below them, if the tree is cut at this depth
+    inner = [0] * (tree.depth + 2)
+    branches = [0] * (tree.depth + 2)
+    for node, at in enumerate(level):
+        inner[at] += tree.nodes.test[node] >= 0
+        branches[at] += int(tree.nodes.n_children[node])
+    while depth < tree.depth and (depth < 1 or ends - inner[depth] + branches[depth] <= MOST_LEAVES):
+        ends += branches[depth] - inner[depth]
+        depth += 1
+    return depth
+
+
+def _positions(tree: Tree, shown: dict[int, int], depth: int) -> dict[int, float]:
+    """Return the position of the nodes: ends side by side, parents above the middle of their children."""
+    x = dict.fromkeys(shown, 0.0)
+    todo, next_end = [0], 0
     while todo:
         node = todo.pop()
-        children = list(tree.nodes.children(node))
-        for child in children:
-            level[child] = level[node] + 1
+        children = list(tree.nodes.children(node)) if shown[node] < depth else []
         if not children:
-            x[node], next_leaf = float(next_leaf), next_leaf + 1
+            x[node], next_end = float(next_end), next_end + 1
         todo.extend(reversed(children))
-    for node in reversed(range(tree.n_nodes)):  # children come after their parents
-        children = list(tree.nodes.children(node))
+    for node in sorted(shown, reverse=True):  # children come after their parents
+        children = [child for child in tree.nodes.children(node) if child in shown]
         if children:
             x[node] = (x[children[0]] + x[children[-1]]) / 2
-    return x, level
+    return x
 
 
 def _font_size(ax: Any, layout: _Layout) -> float:
@@ -170,8 +221,9 @@ def _draw_orders(ax: Any, layout: _Layout, size: float) -> None:
     """Draw a background behind everything that a delayed test orders at once."""
     from matplotlib.patches import Rectangle
 
-    for node, own in enumerate(layout.costs):
-        if own.delayed and own.commits:
+    for node in layout.x:
+        own = layout.costs[node]
+        if own.delayed and own.commits and layout.children(node):
             left, low, width, height = layout.frame(node)
             ax.add_patch(
                 Rectangle(
@@ -193,7 +245,7 @@ def _draw_orders(ax: Any, layout: _Layout, size: float) -> None:
 
 
 def _draw_branches(ax: Any, layout: _Layout, node: int, size: float) -> None:
-    x, y, children = layout.x, layout.y, layout.tree.nodes.children(node)
+    x, y, children = layout.x, layout.y, layout.children(node)
     words = [_shortened(condition(layout.tree, node, b)) for b in range(len(children))]
     widths = [_width(text) for text in words]
     room = [MIDDLE * (x[right] - x[left]) for left, right in itertools.pairwise(children)]

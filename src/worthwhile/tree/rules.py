@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from worthwhile.tree.branches import number
+from worthwhile.tree.branches import threshold_text
 from worthwhile.tree.node_costs import NodeCosts, node_costs
 from worthwhile.wording import amount, enumeration, percent
 
@@ -26,9 +26,9 @@ Condition = Interval | tuple[str, ...]  # of a numeric test; of a nominal one, i
 Conditions = dict[int, Condition]  # by test, in the order in which they are asked
 
 
-def rules(tree: Tree) -> list[str]:
+def rules(tree: Tree, expected_costs: bool = True) -> list[str]:
     """Return a sentence for every leaf, from left to right; see `Tree.rules`."""
-    costs = node_costs(tree)
+    costs = node_costs(tree, expected_costs)
     sentences = []
     todo: list[tuple[int, Conditions]] = [(0, {})]
     while todo:
@@ -61,18 +61,19 @@ def _sentence(tree: Tree, leaf: int, conditions: Conditions, costs: NodeCosts) -
         notes = [f"{percent(costs.share)} of cases" if costs.share > 0 else "no training cases", *notes]
     if costs.expected_cost is not None:
         notes.append(f"error cost {amount(costs.expected_cost)}")
-    parts = [f"{tree.columns[test]} {_words(condition)}" for test, condition in conditions.items()]
+    parts = [f"{tree.columns[test]} {_words(tree, test, condition)}" for test, condition in conditions.items()]
     lead = f"If {enumeration(parts)}: {answer}" if parts else f"Always {answer}"
     return f"{lead} ({', '.join(notes)})."
 
 
-def _words(condition: Condition) -> str:
+def _words(tree: Tree, test: int, condition: Condition) -> str:
     if not isinstance(condition, Interval):
         return f"is {enumeration(condition, 'or')}" if condition else "has no known value"
+    above, most = (threshold_text(tree, test, value) for value in condition)
     if math.isinf(condition.above):
-        return f"is at most {number(condition.most)}"
+        return f"is at most {most}"
     if math.isinf(condition.most):
-        return f"is above {number(condition.above)}"
+        return f"is above {above}"
     if condition.above >= condition.most:
         return "has no possible value"
-    return f"is above {number(condition.above)} but at most {number(condition.most)}"
+    return f"is above {above} but at most {most}"

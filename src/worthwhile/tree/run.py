@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing, listing, suggest
 from worthwhile.table.columns import value_text
-from worthwhile.tree.node_costs import SLACK, subtree
 from worthwhile.tree.walk import Walk
 from worthwhile.wording import amount, enumeration
 
 if TYPE_CHECKING:
     from worthwhile.tree.advice import Advice
+    from worthwhile.tree.context import ProblemContext
     from worthwhile.tree.tree import Tree
 
-__all__ = ["LedgerEntry", "Outcome", "entries_of_known", "may_ask", "run"]
+__all__ = ["KnownValue", "LedgerEntry", "Outcome", "given_values", "ledger_of", "may_ask", "run"]
 
 Fetch = Mapping[str, Callable[[], Any]]
-Advise = Callable[[Mapping[str, Any]], "Advice"]
+Advise = Callable[..., "Advice"]  # of what is known
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,17 @@ class LedgerEntry:
     value : object
         None if the test was unavailable.
     price : float
-        What was charged here, including everything ordered with it.
+        What it cost; a group's common price is paid by the first of its tests.
     commits : tuple of str
-        The tests that were ordered with it; each has its own line, with price 0.
+        The tests that were ordered with it; each has its own line, with its own price.
     spent : float
         Price of everything up to this line.
     given : bool
         The value was known from the start.
     note : str
         Why the test was unavailable, if its function said so.
+    ordered_with : str
+        The test that this one was ordered with, if its own value was not asked for; `value` is None.
     """
 
     test: str
@@ -50,11 +52,14 @@ class LedgerEntry:
     spent: float
     given: bool = False
     note: str = ""
+    ordered_with: str = ""
 
     def __str__(self) -> str:
+        if self.ordered_with:
+            return f"{self.test}: {amount(self.price)} (ordered with {self.ordered_with})"
         if is_missing(self.value):
             return f"{self.test}: unavailable{f' ({self.note})' if self.note else ''}"
-        also = f", with {', '.join(self.commits)} ordered at once" if self.commits else ""
+        also = f", {', '.join(self.commits)} ordered with it" if self.commits else ""
         return f"{self.test} = {value_text(self.value)}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
 
 
@@ -106,21 +111,64 @@ class Outcome:
         return f"Outcome(answer {self.answer}, {amount(self.spent)} spent on {tests})"
 
 
-def run(advise: Advise, needed: set[str], columns: Sequence[str], case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+@dataclass(frozen=True)
+class KnownValue:
+    """A value in the order in which values became known, and the tests paid for once it was."""
+
+    test: str
+    value: Any
+    paid: tuple[str, ...]
+    given: bool = False
+    note: str = ""
+
+
+def run(
+    next_test: Advise,
+    needed: set[str],
+    context: ProblemContext,
+    case: Mapping[str, Any],
+    fetch: Fetch,
+    already_paid: Iterable[str] = (),
+) -> Outcome:
     """Follow the advice to the answer; see `Tree.run`. `needed` are the tests that may be asked for."""
-    _check_functions(needed, columns, fetch)
+    _check_functions(needed, context.columns, fetch)
+    free = list(already_paid)
+
+    def advise(known: Mapping[str, Any]) -> Advice:
+        return next_test(known, free)
+
     known = {name: case[name] for name in case.keys()}  # noqa: SIM118 - a pandas row iterates over its values
-    ledger = entries_of_known(advise, known)
+    values = given_values(advise, known)
     while (advice := advise(known)).test is not None:
-        notes = _fetch_ordered(advise, advice, known, fetch)
-        spent = advise(known).spent
-        for test, note in notes.items():
-            first = test == advice.test
-            also = tuple(name for name in notes if name != test and not is_missing(known[name])) if first else ()
-            ledger.append(
-                LedgerEntry(test, known[test], spent - advice.spent if first else 0.0, also, spent, note=note)
-            )
-    return Outcome(advice.answer, advice.probabilities, advice.spent, tuple(ledger), advice.go_on_cost, advice.reason)
+        values += _fetch_ordered(advise, advice, known, fetch)
+    ledger = ledger_of(values, context, free)
+    return Outcome(advice.answer, advice.probabilities, advice.spent, ledger, advice.go_on_cost, advice.reason)
+
+
+def ledger_of(
+    values: Sequence[KnownValue], context: ProblemContext, already_paid: Iterable[str]
+) -> tuple[LedgerEntry, ...]:
+    """Return a line for each value, in order, and for each test that was paid for without its value being asked for."""
+    lines: list[tuple[KnownValue, str, tuple[str, ...]]] = []  # the value, the test it was ordered with, its commits
+    named = {value.test for value in values}
+    final, before = set(values[-1].paid) if values else set(), set[str]()
+    for value in values:
+        new = [test for test in value.paid if test not in before and test != value.test]
+        lines.append((value, "", () if value.given else tuple(t for t in new if t in final)))
+        lines += [(KnownValue(test, None, ()), value.test, ()) for test in new if test in final - named]
+        before |= set(value.paid)
+    place = {name: column for column, name in enumerate(context.columns)}
+    free, so_far = context.closure_of(already_paid), set[int]()
+    prices = context.pricing.items([place[v.test] for v, _, _ in lines if v.test in final], context.columns, free)
+    entries = []
+    for value, ordered_with, commits in lines:
+        so_far |= {place[value.test]} if value.test in final else set()
+        spent = context.pricing.price(so_far, free)
+        price = prices.get(value.test, 0.0)
+        entries.append(
+            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with)
+        )
+    return tuple(entries)
 
 
 def _check_functions(needed: set[str], columns: Sequence[str], fetch: Fetch) -> None:
@@ -140,16 +188,16 @@ def _check_functions(needed: set[str], columns: Sequence[str], fetch: Fetch) -> 
         raise ValueError(f"fetch has no function for {which}, which may be needed; {remedy}. {has}")
 
 
-def _fetch_ordered(advise: Advise, advice: Advice, known: dict[str, Any], fetch: Fetch) -> dict[str, str]:
-    """Add the values of a test and of the tests ordered with it; return the notes about them."""
-    notes: dict[str, str] = {}
+def _fetch_ordered(advise: Advise, advice: Advice, known: dict[str, Any], fetch: Fetch) -> list[KnownValue]:
+    """Add the values of a test and of the tests ordered with it."""
+    found = []
     for test in (str(advice.test), *advice.commits):
-        known[test], notes[test] = _fetch_one(test, fetch[test])
-        if test == advice.test and advice.commits:
-            charged = advise(known).spent - advice.spent
-            if charged < advice.price * (1 - SLACK):
-                break  # an unavailable test, or a value that the tree does not know, orders nothing else
-    return notes
+        known[test], note = _fetch_one(test, fetch[test])
+        paid = tuple(advise(known).paid)
+        found.append(KnownValue(test, known[test], paid, note=note))
+        if not found[1:] and not set(advice.commits) <= set(paid):
+            break  # an unavailable test, or a value that the tree does not know, orders nothing else
+    return found
 
 
 def _fetch_one(test: str, function: Callable[[], Any]) -> tuple[Any, str]:
@@ -163,23 +211,29 @@ def _fetch_one(test: str, function: Callable[[], Any]) -> tuple[Any, str]:
     return (None, "") if is_missing(value) else (value, "")
 
 
-def entries_of_known(advise: Advise, known: Mapping[str, Any]) -> list[LedgerEntry]:
-    """Return an entry for everything known from the start; unavailable tests are free and come first."""
-    ledger: list[LedgerEntry] = []
+def given_values(advise: Advise, known: Mapping[str, Any]) -> list[KnownValue]:
+    """Return everything known from the start; unavailable tests are free and come first."""
+    found: list[KnownValue] = []
     so_far: dict[str, Any] = {}
     for name in sorted(known, key=lambda name: not is_missing(known[name])):
         so_far[name] = known[name]
-        spent, before = advise(so_far).spent, ledger[-1].spent if ledger else 0.0
-        ledger.append(LedgerEntry(name, known[name], spent - before, (), spent, given=True))
-    return ledger
+        found.append(KnownValue(name, known[name], tuple(advise(so_far).paid), given=True))
+    return found
 
 
-def may_ask(trees: Iterable[Tree], known: Mapping[str, Any]) -> set[str]:
+def may_ask(
+    trees: Iterable[Tree], known: Mapping[str, Any], already_paid: Iterable[str] = (), may_stop: bool = True
+) -> set[str]:
     """Return the tests that trees may still ask for."""
     asked: set[str] = set()
+    free = list(already_paid)
     for tree in trees:
-        walk = Walk(tree, known)
-        for position in walk.positions:
-            below = (node for node in subtree(tree, position.node) if tree.nodes.test[node] >= 0)
-            asked |= {tree.columns[tree.nodes.test[node]] for node in below if not walk.is_known(node)}
+        walk = Walk(tree, known, tree.context.closure_of(free), may_stop)
+        todo = [position.node for position in walk.positions] if walk.next_order is not None else []
+        while todo:
+            node, children = todo.pop(), tree.nodes.children
+            branch = walk.branch(node) if walk.is_known(node) else -1
+            todo += [children(node)[branch]] if branch >= 0 else children(node)
+            if tree.nodes.test[node] >= 0 and not walk.is_known(node):
+                asked.add(tree.columns[tree.nodes.test[node]])
     return asked

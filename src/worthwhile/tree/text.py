@@ -49,13 +49,14 @@ def leaf_notes(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     """Return the training cases of a leaf, e.g. "34 of 303 cases", "91% correct", "errors cost 45.00"."""
     weights = tree.nodes.weights
     total, here = weights[0].sum(), weights[node].sum()
-    if costs.expected_cost is None:
+    if costs.share is None:
         return []
     if here <= 0:
         return ["no training cases"]
     answer = int(tree.nodes.answer[node])
     correct = [f"{weights[node][answer] / here:.0%} correct"] if answer < len(tree.classes) else []
-    return [f"{_weight(here)} of {_weight(total)} cases", *correct, f"errors cost {amount(costs.expected_cost)}"]
+    errors = [] if costs.expected_cost is None else [f"errors cost {amount(costs.expected_cost)}"]
+    return [f"{_weight(here)} of {_weight(total)} cases", *correct, *errors]
 
 
 def _weight(weight: float) -> str:
@@ -95,9 +96,9 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     return [tree.columns[tree.nodes.test[node]], *lines, *share, *cost]
 
 
-def to_text(tree: Tree) -> str:
-    """Return the tree as indented text."""
-    costs = node_costs(tree)
+def to_text(tree: Tree, expected_costs: bool = True) -> str:
+    """Return the tree as indented text; see `Tree.to_text`."""
+    costs = node_costs(tree, expected_costs)
     lines = []
     todo = [(0, "", "")]  # node, the start of its line, the indent of its children
     while todo:

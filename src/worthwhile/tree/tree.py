@@ -7,7 +7,7 @@ walked, priced and shown in the same way.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,15 @@ from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, explain
-from worthwhile.tree.json_format import parse_tree, read_json, write_tree
+from worthwhile.tree.json_format import ExpectedCost, parse_tree, read_json, write_tree
+from worthwhile.tree.node_paths import decision_path, leaves_of
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import tree_table
 from worthwhile.tree.rules import rules
 from worthwhile.tree.run import Fetch, LedgerEntry, Outcome, may_ask, run
 from worthwhile.tree.text import to_dot, to_text
 
-__all__ = ["Advice", "Explanation", "LedgerEntry", "Outcome", "Tree"]
+__all__ = ["Advice", "ExpectedCost", "Explanation", "LedgerEntry", "Outcome", "Tree"]
 
 
 class Tree:
@@ -46,6 +47,8 @@ class Tree:
         Prices of the tests and error costs.
     nodes : Nodes
         The node table; node 0 is the root.
+    expected_cost : ExpectedCost or None
+        What a new case is expected to cost, with its 95 % interval, measured out of fold; None if it is unknown.
 
     Examples
     --------
@@ -65,17 +68,25 @@ class Tree:
     └─ > 38: sick
     """
 
-    def __init__(self, nodes: Nodes, context: ProblemContext, answer: str = "majority", core: Any = None) -> None:
+    def __init__(
+        self,
+        nodes: Nodes,
+        context: ProblemContext,
+        answer: str = "majority",
+        expected_cost: ExpectedCost | None = None,
+        core: Any = None,
+    ) -> None:
         self.nodes = nodes
         self.context = context
         self.answer = answer
+        self.expected_cost = expected_cost
         # A grown tree keeps the core's own copy; one from a file is handed over to the core.
         self._core_tree = nodes.to_core() if core is None else core
 
     @classmethod
     def from_core(cls, core: Any, context: ProblemContext, answer: str = "majority") -> Tree:
         """Return what the core has grown as a tree."""
-        return cls(Nodes.from_core(core), context, answer, core)
+        return cls(Nodes.from_core(core), context, answer, core=core)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_core_tree" in self.__dict__:
@@ -83,7 +94,7 @@ class Tree:
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tree, (self.nodes, self.context, self.answer)
+        return Tree, (self.nodes, self.context, self.answer, self.expected_cost)
 
     def __repr__(self) -> str:
         tests = ", ".join(self.tests_used()) or "none"
@@ -130,6 +141,11 @@ class Tree:
         return self.context.pricing
 
     @property
+    def has_weights(self) -> bool:
+        """Whether there are training weights to compute expected costs from; a tree written by hand may have none."""
+        return bool(self.nodes.weights[0].any())
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes, including leaves."""
         return len(self.nodes.test)
@@ -158,7 +174,7 @@ class Tree:
         return self.context.answer_labels[self._route(X, answers=True)[0]]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return, for each case, the class shares of its leaf (a weighted mean of leaves if a value is missing)."""
+        """Return the class probabilities of each case: those of its leaf, a mean of leaves if a value is missing."""
         return self._route(X, shares=True)[2]
 
     def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
@@ -167,9 +183,9 @@ class Tree:
         Parameters
         ----------
         X : table of cases
-        case_prices : array of shape (cases, tests), optional
-            Prices that depend on the case; they replace the marginal prices of the tests, in column order. Group prices
-            stay the same.
+        case_prices : array or frame of shape (cases, tests), optional
+            Prices that depend on the case; they replace the marginal prices of the tests. The columns of a frame are
+            found by name, those of an array are in the order of the tests. Group prices stay the same.
         """
         return self._route(X, prices=True, case_prices=case_prices)[1]
 
@@ -178,7 +194,35 @@ class Tree:
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
         return prices + self.context.errors_of(answers, y)
 
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the leaf that each case ends in, as an index of `nodes`.
+
+        A case with missing values may end in several leaves; it gets the one with the largest share of it.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> clf = ww.C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> clf.tree_.apply([[1], [4], [2]]).tolist()
+        [1, 2, 1]
+        """
+        return leaves_of(self, X if isinstance(X, Columns) else self.context.read(X))
+
+    def decision_path(self, X: Any) -> Any:
+        """Return the nodes that each case passes: a sparse matrix of 0 and 1, of shape (cases, nodes).
+
+        A case whose value is missing passes all branches that it goes down.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> clf = ww.C45Classifier().fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> clf.tree_.decision_path([[1], [4]]).toarray().tolist()
+        [[1, 1, 0], [1, 0, 1]]
+        """
+        return decision_path(self, X if isinstance(X, Columns) else self.context.read(X))
+
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the values in `known`.
 
         Parameters
@@ -186,15 +230,18 @@ class Tree:
         known : mapping of test to value
             A test that is not in it has not been done yet; None (or NaN) means that the test is unavailable. Known
             values count as paid for, even if the tree would not have asked for them.
+        already_paid : list of str
+            Tests that somebody else has paid for, with what they require: they cost nothing and are not counted as
+            spent.
 
         Returns
         -------
         Advice
             The next test with its price at this point, or the answer; and why.
         """
-        return advise(self, known)
+        return advise(self, known, already_paid)
 
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch the values of tests.
 
         Parameters
@@ -205,6 +252,8 @@ class Tree:
             For every test that may be needed, a function without arguments that gets its value (calls a service, reads
             a sensor, asks a person). It is called only when the test is to be done. If it returns None or NaN, or
             raises a LookupError (such as a KeyError), the test is unavailable and not charged. Other errors are raised.
+        already_paid : list of str
+            As for `next_test`.
 
         Returns
         -------
@@ -231,7 +280,7 @@ class Tree:
         blood = 7.5: 9.00
         answer sick (well 0%, sick 100%), 11.00 spent
         """
-        return run(self.next_test, may_ask([self], case), self.columns, case, fetch)
+        return run(self.next_test, may_ask([self], case, already_paid), self.context, case, fetch, already_paid)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case through the tree, with prices.
@@ -293,7 +342,8 @@ class Tree:
         """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
         table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
         costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
-        words = _core.route(self._core_tree, table, *costs, least_cost=False, charged=True, n_threads=n_threads)[3]
+        least_cost = self.answer == "least-cost"
+        words = _core.route(self._core_tree, table, *costs, least_cost=least_cost, charged=True, n_threads=n_threads)[3]
         assert words is not None
         return words
 
@@ -302,20 +352,21 @@ class Tree:
 
     # ---- show and keep
 
-    def to_text(self) -> str:
+    def to_text(self, expected_costs: bool = True) -> str:
         """Return the tree as indented text, with prices and expected costs.
 
         A test shows its price at that node, the share of the training cases that reach it, and the expected cost from
         there on, tests and errors together; a leaf shows its training cases and the expected error cost of its answer.
+        ``expected_costs=False`` leaves expected costs out: a tree of a forest does not decide alone.
         """
-        return to_text(self)
+        return to_text(self, expected_costs)
 
     def to_dot(self) -> str:
         """Return the tree in Graphviz's language, with prices and expected costs; see `to_text`."""
         return to_dot(self)
 
-    def rules(self) -> list[str]:
-        """Return one sentence per leaf.
+    def rules(self, expected_costs: bool = True) -> list[str]:
+        """Return one sentence per leaf; `expected_costs` as for `to_text`.
 
         Examples
         --------
@@ -327,17 +378,17 @@ class Tree:
         If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
         If x0 is above 2: answer b (50 % of cases, tests cost 4.00, error cost 0.00).
         """
-        return rules(self)
+        return rules(self, expected_costs)
 
     def _repr_html_(self) -> str:
         """Return a summary of costs for notebooks."""
         return tree_table(self, "Tree")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
         """Draw the tree with matplotlib and return the axes; see `worthwhile.tree.plot.plot_tree`."""
         from worthwhile.tree.plot import plot_tree
 
-        return plot_tree(self, ax=ax)
+        return plot_tree(self, ax=ax, max_depth=max_depth)
 
     def to_json(self, indent: int | None = 1) -> str:
         """Return the tree as JSON (docs/tree-format.md)."""

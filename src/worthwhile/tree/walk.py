@@ -1,16 +1,20 @@
-"""The path of a single case through a tree: its steps, what is charged, where it stands (docs/design/pricing.md)."""
+"""The path of a single case through a tree: its steps, what is charged, where it stands (docs/design/pricing.md).
+
+The core walks the case, by the same code as a table of cases.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.tree.node_costs import subtree
+from worthwhile import _core
+from worthwhile.tree.node_costs import best_answer
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Position", "TestOrder", "Walk", "WalkStep"]
 
 
-@dataclass
+@dataclass(frozen=True)
 class WalkStep:
     """A test that a case meets on its path, and what happens there."""
 
@@ -28,15 +32,15 @@ class WalkStep:
     price: float = 0.0  # on top of what was charged before, in other branches too
     paid_before: bool = False
     commits: tuple[int, ...] = ()
+    items: Mapping[str, float] = field(default_factory=dict)  # every test charged here, by name, with its price
 
 
 @dataclass(frozen=True)
 class Position:
-    """A node where a share of a case stands, and the tests it has paid for on its path there."""
+    """A node where a share of a case stands."""
 
     node: int
     share: float
-    paid: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -46,48 +50,67 @@ class TestOrder:
     __test__ = False  # not a class of tests for pytest
 
     test: int
-    charged: frozenset[int]  # the tests it charges for, paid before or not
+    charged: frozenset[int]  # the tests it charges for, and those paid before
     commits: tuple[int, ...]  # other tests ordered with it
     delayed: bool
 
 
 class Walk:
-    """The path of a case: its steps, what is charged, and where it stands with which share."""
+    """The path of a case: its steps, what is charged, and where it stands with which share.
 
-    def __init__(self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset()) -> None:
+    Parameters
+    ----------
+    tree : Tree
+    known : mapping of test to value
+    paid : set of int
+        Tests that cost nothing any more.
+    may_stop : bool
+        Whether a case with an unavailable test stops where no further test is expected to pay.
+    """
+
+    def __init__(
+        self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset(), may_stop: bool = True
+    ) -> None:
         self.tree, self.pricing = tree, tree.pricing
         self.case = tree.schema.read_case(known)
+        available, self._unavailable = tree.context.split_known(self.case)
+        costs = tree.context.bound_costs
+        # A value that some node has no branch for is only charged where the tree asks for it and has one.
+        self.known_closure = self.pricing.closure(set(available) - self.without_branch())
+        found = _core.walk_case(
+            tree._core_tree,
+            tree.schema.encode_case(self.case),
+            costs.core_pricing,
+            costs.core_errors,
+            least_cost=tree.answer == "least-cost",
+            known=list(self.case),
+            paid=sorted(paid),
+            also_paid=sorted(self.known_closure),
+            may_stop=may_stop,
+        )
         self.steps: list[WalkStep] = []
-        self.charged = paid
-        self.positions: list[Position] = []  # leaves, and nodes that wait for their test
-        todo = [Position(0, 1.0, paid)]
-        while todo:
-            position = self._descend(todo.pop())
-            branch_shares = enumerate(tree.nodes.shares(position.node)) if self.is_known(position.node) else ()
-            branches = [(share, b) for b, share in branch_shares if share > 0]
-            if not branches:
-                self.positions.append(position)
-            for share, b in sorted(branches, key=lambda pair: (pair[0], -pair[1])):  # the heaviest is popped first
-                todo.append(Position(tree.nodes.children(position.node)[b], position.share * share, position.paid))
+        before = paid
+        for node, branch, price, paid_before, commits, charged in found["steps"]:
+            test = int(tree.nodes.test[node])
+            ordered = dict.fromkeys([test, *commits, *charged] if len(charged) > len(before) else [])
+            items = self.pricing.items([t for t in ordered if t in charged], tree.columns, before)
+            self.steps.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items))
+            before = frozenset(charged)
+        self.charged: frozenset[int] = frozenset(found["charged"])
+        self.positions = [Position(node, share) for node, share in found["parts"]]
+        self.shares: npt.NDArray[np.float64] = found["shares"]
+        self.next_order: TestOrder | None = None
+        if found["waiting"] >= 0:
+            charged, commits, delayed = found["order"]
+            self.next_order = TestOrder(found["waiting"], frozenset(charged), tuple(commits), delayed)
+        self.go_on_cost = None if math.isnan(found["go_on_cost"]) else float(found["go_on_cost"])
+        self.rejected: tuple[int, float] | None = None  # a test that does not pay, and what going on with it costs
+        if found["rejected"] >= 0:
+            self.rejected = found["rejected"], found["rejected_cost"]
 
     def is_known(self, node: int) -> bool:
         """Return whether the test of a node has a value or is known to be unavailable."""
         return int(self.tree.nodes.test[node]) in self.case  # a leaf tests -1
-
-    def _descend(self, position: Position) -> Position:
-        """Follow the branches that the case takes, as far as its values go."""
-        node, paid = position.node, position.paid
-        while self.is_known(node):
-            step = WalkStep(node, int(self.tree.nodes.test[node]), self.branch(node))
-            self.steps.append(step)
-            if step.branch < 0:
-                break
-            new, step.commits = self.order(node, paid)
-            step.price, step.paid_before = self.pricing.price(new, self.charged), step.test in self.charged
-            paid |= new
-            self.charged |= new
-            node = self.tree.nodes.children(node)[step.branch]
-        return Position(node, position.share, paid)
 
     def branch(self, node: int) -> int:
         """Return the branch that the case takes at a node whose test is known; -1 if its value has no branch."""
@@ -96,61 +119,23 @@ class Walk:
             return -1 if math.isnan(value) else int(value > nodes.threshold[node])
         return -1 if value < 0 else nodes.branch_of(node)[int(value)]
 
-    def order(self, node: int, paid: frozenset[int]) -> tuple[frozenset[int], tuple[int, ...]]:
-        """Return the tests that ordering the test of a node charges for, and the other tests it commits to."""
-        test = int(self.tree.nodes.test[node])
-        if test in paid:
-            return frozenset(), ()
-        commits: set[int] = set()
-        if self.pricing.orders_delayed(test, paid):
-            below = [n for n in subtree(self.tree, node) if not self.is_known(n) or self.branch(n) >= 0]
-            commits = {int(self.tree.nodes.test[n]) for n in below} - {-1}
-        return self.pricing.closure({test, *commits}), tuple(sorted(commits - paid - {test}))
-
-    def next_order(self) -> TestOrder | None:
-        """Return the test to do next and everything ordered with it; None if there is none.
-
-        Parts of a case that wait for the same test order it together.
-        """
-        waiting = self.waiting()
-        if waiting is None:
-            return None
-        test = int(self.tree.nodes.test[waiting.node])
-        charged: frozenset[int] = frozenset()
-        commits: set[int] = set()
-        delayed = False
-        for position in self.positions:
-            if self.tree.nodes.test[position.node] == test:
-                new, also = self.order(position.node, position.paid)
-                charged |= new
-                commits.update(also)
-                delayed |= self.pricing.orders_delayed(test, position.paid)
-        return TestOrder(test, charged, tuple(sorted(commits)), delayed)
-
-    def available(self) -> list[int]:
-        """Return the tests whose value is known."""
-        return self.tree.context.split_known(self.case)[0]
-
     def unavailable(self) -> list[int]:
         """Return the unavailable tests; a value that no training case has counts as missing."""
-        return self.tree.context.split_known(self.case)[1]
+        return self._unavailable
 
-    def count_known_as_paid(self) -> None:
-        """Charge for every known value and what it requires, even if the tree did not ask for it."""
-        self.charged |= self.pricing.closure(self.available())
+    def without_branch(self) -> set[int]:
+        """Return the tests whose known value has no branch at some node; only a tree written by hand has such nodes."""
+        nodes = self.tree.nodes
+        if not (nodes.maps < 0).any():
+            return set()
+        asking = [(node, int(nodes.test[node])) for node in np.flatnonzero(nodes.map_start >= 0).tolist()]
+        return {test for node, test in asking if self.case.get(test, -1) >= 0 and self.branch(node) < 0}
 
-    def waiting(self) -> Position | None:
-        """Return the first position that waits for a test; None if there is none."""
-        return next((position for position in self.positions if self.tree.nodes.test[position.node] >= 0), None)
-
-    def shares(self) -> npt.NDArray[np.float64]:
-        """Return the class shares where the case stands."""
-        node_shares = self.tree._core_tree.shares()
-        mixed: npt.NDArray[np.float64] = sum(at.share * node_shares[at.node] for at in self.positions)
-        return mixed
-
-    def answer(self) -> Any:
-        """Return the tree's answer, computed as for a table of cases."""
-        table = self.tree.schema.encode_case(self.case)
-        answers, _, _ = self.tree.route_table(table, 1, answers=True, prices=False, shares=False)
-        return self.tree.answers[answers[0]]
+    def answer_index(self) -> int:
+        """Return the index of the tree's answer to a case that waits for no test."""
+        if len(self.positions) == 1:
+            return int(self.tree.nodes.answer[self.positions[0].node])
+        if self.tree.answer == "least-cost":
+            return best_answer(self.tree.error_costs, self.shares)
+        votes = self.tree._core_tree.votes()
+        return best_answer(self.tree.error_costs, sum(at.share * votes[at.node] for at in self.positions), least=False)

@@ -11,7 +11,7 @@ import worthwhile as ww
 from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node, to_node
 from worthwhile.learners import soft_labels
 from worthwhile.learners.act import tree_builder
-from worthwhile.learners.act.tree_builder import DELAYED, PAPER, SOFT, TreeBuilder, choose_settings, paper_parameters
+from worthwhile.learners.act.tree_builder import DELAYED, PAPER, SOFT, TreeBuilder, choose_growth, paper_parameters
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.table.columns import read_columns
@@ -30,7 +30,7 @@ def training_of(X, y, costs=None, weights=None):
 def chosen(X, y, costs=None, seconds=None, r=1):
     """The settings that suit some cases."""
     training = training_of(X, y, costs)
-    return choose_settings(training, r, {}, 1, Deadline(seconds), np.random.default_rng(0))
+    return choose_growth(training, r, {}, 1, Deadline(seconds), np.random.default_rng(0))
 
 
 def cases_of_the_figures():
@@ -120,47 +120,86 @@ LINE_COSTS = ww.Costs(tests={f"x{i}": 1.0 for i in range(8)}, errors=50)
 
 
 def test_soft_labels_are_chosen_where_they_lead_to_cheaper_trees():
-    labels, settings = chosen(*noisy_line(0), LINE_COSTS)
-    assert (labels.soft, settings) == (True, SOFT)
+    choice = chosen(*noisy_line(0), LINE_COSTS)
+    assert (choice.labels.soft, choice.settings) == (True, SOFT)
     bits = np.random.default_rng(5).integers(0, 2, (240, 6))
     rule = bits[:, 0] ^ (bits[:, 1] & bits[:, 2])
-    labels, settings = chosen(bits, rule, ww.Costs(tests={f"x{i}": 1.0 for i in range(6)}, errors=200))
-    assert (labels.soft, settings) == (False, PAPER)
+    choice = chosen(bits, rule, ww.Costs(tests={f"x{i}": 1.0 for i in range(6)}, errors=200))
+    assert (choice.labels.soft, choice.settings) == (False, PAPER)
 
 
-@pytest.mark.parametrize(("most", "seconds"), [(299, None), (300, 1.2)], ids=["many cases", "little time"])
-def test_no_ensemble_is_fitted_to_too_many_cases_or_without_time(most, seconds, monkeypatch):
-    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", most)
+def test_the_number_of_cases_does_not_decide_about_soft_labels(monkeypatch):
+    monkeypatch.setattr(soft_labels, "MAX_LEARNED", 200)  # each model of the ensemble learns from this many
+    choice = chosen(*noisy_line(0, 6000), LINE_COSTS)
+    assert (choice.labels.soft, choice.settings) == (True, SOFT)
+    assert len(choice.folds) == 2
+
+
+def test_all_kinds_of_trees_are_compared_with_the_look_ahead_that_will_be_used(monkeypatch):
+    grown = []
+    ahead, greedy = TreeBuilder.look_ahead, TreeBuilder.greedy
+
+    def note_ahead(self, r, *args):
+        grown.append((self._settings, r))
+        return ahead(self, r, *args)
+
+    def note_greedy(self, criterion):
+        grown.append((self._settings, criterion))
+        return greedy(self, criterion)
+
+    monkeypatch.setattr(TreeBuilder, "look_ahead", note_ahead)
+    monkeypatch.setattr(TreeBuilder, "greedy", note_greedy)
+    chosen(*noisy_line(0), LINE_COSTS, r=3)
+    assert grown == [(s, how) for s in (SOFT, PAPER) for how in (3, "icf", "cost-drop")] * 5
+
+
+@pytest.mark.parametrize("best", range(6))
+def test_the_kind_of_least_cost_out_of_fold_is_chosen(best, monkeypatch):
+    costs = [10.0] * 6
+    costs[best] = 9.0
+    position = iter(range(1_000))
+    monkeypatch.setattr(
+        TreeBuilder, "total_costs", lambda self, grown, cases: np.full(cases.n_cases, costs[next(position) % 6])
+    )
+    choice = chosen(*noisy_line(0), LINE_COSTS)
+    assert (choice.settings, choice.criterion) == ((SOFT, PAPER)[best // 3], (None, "icf", "cost-drop")[best % 3])
+    assert choice.labels.soft is (best < 3)
+    assert len(choice.folds) == 5
+    seen = np.concatenate([fold.held_out.classes for fold in choice.folds])
+    assert len(seen) == 300  # every case is held out once
+
+
+def test_no_ensemble_is_fitted_without_time(monkeypatch):
     monkeypatch.setattr(soft_labels, "ensemble_shares", lambda *_: pytest.fail("an ensemble was fitted"))
-    labels, settings = chosen(*noisy_line(0), LINE_COSTS, seconds)
-    assert (labels.soft, settings) == (False, PAPER)
+    choice = chosen(*noisy_line(0), LINE_COSTS, 1.2)
+    assert (choice.labels.soft, choice.settings) == (False, PAPER)
 
 
-def test_where_the_ensemble_hardly_errs_the_cases_keep_their_labels(monkeypatch):
+def test_where_the_ensemble_hardly_errs_the_cases_keep_their_labels():
     numbers, _ = noisy_line(0)
-    monkeypatch.setattr(TreeBuilder, "total_costs", lambda *_: pytest.fail("trees were compared"))
-    labels, settings = chosen(numbers, (numbers[:, 0] > 0).astype(int), LINE_COSTS)
-    assert (labels.soft, settings) == (False, PAPER)
+    choice = chosen(numbers, (numbers[:, 0] > 0).astype(int), LINE_COSTS)
+    assert (choice.labels.soft, choice.settings) == (False, PAPER)
 
 
 def test_if_the_time_ends_during_the_comparison_the_cases_keep_their_labels(monkeypatch):
-    total_costs, seconds = TreeBuilder.total_costs, [0.0]
+    ahead, seconds = TreeBuilder.look_ahead, [0.0]
     monkeypatch.setattr("worthwhile.learners.deadline.time.monotonic", lambda: seconds[0])
 
     def slow(self, *args):
         seconds[0] += 50.0
-        return total_costs(self, *args)
+        return ahead(self, *args)
 
-    monkeypatch.setattr(TreeBuilder, "total_costs", slow)
-    labels, settings = chosen(*noisy_line(0), LINE_COSTS, seconds=100.0)
-    assert (labels.soft, settings, seconds[0]) == (False, PAPER, 100.0)  # one fold, of which each kind took half
+    monkeypatch.setattr(TreeBuilder, "look_ahead", slow)
+    choice = chosen(*noisy_line(0), LINE_COSTS, seconds=100.0)
+    assert (choice.labels.soft, choice.settings, choice.folds) == (False, PAPER, ())
+    assert seconds[0] == 100.0  # one fold
 
 
 @pytest.mark.parametrize(("delayed", "expected"), [(True, DELAYED), (False, PAPER)])
 def test_where_a_test_is_delayed_samples_are_pruned(delayed, expected, monkeypatch):
-    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
+    monkeypatch.setattr(tree_builder, "_soft_labels", lambda *_: None)
     costs = ww.Costs(tests={"x0": ww.Test(1.0, delayed=delayed)}, errors=50)
-    assert chosen(X, Y, costs)[1] is expected
+    assert chosen(X, Y, costs).settings is expected
     assert (DELAYED.samples, PAPER.samples, SOFT.samples) == ("pruned", "grown", "pruned")
 
 
@@ -188,5 +227,6 @@ def test_the_expected_cost_is_that_of_the_tree():
     clf = ww.ACTClassifier(variant="paper", costs=costs, r=2, random_state=0).fit(X, Y)
     problem = ref.Problem([*X.T], [0] * 4, Y, 2, marginal=[1, 2, 3, 4], errors=50 * (1 - np.eye(2)))
     policy = ref.Policy("icf", answer="least-cost", confidence=clf.confidence_)
-    assert clf.expected_cost_ == pytest.approx(ref.tree_cost(problem, policy, to_node(clf.tree_.nodes)))
-    assert clf.expected_cost_ > clf.total_costs(X, Y).mean()
+    believed = clf.history_[-1].cost
+    assert believed == pytest.approx(ref.tree_cost(problem, policy, to_node(clf.tree_.nodes)))
+    assert believed > clf.total_costs(X, Y).mean()

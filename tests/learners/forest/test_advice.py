@@ -6,6 +6,9 @@ import pytest
 import worthwhile as ww
 from all_learners import COSTS
 
+# Budgets of all sizes are tried here.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).round(2)
 Y = (X[:, 0] + X[:, 1] + 0.7 * X[:, 2] * X[:, 3] + 0.3 * RNG.normal(size=200) > 0).astype(int)

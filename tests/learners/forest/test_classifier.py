@@ -1,13 +1,21 @@
 """BudgetForestClassifier: budgets, choices, stopping early, files."""
 
+import json
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import worthwhile as ww
 from all_learners import learned
 from worthwhile.learners.forest import classifier as forest_classifier
 from worthwhile.learners.forest.model_file import SLACK
+
+# Budgets of all sizes are tried here.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -67,7 +75,7 @@ def test_the_largest_share_is_that_of_the_answer(adaptive, n_trees):
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
-def test_answers_are_votes_and_shares_are_votes_and_half_a_vote_of_pooled_leaves():
+def test_answers_are_votes_and_shares_are_votes_and_half_a_vote_of_leaves_and_training_cases():
     clf = make(alpha=0, max_trees=5).fit(X, Y)
     votes = np.sum([tree.predict(FRESH) for tree in clf.trees_], axis=0)
     np.testing.assert_array_equal(clf.predict(FRESH), (votes > 2.5).astype(int))
@@ -78,8 +86,82 @@ def test_answers_are_votes_and_shares_are_votes_and_half_a_vote_of_pooled_leaves
             while tree.nodes.test[node] >= 0:
                 node = tree.nodes.first_child[node] + (FRESH[row, tree.nodes.test[node]] > tree.nodes.threshold[node])
             leaves[row] += tree.nodes.weights[node]
-    pooled = leaves / leaves.sum(axis=1, keepdims=True)
+    grown = clf._class_weights / clf._class_weights.sum()
+    pooled = (leaves / leaves.sum(axis=1, keepdims=True) + grown) / 2
     np.testing.assert_allclose(clf.predict_proba(FRESH), (np.column_stack([5 - votes, votes]) + pooled / 2) / 5.5)
+
+
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(
+    seed=st.integers(0, 2**32),
+    adaptive=st.sampled_from(MODES),
+    reject=st.sampled_from([None, 3.0, 20.0]),
+    miss=st.sampled_from([5.0, 200.0]),
+    budget=st.sampled_from([None, 0, 6]),
+)
+def test_answers_are_the_cheapest_by_the_probabilities(seed, adaptive, reject, miss, budget):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(80, 4))
+    y = np.where(x[:, 0] + rng.normal(size=80) > 0.8, "ill", "well")
+    errors = {"ill": {"well": miss, "later": reject}, "well": {"ill": 10.0, "later": reject}}
+    if reject is None:
+        errors = {truth: {a: c for a, c in row.items() if c is not None} for truth, row in errors.items()}
+    costs = ww.Costs(tests=PRICES.tests, errors=errors)
+    clf = make(costs=costs, alpha=2, max_trees=4, adaptive=adaptive, budget=budget).fit(x, y)
+    shares, said = clf.predict_proba(FRESH), clf.predict(FRESH)
+    matrix, answers = clf.problem_.error_costs, list(clf.problem_.answers)
+    expected = shares @ matrix
+    place = [answers.index(answer) for answer in said]
+    assert (expected[np.arange(len(said)), place] <= expected.min(axis=1) + 1e-6).all()
+    case = {f"x{j}": FRESH[0, j] for j in range(4)}
+    outcome = clf.run({}, {test: lambda value=value: value for test, value in case.items()})
+    assert (outcome.answer, outcome.spent) == (said[0], clf.test_costs(FRESH[:1])[0])
+
+
+def test_unequal_errors_are_answered_at_least_cost_unless_votes_are_asked_for():
+    costs = ww.Costs(tests=PRICES.tests, errors={0: {1: 1.0}, 1: {0: 100.0}})
+    cheap, votes = (make(costs=costs, alpha=0, answer=answer).fit(X, Y) for answer in (None, "majority"))
+    assert cheap.total_costs(FRESH, FRESH_Y).mean() < votes.total_costs(FRESH, FRESH_Y).mean()
+    assert not np.array_equal(cheap.predict(FRESH), votes.predict(FRESH))
+    np.testing.assert_array_equal(votes.predict(FRESH), make(alpha=0).fit(X, Y).predict(FRESH))
+    # Cases that weigh what their errors cost change the votes already.
+    weighted = make(costs=costs, alpha=0, weighting="instance")
+    explicit = make(costs=costs, alpha=0, weighting="instance", answer="majority")
+    np.testing.assert_array_equal(weighted.fit(X, Y).predict(FRESH), explicit.fit(X, Y).predict(FRESH))
+
+
+def test_an_empty_forest_gives_the_cheapest_answer():
+    rare = np.arange(400) % 10 == 0
+    costs = ww.Costs(tests=PRICES.tests, errors={False: {True: 1.0}, True: {False: 100.0}})
+    clf = make(costs=costs, budget=0).fit(X, rare)
+    assert clf.empty_
+    assert clf.predict(FRESH).all()
+    np.testing.assert_allclose(clf.predict_proba(FRESH)[0], [0.9, 0.1])
+    assert clf.record_.error_cost == pytest.approx(0.9, abs=0.02)
+    assert not make(costs=costs, budget=0, answer="majority").fit(X, rare).predict(FRESH).any()
+
+
+@pytest.mark.filterwarnings("default")
+def test_budgets_that_buy_nothing_or_are_not_spent_warn():
+    with pytest.warns(UserWarning, match=r"budget=0 is too small for a single tree: .*every answer is 1"):
+        make(budget=0).fit(X, Y)
+    with pytest.warns(
+        UserWarning, match=r"budget=500 is mostly not spent: 12 trees cost 10.* per case; raise max_trees"
+    ):
+        forest = make(budget=500).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(budget=forest.record_.price).fit(X, Y)
+        make().fit(X, Y)
+
+
+def test_a_file_without_an_answer_rule_keeps_its_votes(tmp_path):
+    costs = ww.Costs(tests=PRICES.tests, errors={0: {1: 1.0}, 1: {0: 100.0}})
+    votes = make(costs=costs, alpha=0, max_trees=3, answer="majority").fit(X, Y)
+    document = votes._document()
+    del document["answer"], document["params"]["answer"]
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    same(ww.load(tmp_path / "old.json"), votes)
 
 
 def test_it_learns_something():
@@ -308,7 +390,8 @@ def test_validation_by_other_cases():
     plain = make(costs=costs, validation=(FRESH, FRESH_Y.tolist())).fit(frame, Y)
     assert clf.record_ == plain.record_
     assert clf.trees_[0].nodes.weights[0].sum() == 400  # all cases grow
-    unseen = make(validation=(FRESH, np.where(FRESH_Y == 1, 1, 7))).fit(X, Y)
+    with pytest.warns(UserWarning, match="y contains the unknown class 7, which no training case has"):
+        unseen = make(validation=(FRESH, np.where(FRESH_Y == 1, 1, 7))).fit(X, Y)
     assert unseen.record_.error >= (FRESH_Y != 1).mean()
     itself = make(validation=None, alpha=0).fit(X, Y)
     assert itself.record_.error == pytest.approx(1 - itself.score(X, Y))

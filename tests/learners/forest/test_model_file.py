@@ -10,6 +10,9 @@ import worthwhile as ww
 from worthwhile.learners.forest.model_file import Forest, fits
 from worthwhile.learners.forest.voting import BudgetRecord
 
+# Budgets of all sizes are tried here.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).round(2)
 Y = (X[:, 0] + X[:, 1] + 0.7 * X[:, 2] * X[:, 3] + 0.3 * RNG.normal(size=200) > 0).astype(int)

@@ -21,6 +21,9 @@ from worthwhile.learners.forest.partitions import PartitionedData, turns
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
+# Budgets of all sizes are tried here.
+pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
+
 RNG = np.random.default_rng(0)
 COSTS = ww.Costs(
     tests={"age": 1.0, "dose": ww.Test(2.0, group="lab"), "colour": ww.Test(1.0, group="lab"), "old": 0.5},

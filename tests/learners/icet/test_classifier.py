@@ -9,12 +9,12 @@ import pytest
 
 import worthwhile as ww
 from all_learners import COSTS, VARIANTS, both
-from interrupting import run_interrupted
-from worthwhile.learners import soft_labels
+from interrupting import fit_interrupted, run_interrupted
+from worthwhile.learners.act.tree_builder import PAPER, GrowthChoice
 from worthwhile.learners.icet import classifier as icet_classifier
 from worthwhile.learners.icet.trials import Folds, Halves
 from worthwhile.learners.progress import Progress
-from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels, can_be_soft
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels, has_values
 
 pytestmark = pytest.mark.usefixtures("remembered_ensembles")
 RNG, RNG_OF_RULES = np.random.default_rng(11), np.random.default_rng(5)
@@ -32,12 +32,18 @@ def icet(variant="refined", **settings):
 def always_soft(monkeypatch):
     """Soft labels are chosen wherever they can be made."""
 
-    def choose(training, samples, given, n_threads, deadline, rng):
-        if not can_be_soft(training):
-            return SoftLabels.own(training), None
-        return SoftLabels.by_ensemble(training, 0, n_threads), None
+    def choose(training, samples, given, n_threads, deadline, rng, greedy):
+        soft = has_values(training)
+        return GrowthChoice(SoftLabels.by_ensemble(training, 0, n_threads) if soft else SoftLabels.own(training), PAPER)
 
-    monkeypatch.setattr(icet_classifier, "choose_settings", choose)
+    monkeypatch.setattr(icet_classifier, "choose_growth", choose)
+
+
+def never_soft(monkeypatch):
+    """No soft labels are made."""
+    monkeypatch.setattr(
+        icet_classifier, "choose_growth", lambda training, *_, greedy: GrowthChoice(SoftLabels.own(training), PAPER)
+    )
 
 
 @pytest.fixture
@@ -219,7 +225,7 @@ def test_ctrl_c_after_some_generations_keeps_the_best(variant):
         told.append(step)
 
     told = []
-    clf = icet(variant, callback=stop).fit(X, Y)
+    clf = fit_interrupted(icet(variant, callback=stop), X, Y)
     assert clf.stopped_ == "interrupted"
     assert len(clf.history_) == 3
     assert clf.fitness_ == clf.history_[-1].cost
@@ -250,7 +256,11 @@ LONG = """
         variant="paper", trials=10**9, population={population}, n_jobs={n_jobs}, random_state=0
     )
     interrupt_in("try_biases", call={call})
-    clf.fit(X, y)
+    try:
+        clf.fit(X, y)
+    except KeyboardInterrupt:
+        if not hasattr(clf, "tree_"):
+            raise
     print(clf.stopped_, len(clf.history_), clf.tree_.n_leaves > 0, clf.predict(X[:1]).shape)
 """
 
@@ -347,7 +357,6 @@ def test_without_costs_an_error_costs_one_and_tests_nothing(variant):
 def test_many_cases_are_searched_by_a_sample_and_grown_from_all(monkeypatch, recorded):
     monkeypatch.setattr(icet_classifier, "MAX_SEARCHED", 100)
     clf = icet(n_jobs=2).fit(X, Y)
-    assert clf.soft_label_weight_ == 0.0
     assert clf.tree_.nodes.weights[0].sum() == 150
     assert {len(folds._setup.value.rows.classes) for folds, _, _ in recorded} == {100}
     assert clf.tree_.to_json() == icet(n_jobs=1).fit(X, Y).tree_.to_json()
@@ -389,7 +398,8 @@ def test_the_best_of_the_final_wins_if_it_is_clearly_better_than_eg2(seed, margi
     assert np.isfinite(finalists.prices[0]).all()  # EG2 with all tests
     assert np.isinf(finalists.prices[1]).all()  # no test at all
     clearly = costs.min() < (1 - icet_classifier.MARGIN / math.sqrt(80)) * costs[0]
-    assert clf.fitness_ == (costs.min() if clearly else costs[0])
+    unit = clf.problem_.bound_costs.learning.unit
+    assert clf.fitness_ == pytest.approx(unit * (costs.min() if clearly else costs[0]))
 
 
 @pytest.mark.parametrize("search", ["real", "binary"])
@@ -404,7 +414,7 @@ def test_tests_that_cost_too_much_are_not_done(search):
 @pytest.mark.parametrize("factor", [7.0, 1 / 8, 1024.0])
 def test_the_currency_does_not_matter_to_the_refined_search(factor, soft, always_soft, monkeypatch):
     if not soft:
-        monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 0)
+        never_soft(monkeypatch)
     tests = {n: ww.Test(t.price * factor, t.group, t.delayed, t.requires) for n, t in COSTS.tests.items()}
     costs = COSTS.with_errors({0: {1: 600.0}, 1: {0: 900.0}})
     scaled = ww.Costs(tests=tests, groups={"g": 3.0 * factor}, errors={0: {1: 600.0 * factor}, 1: {0: 900.0 * factor}})
@@ -488,7 +498,7 @@ def test_the_margin_falls_with_the_number_of_cases(monkeypatch, always_soft):
     for n in (150, 100, 9):
         clf.fit(X[:n], Y[:n])
     assert margins == pytest.approx([4 / math.sqrt(150), 0.4, 1.0])
-    monkeypatch.setattr(soft_labels, "MAX_SOFT_CASES", 149)
+    never_soft(monkeypatch)
     clf.fit(X, Y)
     assert margins[-1] == 0.0
 

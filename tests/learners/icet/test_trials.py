@@ -46,4 +46,4 @@ def test_no_test_costs_on_folds_what_it_must():
     [folds] = Folds.sets(1, labels, ww.ICETClassifier()._policy(labels), 2, 1, np.random.default_rng(0))
     space = RefinedSpace(np.zeros(4), True, labels.n_weights)
     no_test = space.decode(space.seeds()[0][None, :])
-    np.testing.assert_allclose(folds.costs(no_test, math.inf), [4.0])
+    np.testing.assert_allclose(folds.costs(no_test, math.inf), [0.4])  # a share of the most expensive error

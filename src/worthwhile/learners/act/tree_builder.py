@@ -15,20 +15,25 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
+from worthwhile.learners.cross_fitting import FoldTree, n_used
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.growth_policy import GrowthPolicy, SamplingPolicy
-from worthwhile.learners.soft_labels import SoftLabels, can_be_soft
+from worthwhile.learners.leaf_limit import LeafLimit, limit_leaves
+from worthwhile.learners.soft_labels import SoftLabels, has_values, seconds_needed
 from worthwhile.learners.training import Training, route_core
 
 __all__ = [
     "GRACE",
+    "GREEDY",
     "PAPER",
+    "SLACK",
     "SOFT",
     "GrownTree",
+    "GrowthChoice",
     "GrowthSettings",
     "TreeBuilder",
-    "choose_settings",
+    "choose_growth",
     "paper_parameters",
 ]
 
@@ -37,11 +42,13 @@ Floats = npt.NDArray[np.float64]
 N_FOLDS = 5
 # If the ensemble has a lower error rate than this, the labels have hardly any noise.
 MIN_ENSEMBLE_ERROR = 0.02
-# With more cases, settings are compared with a single sample: the comparison is about labels, not about splits.
+# With more cases, trees with look-ahead are compared with a single sample per branch, to save time.
 FEW_CASES = 1_000
+GREEDY = ("icf", "cost-drop")  # the criteria of EG2 and DTMC, which compete with the look-ahead
 # Seconds before the time limit from which nodes are split greedily; at the limit they become leaves. Pruning takes
 # time, too.
 GRACE = 0.05
+SLACK = 1e-9  # relative: costs that differ by less are equal, so that rounding does not choose
 
 
 @dataclass(frozen=True)
@@ -70,9 +77,11 @@ class GrownTree:
     """A core tree, and how it was grown."""
 
     core: Any
-    cost: float  # expected, per case
+    cost: float  # expected, per case, by the labels it was grown from, in the unit of the `LearningCosts`
     r: int  # samples per branch of its look-ahead
     builder: TreeBuilder
+    leaf_limit: LeafLimit | None
+    criterion: str | None = None  # of a greedy tree
 
 
 def paper_parameters(training: Training) -> tuple[float, float]:
@@ -97,22 +106,34 @@ class TreeBuilder:
         kept: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         training = labels.training
+        self.labels, self._settings, self._given, self._n_threads = labels, settings, given, n_threads
         self._rows, self._costs = labels.rows(settings.soft_label_weight, kept), training.bound_costs
-        self._settings, self._n_threads = settings, n_threads
+        paper = given.get("variant") == "paper"
+        self._learning_costs = self._costs.as_given if paper else self._costs.learning
         omega, confidence = paper_parameters(training)
         chosen = {"omega": settings.omega or omega, "confidence": settings.confidence or confidence}
         chosen |= {name: given[name] for name in chosen if given.get(name) is not None}
         self.soft_label_weight = settings.soft_label_weight
         self.omega, self.confidence = float(chosen["omega"]), float(chosen["confidence"])
         self._samples = given.get("samples") or settings.samples
+        self._min_cases = float(given.get("min_cases") or settings.min_cases)
+        self._max_leaves = given.get("max_leaves")
+
+    def on(self, kept: npt.NDArray[np.bool_]) -> TreeBuilder:
+        """Return a builder that grows trees in the same way from some of the cases."""
+        return TreeBuilder(self.labels, self._settings, self._given, self._n_threads, kept)
 
     def greedy(self, criterion: str = "icf") -> GrownTree:
         """Grow without look-ahead, and prune by cost."""
-        policy = self._policy(criterion).core()
-        return self._valued(_core.grow(*self._data(), policy), policy, 0)
+        policy = self._policy(criterion)
+        return self._valued(_core.grow(*self._data(), policy.core()), policy, 0, criterion)
 
-    def look_ahead(self, r: int, seed: int, seconds: float = math.inf) -> GrownTree:
-        """Grow with look-ahead; after `seconds` the remaining nodes are split without it."""
+    def look_ahead(self, r: int, seed: int, seconds: float = math.inf, complete: bool = False) -> GrownTree:
+        """Grow with look-ahead for some seconds.
+
+        After that the remaining nodes are split without it: all of them if `complete`, otherwise only in the last
+        moments before the limit, when the rest become leaves.
+        """
         sampling = SamplingPolicy(
             r=r,
             greedy_first=True,
@@ -122,8 +143,9 @@ class TreeBuilder:
             margin=self._settings.margin,
             seed=seed,
         )
-        policy = replace(self._policy("icf"), sampling=sampling).core()
-        core = _core.grow_ahead(*self._data(), policy, seconds=max(seconds - GRACE, 0.0), seconds_more=GRACE)
+        policy = replace(self._policy("icf"), sampling=sampling)
+        ahead, more = (seconds, math.inf) if complete else (max(seconds - GRACE, 0.0), GRACE)
+        core = _core.grow_ahead(*self._data(), policy.core(), seconds=ahead, seconds_more=more)
         return self._valued(core, policy, r)
 
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:
@@ -132,17 +154,24 @@ class TreeBuilder:
         total: Floats = self._costs.error_costs[cases.classes, answers] + prices
         return total
 
-    def _data(self) -> tuple[Any, Any, Any, Any, Any]:
-        return *self._rows, self._costs.core_pricing, self._costs.core_errors
+    def in_money(self, cost: float) -> float:
+        """Return an expected cost in the user's money."""
+        _, classes, weights = self._rows
+        counts = np.bincount(classes, weights, len(self._costs.error_costs)).astype(np.float64)
+        return self._learning_costs.in_money(cost, counts)
 
-    def _valued(self, core: Any, policy: Any, r: int) -> GrownTree:
-        return GrownTree(core, _core.tree_cost(core, *self._data(), policy), r, self)
+    def _data(self) -> tuple[Any, Any, Any, Any, Any]:
+        return *self._rows, self._learning_costs.core_pricing, self._learning_costs.core_errors
+
+    def _valued(self, core: Any, policy: GrowthPolicy, r: int, criterion: str | None = None) -> GrownTree:
+        core, limit = limit_leaves(core, self._rows, self._learning_costs, policy, self._max_leaves)
+        return GrownTree(core, _core.tree_cost(core, *self._data(), policy.core()), r, self, limit, criterion)
 
     def _policy(self, criterion: str) -> GrowthPolicy:
         return GrowthPolicy(
             criterion=criterion,
             omega=self.omega,
-            min_cases=self._settings.min_cases,
+            min_cases=self._min_cases,
             context=True,
             least_cost=True,
             prune="cost",
@@ -152,38 +181,68 @@ class TreeBuilder:
         )
 
 
-def choose_settings(
-    training: Training, r: int, given: Mapping[str, Any], n_threads: int, deadline: Deadline, rng: np.random.Generator
-) -> tuple[SoftLabels, GrowthSettings]:
-    """Return the labels to learn from, and the settings: soft labels, or the cases' own if these give cheaper trees.
+@dataclass(frozen=True, eq=False)
+class GrowthChoice:
+    """How to grow the tree, and the trees of the folds that spoke for it."""
 
-    Trees of both kinds are compared on the same folds, by the cases' own labels. If there is too little time for this,
-    or the ensemble hardly makes errors, the cases' own labels are used.
+    labels: SoftLabels
+    settings: GrowthSettings
+    criterion: str | None = None  # of a greedy tree; None: with look-ahead
+    folds: tuple[FoldTree, ...] = ()  # none, if the time was too short
+
+
+def choose_growth(
+    training: Training,
+    r: int,
+    given: Mapping[str, Any],
+    n_threads: int,
+    deadline: Deadline,
+    rng: np.random.Generator,
+    greedy: tuple[str, ...] = GREEDY,
+) -> GrowthChoice:
+    """Return how to grow the tree: from which labels, and with look-ahead or by which greedy criterion.
+
+    Trees of all kinds are grown on the same folds. The kind whose trees cost least on the held-out cases, by the cases'
+    own labels, is chosen; of equals, the first. If there is too little time, the cases' own labels are used.
     """
-    own = SoftLabels.own(training), DELAYED if _has_delays(training) else PAPER
-    if not can_be_soft(training) or deadline.remaining() < 1 + training.n_cases / 1_000:
-        return own
-    labels = SoftLabels.by_ensemble(training, int(rng.integers(2**31)), n_threads)
-    if labels.ensemble_error < MIN_ENSEMBLE_ERROR:
-        return own
+    own = DELAYED if _has_delays(training) else PAPER
+    fallback = GrowthChoice(SoftLabels.own(training), own, None if r > 0 or not greedy else greedy[0])
+    if training.n_cases < 2 or deadline.remaining() < seconds_needed(training):
+        return fallback
+    labels = _soft_labels(training, n_threads, rng) or fallback.labels
+    ways = [*([None] if r > 0 else []), *greedy]
+    kinds = [(settings, way) for settings in ([SOFT, own] if labels.soft else [own]) for way in ways]
+    if len(kinds) == 1:
+        return fallback
     r = min(r, 1) if training.n_cases > FEW_CASES else r
-    folds = stratified_folds(training.classes, max(2, min(N_FOLDS, training.n_cases)), rng)
-    deadline = deadline.fraction(0.6)
-    excess = []
-    for fold, seed in enumerate(rng.integers(2**63, size=folds.max() + 1).tolist()):
-        held_out = training.take(np.flatnonzero(folds == fold))
-        costs = []
-        for settings in (own[1], SOFT):
-            builder = TreeBuilder(labels, settings, given, n_threads, folds != fold)
-            # With a margin, look-ahead changes little, and with soft labels it takes ten times as long.
-            ahead = r > 0 and settings.margin == 0
-            grown = builder.look_ahead(r, seed, deadline.remaining()) if ahead else builder.greedy()
-            costs.append(builder.total_costs(grown, held_out))
-        if deadline.remaining() <= 0:
-            return own
+    n_folds = min(N_FOLDS, training.n_cases)
+    fold_of = stratified_folds(training.classes, n_folds, rng)
+    deadline, costs = deadline.fraction(0.6), np.zeros(len(kinds))
+    trees: list[tuple[FoldTree, ...]] = [()] * len(kinds)
+    for fold, seed in enumerate(rng.integers(2**63, size=n_used(training.n_cases, n_folds)).tolist()):
+        kept, held_out = (training.take(np.flatnonzero(which)) for which in (fold_of != fold, fold_of == fold))
         weights = np.ones(held_out.n_cases) if held_out.weights is None else held_out.weights
-        excess.append((costs[1] - costs[0]) * weights)
-    return own if np.concatenate(excess).mean() > 0 else (labels, SOFT)
+        grown = []
+        for settings, way in kinds:
+            builder = TreeBuilder(labels, settings, given, n_threads, fold_of != fold)
+            grown.append(builder.look_ahead(r, seed, deadline.remaining()) if way is None else builder.greedy(way))
+        if deadline.remaining() <= 0:
+            break
+        costs += [tree.builder.total_costs(tree, held_out) @ weights for tree in grown]
+        trees = [(*before, FoldTree(tree.core, kept, held_out)) for before, tree in zip(trees, grown, strict=True)]
+    if not trees[0]:
+        return fallback
+    # Sums that differ by rounding only are equal.
+    best = int(np.flatnonzero(costs <= costs.min() + SLACK * abs(costs.min()))[0])
+    return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], trees[best])
+
+
+def _soft_labels(training: Training, n_threads: int, rng: np.random.Generator) -> SoftLabels | None:
+    """Return soft labels; None if there is nothing to learn from, or the ensemble hardly makes errors."""
+    if not has_values(training):
+        return None
+    labels = SoftLabels.by_ensemble(training, int(rng.integers(2**31)), n_threads)
+    return None if labels.ensemble_error < MIN_ENSEMBLE_ERROR else labels
 
 
 def _has_delays(training: Training) -> bool:

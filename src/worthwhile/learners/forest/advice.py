@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.forest.voting import Votes
-from worthwhile.tree.advice import Advice
+from worthwhile.tree.advice import Advice, order_items
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, steps_of
 from worthwhile.tree.node_costs import best_answer
@@ -33,10 +33,10 @@ class Consultation:
     known : mapping of test to value
     votes : Votes
         Of one case; still empty.
-    default_shares : array
-        Class shares if no tree has voted.
     is_settled : function
         Takes the number of trees consulted and the votes, and returns whether to stop.
+    already_paid : list of str
+        As for `next_test`.
     """
 
     def __init__(
@@ -45,25 +45,26 @@ class Consultation:
         trees: Sequence[Tree],
         known: Mapping[str, Any],
         votes: Votes,
-        default_shares: Floats,
         is_settled: Callable[[int, Votes], bool],
+        already_paid: Iterable[str] = (),
     ) -> None:
-        self._context, self._n_trees, self._votes, self._default_shares = context, len(trees), votes, default_shares
+        self._context, self._n_trees, self._votes = context, len(trees), votes
         self._case = context.schema.read_case(known)
         costs = context.bound_costs
         table = context.schema.encode_case(self._case)
-        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors)
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, shares=votes.rule.least_cost)
         self._walks: list[Walk] = []
         self._answers: list[Any] = []
-        self._paid: frozenset[int] = frozenset()
+        self._free = context.closure_of(already_paid)
+        self._paid = self._free
         self._waiting = False
         for number, tree in enumerate(trees):
             if is_settled(number, votes):
                 break
-            walk = Walk(tree, known, self._paid)
+            walk = Walk(tree, known, self._paid, may_stop=False)
             self._walks.append(walk)
             self._paid = walk.charged
-            if walk.waiting() is not None:
+            if walk.next_order is not None:
                 self._waiting = True
                 break
             said = router.consult(tree._core_tree)
@@ -72,12 +73,12 @@ class Consultation:
 
     def advice(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do next: the test that the first unfinished tree waits for, or the answer."""
-        context, shares = self._context, self._votes.shares(self._default_shares)[0]
+        context, shares = self._context, self._votes.shares()[0]
         available, unavailable = context.split_known(self._case)
         charged = self._paid | context.pricing.closure(available)
-        best, leader = best_answer(context.error_costs, shares), int(self._votes.leaders()[0])
+        best, leader = best_answer(context.error_costs, shares), int(self._votes.answers()[0])
         stop_answer, stop_cost = context.answers[best], float(shares @ context.error_costs[:, best])
-        test, price, also, delayed = self._order(charged)
+        test, price, also, delayed, order = self._order(charged)
         answer = None if test is not None else context.answers[leader]
         go_on = None if test is not None else float(shares @ context.error_costs[:, leader])
         return Advice(
@@ -85,7 +86,7 @@ class Consultation:
             price,
             also,
             answer,
-            context.pricing.price(charged),
+            context.pricing.price(charged, self._free),
             {label: float(share) for label, share in zip(context.classes, shares, strict=True)},
             stop_answer,
             stop_cost,
@@ -93,6 +94,8 @@ class Consultation:
             delayed,
             tuple(context.columns[t] for t in unavailable),
             self._reason(stop_answer, stop_cost, go_on),
+            order,
+            context.pricing.items(sorted(charged), context.columns, self._free),
         )
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
@@ -104,16 +107,17 @@ class Consultation:
             steps += own
             vote = [f"  votes {self._answers[number]}"] if number < len(self._answers) else []
             lines += [f"tree {number + 1} of {self._n_trees}", *(f"  {step}" for step in own), *vote]
-        return Explanation.of(steps, self.advice(case), self._context.pricing.price(self._paid), lines)
+        return Explanation.of(steps, self.advice(case), self._context.pricing.price(self._paid, self._free), lines)
 
-    def _order(self, charged: frozenset[int]) -> tuple[str | None, float, tuple[str, ...], bool]:
-        """Return the next test, its price, the tests it commits to, and whether its result is delayed."""
-        order = self._walks[-1].next_order() if self._waiting else None
+    def _order(self, charged: frozenset[int]) -> tuple[str | None, float, tuple[str, ...], bool, dict[str, float]]:
+        """Return the next test, its price, the tests it commits to, whether it is delayed, and the price of each."""
+        order = self._walks[-1].next_order if self._waiting else None
         if order is None:
-            return None, 0.0, (), False
-        columns = self._context.columns
+            return None, 0.0, (), False, {}
+        columns, pricing = self._context.columns, self._context.pricing
         also = tuple(columns[t] for t in order.commits if t not in charged)
-        return columns[order.test], self._context.pricing.price(order.charged, charged), also, order.delayed
+        items = order_items(pricing, order, columns, charged)
+        return columns[order.test], pricing.price(order.charged, charged), also, order.delayed, items
 
     def _reason(self, stop_answer: Any, stop_cost: float, go_on: float | None) -> str:
         voted = f"{len(self._answers)} of {self._n_trees} trees"

@@ -8,9 +8,10 @@ docs/design/forests.md gives the details.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +28,17 @@ from worthwhile.learners.forest.part_files import files_of
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
-from worthwhile.learners.forest.voting import BudgetRecord, ValidationSet, Votes, quits_at
+from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes
+from worthwhile.learners.parameters import Adaptive, Answer, Cuts, Impurity, Sampling, Splits, TestChoice
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, n_workers
-from worthwhile.table.columns import is_frame, read_columns
+from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import MAX_DEPTH, Reader, is_finite
+from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import forest_table
 from worthwhile.tree.run import Fetch, Outcome, may_ask, run
@@ -47,9 +50,15 @@ __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
 LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
-CHOSEN = "chosen"
+CHOSEN, LEAST_COST = "chosen", "least-cost"
 PILOTS = 20  # trees that measure the importance of each test
 TRIED = 10  # trees that decide how cases are drawn
+# Shares of the time limit after which no more of these trees are grown.
+TRIED_END, PILOTS_END = 0.3, 0.5
+# Under a time limit, only so many cells of the table are used per second of it, but at least FEWEST cases: reading,
+# sorting and copying more would take too much of the time, and a tree to the end takes about 0.5 s per million cells.
+CELLS_PER_SECOND, FEWEST = 500_000, 1_000
+UNSPENT = 0.5  # a forest that spends less than this share of the budget warns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,7 +67,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     Every tree is grown from a random sample of the cases; a node takes the test, and the cut, with the lowest price per
     drop in impurity in the worst branch. Trees are added as long as the average price of the validation cases stays
-    within the budget; a test that several trees ask for is paid once. The answer is the majority vote.
+    within the budget; a test that several trees ask for is paid once. The answer is the majority vote, or with unequal
+    error costs the answer that is expected to cost least.
 
     Parameters
     ----------
@@ -102,6 +112,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         list prices.
     max_depth : int, optional
         Longest path from the root of a tree to a leaf, at most 4096.
+    answer : {"majority", "least-cost"}, optional
+        "majority": the class with the most votes, as in the paper. "least-cost": the answer with the lowest expected
+        error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
+        "least-cost" if the costs of errors differ and there is no `weighting`.
     validation : float or pair (X, y) or None, default 0.3
         Share of the training cases that is held out to measure prices and errors, or other cases for this. None: the
         training cases themselves.
@@ -111,11 +125,14 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled": only
         the first reason counts. False: all trees are consulted.
     time_limit : float, optional
-        Seconds after which `fit` grows no more trees; the one being grown is finished.
+        Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used only if there is
+        no other. If the table has more than 500,000 cells (cases times columns) per second of the limit, the forest is
+        grown and validated on a random part of the cases.
     callback : function, optional
-        `fit` calls it with a `Progress` after every tree.
+        `fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -129,8 +146,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     trees_ : list of Tree
         The trees that are consulted, in this order.
     empty_ : bool
-        Whether there is no tree, because the first one exceeds the budget. Then the answer is the most frequent class,
-        and nothing is paid.
+        Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets the same
+        answer, the cheapest or with majority votes the most frequent class, and nothing is paid.
     alpha_ : float
         The value of `alpha` (or `power`) that was chosen.
     tests_ : list of str
@@ -139,15 +156,17 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         How cases were drawn.
     rate_ : float or None
         With ``adaptive=True``: how many units of error cost one unit of price counts for.
-    stopped_ : {"done", "time limit", "interrupted"}
-        Why growing ended. Ctrl-C ends it with the trees grown so far; before the first tree it raises
-        KeyboardInterrupt.
+    stopped_ : {"done", "time limit", "callback", "interrupted"}
+        Why growing ended. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the trees grown so far,
+        if there was one.
     record_ : BudgetRecord
         What the forest costs on the validation cases.
     forests_ : list of Forest
         The forests for all values of `alpha` (or `power`) and all sets of tests, with their validation curves.
     classes_ : array
         The classes, sorted.
+    feature_importances_ : array
+        Share of each test in what all tests save in error costs on the training cases.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of str
@@ -173,16 +192,17 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     budget: float | None = None
     alpha: float | Sequence[float] = 0.0
     max_trees: int = 40
-    impurity: str = "pairs"
+    impurity: Impurity = "pairs"
     power: float | Sequence[float] = 2.0
-    splits: str = "minimax"
-    cuts: str = "random"
-    sampling: str = "chosen"
-    tests: str = "all"
+    splits: Splits = "minimax"
+    cuts: Cuts = "random"
+    sampling: Sampling = "chosen"
+    tests: TestChoice = "all"
     context: bool = False
     max_depth: int | None = None
+    answer: Answer | None = None
     validation: Any = 0.3
-    adaptive: bool | str = False
+    adaptive: Adaptive = False
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
@@ -229,14 +249,15 @@ class BudgetForestClassifier(CostSensitiveClassifier):
                 )
         values, given = self._values(), self.validation
         data = prepare(self, files_of(parts), target, weight, self._options())
+        self._context, self._class_weights = data.context, data.class_weights
         self._begin(None)  # no budget: all trees are grown
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
-        self._context, self._class_weights = data.context, data.class_weights
         self.classes_, self.n_features_in_ = data.reader.labels, len(data.context.columns)
         self.feature_names_in_ = np.array(data.context.columns, dtype=object)
         validation = self._validation_set(given[0], given[1], "validation") if _is_pair(given) else None
         self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
+        self._warn_of_budget()
         return self
 
     def _forget(self) -> None:
@@ -248,29 +269,46 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._forget()
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
+        self._least_cost = self.answer == LEAST_COST
+        if self.answer is None:  # weights by error costs change the votes already
+            self._least_cost = self.weighting is None and not self.problem_.bound_costs.has_uniform_errors()
+
+    def _assess(self, training: Training) -> None:
+        pass
 
     def _learn(self, training: Training) -> None:
-        training = training.repeated()  # cases are drawn at random
         self._begin(self.budget)
-        values = self._values()
+        values, deadline = self._values(), Deadline(self.time_limit, training.start)
         rng = self._generator()
         seed = int(rng.integers(2**62))
+        cases, rows = self._timely(training, rng).repeated_rows()  # cases are drawn at random
         self._class_weights = training.class_weights()
-        growing, validation = self._divide(training, rng)
+        growing, validation = self._divide(cases, rows, rng)
         task = shared_task(growing, self._options(), seed)
-        self._grow_forests(values, task, validation)
+        self._grow_forests(values, task, validation, deadline)
         self._choose(self.budget)
+        self._warn_of_budget()
 
-    def _grow_forests(self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet) -> None:
+    def _timely(self, training: Training, rng: np.random.Generator) -> Training:
+        """Return the cases, or as many of them as can be prepared in a part of the time limit."""
+        if self.time_limit is None:
+            return training
+        share = CELLS_PER_SECOND * self.time_limit / (training.n_cases * max(len(training.columns.arrays), 1))
+        # A few cases are always ready in no time.
+        share = max(share, FEWEST / training.n_cases)
+        return training if share >= 1 else training.take(stratified_share(training.classes, share, rng))
+
+    def _grow_forests(
+        self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline
+    ) -> None:
         """Grow a forest for every value and every set of tests, until time or an interrupt ends it."""
-        deadline = Deadline(self.time_limit)
-        self.sampling_ = self._best_sampling(values[0], task, validation, deadline)
+        self.sampling_ = self._best_sampling(values[0], task, validation, deadline.fraction(TRIED_END))
         plans = [(value, tests) for tests in self._test_sets(values[0], task, deadline) for value in values]
         monitor = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
         self.forests_, validator = [], self._validator(validation)
         for value, tests in plans:
             if not self.forests_ or monitor.goes_on():
-                self.forests_.append(validator.forest(value, self._trees(value, task, tests), tests, monitor))
+                self.forests_.append(validator.forest(value, self._trees(value, task, tests, monitor), tests, monitor))
         self.stopped_ = monitor.stopped
 
     def _test_sets(
@@ -280,7 +318,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         if self.tests != CHOSEN or deadline.remaining() <= 0:
             return [None]
         everything = tuple(range(len(self.problem_.columns)))
-        pilots = spread_trees(task, TreeBatch(value, range(PILOTS), self.sampling_, everything), self._n_threads())
+        seconds = deadline.fraction(PILOTS_END).remaining()
+        batch = TreeBatch(value, range(PILOTS), self.sampling_, everything, seconds)
+        pilots = spread_trees(task, batch, self._n_threads())
         return [None, *ladder(importances(map(Nodes.from_core, pilots), len(everything)), self.problem_.pricing)]
 
     def _best_sampling(
@@ -290,15 +330,15 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
         Training cases cannot decide this: trees grown from all of them hardly make errors on them.
         """
-        if self.sampling != CHOSEN or validation.table is task.value.table:
+        if self.sampling != CHOSEN or validation.table is task.value.table or deadline.remaining() <= 0:
             return "drawn" if self.sampling == CHOSEN else self.sampling
         validator, found = replace(self._validator(validation), adaptive=False, limit=None), []
         # If forests will ignore prices, these trees must, too: otherwise they might all use the cheapest test.
         tests = tuple(range(len(self.problem_.columns))) if self.tests == CHOSEN else None
         for sampling in ("drawn", "weighted"):
-            batch = TreeBatch(value, range(TRIED), sampling, tests)
+            batch = TreeBatch(value, range(TRIED), sampling, tests, deadline.remaining())
             trees = map(self._tree, spread_trees(task, batch, self._n_threads()))
-            if deadline.remaining() <= 0:
+            if deadline.remaining() <= 0:  # they may be cut short
                 return "drawn"
             forest = validator.forest(value, trees, tests, GrowthMonitor(TRIED, Deadline(None), keeps=False))
             found.append((self._loss(forest.curve[-1]), sampling))
@@ -307,7 +347,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def _loss(self, record: BudgetRecord) -> float:
         """Return what forests are compared by: the error rate, or the total cost if errors differ in cost."""
         alike = self.problem_.bound_costs.has_uniform_errors()
-        return record.error if alike else record.price + record.error_cost
+        # Rounded: which of two equal forests is chosen should not depend on the currency.
+        return record.error if alike else float(f"{record.price + record.error_cost:.9e}")
 
     def _values(self) -> list[float]:
         """Return the values of the impurity's parameter to try."""
@@ -321,49 +362,65 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     # ---- growing
 
-    def _divide(self, training: Training, rng: np.random.Generator) -> tuple[Training, ValidationSet]:
-        """Return the cases to grow trees from, and those that validate them."""
+    def _divide(
+        self, training: Training, rows: npt.NDArray[np.intp], rng: np.random.Generator
+    ) -> tuple[Training, ValidationSet]:
+        """Return the cases to grow trees from, and those that validate them, out of these rows."""
         if _is_pair(self.validation):
             X, y = self.validation
-            return training, self._validation_set(X, y, "validation")
+            return training.take(rows), self._validation_set(X, y, "validation")
         kept = np.zeros(0, dtype=np.intp)
         if self.validation is not None:
-            kept = stratified_share(training.classes, float(self.validation), rng)
-        growing = judging = training
-        if 0 < len(kept) < training.n_cases:
-            judging = training.take(kept)
-            growing = training.take(np.setdiff1d(np.arange(training.n_cases), kept, assume_unique=True))
+            kept = stratified_share(training.classes[rows], float(self.validation), rng)
+        if 0 < len(kept) < len(rows):
+            judging = training.take(rows[kept])
+            growing = training.take(np.delete(rows, kept))
+        else:
+            growing = judging = training.take(rows)
         costs = training.context.error_costs[judging.classes]
         return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
 
     def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
         context = self.problem_
-        columns = read_columns(X, None if is_frame(X, named=True) else context.columns)
+        X = as_frame(X)
+        names = None if is_frame(X, named=True) else context.columns
+        columns = read_columns(X, names, nominal=context.schema.nominal_in(X))
         if columns.names != context.columns:
             known = f"the learner was fitted with {', '.join(context.columns)}"
             raise ValueError(f"X of {what} has the columns {', '.join(columns.names)}, but {known}")
         labels, place = distinct_labels(y, columns.n_cases)
         position = {label: i for i, label in enumerate(context.classes)}
         truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
-        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels)[place])
+        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels, warn=True)[place])
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:
-        costs, default = self.problem_.bound_costs, self._default()
-        return ForestValidator(costs, default, validation, self._adaptive, self._limit, self._n_threads())
+        costs, rule = self.problem_.bound_costs, self._rule()
+        return ForestValidator(costs, rule, validation, self._adaptive, self._limit, self._n_threads())
 
-    def _default(self) -> int:
-        """Return the answer without a tree: the most frequent class."""
-        return int(self._class_weights.argmax())
+    def _rule(self) -> AnswerRule:
+        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost)
 
-    def _trees(self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None) -> Iterator[Tree]:
-        """Yield the trees. Each depends only on the seed and its number."""
+    def _trees(
+        self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None, monitor: GrowthMonitor
+    ) -> Iterator[Tree]:
+        """Yield the trees until the time is over. Each depends only on the seed and its number.
+
+        Trees that may have been cut short by the time limit are not used, unless there is no other.
+        """
         n_threads = self._n_threads()
         at_once = max(n_threads, n_workers())
-        # Trees above the budget are wasted; without a limit, large batches keep all workers busy.
-        batch = at_once if self._limit is not None else 4 * at_once
+        # Trees above the budget, or too late, are wasted; without a limit, large batches keep all workers busy.
+        batch = at_once if self._limit is not None or self.time_limit is not None else 4 * at_once
         for first in range(0, int(self.max_trees), batch):
             numbers = range(first, min(first + batch, int(self.max_trees)))
-            yield from map(self._tree, spread_trees(task, TreeBatch(alpha, numbers, self.sampling_, tests), n_threads))
+            ordered = TreeBatch(alpha, numbers, self.sampling_, tests, monitor.remaining())
+            grown = spread_trees(task, ordered, n_threads)
+            if monitor.remaining() > 0:
+                yield from map(self._tree, grown)
+            elif first == 0:
+                yield self._tree(grown[0])
+            if not monitor.goes_on():
+                return
 
     def _tree(self, core: Any) -> Tree:
         return Tree.from_core(core, self.problem_)
@@ -385,6 +442,20 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         found = [forest.within(budget) for forest in self.forests_]
         forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._loss(pair[1]))
         self._consult_only(forest, record)
+
+    def _warn_of_budget(self) -> None:
+        """Warn of a budget that no tree fits into, or that is mostly not spent."""
+        if self.budget is None:
+            return
+        name, spent = f"{type(self).__name__}: budget={self.budget:g}", self.record_.price
+        if self.empty_:
+            answer = self._labels()[self._rule().default]
+            warn(f"{name} is too small for a single tree: without tests, every answer is {answer}", stacklevel=4)
+        elif spent < UNSPENT * float(self.budget) and self.stopped_ == "done" and not self.rate_:
+            whole = len(self.trees_) == len(self._chosen.trees) == self.max_trees
+            why = "raise max_trees, or" if whole else "one tree more exceeds it:"
+            used = f"{len(self.trees_)} trees cost {amount(spent)} per case"
+            warn(f"{name} is mostly not spent: {used}; {why} try another alpha or tests='chosen'", stacklevel=4)
 
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
         self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
@@ -447,6 +518,40 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     # ---- answering
 
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the leaf that each case ends in, for every tree: an array of shape (cases, trees); see `Tree.apply`.
+
+        All trees are asked, also those that an adaptive forest would not consult.
+        """
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        leaves = [tree.apply(columns) for tree in self.trees_]
+        return np.column_stack(leaves) if leaves else np.zeros((columns.n_cases, 0), dtype=np.int64)
+
+    def decision_path(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Return the nodes of all trees that each case passes, as a sparse matrix, and the first column of each tree.
+
+        As in scikit-learn's forests, columns ``[starts[i] : starts[i + 1]]`` belong to tree i.
+        """
+        from scipy.sparse import csr_matrix, hstack
+
+        check_is_fitted(self, "trees_")
+        columns = self._read(X)
+        starts = np.cumsum([0, *(tree.n_nodes for tree in self.trees_)], dtype=np.int64)
+        paths = [tree.decision_path(columns) for tree in self.trees_]
+        return hstack(paths, format="csr") if paths else csr_matrix((columns.n_cases, 0), dtype=np.int64), starts
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """The share of each test in what all tests save in error costs on the training cases; they add up to 1.
+
+        The mean over the trees; prices are not deducted. All are 0 if the tests save nothing.
+        """
+        check_is_fitted(self, "trees_")
+        if not self.trees_:
+            return np.zeros(len(self.problem_.columns))
+        return normalized_savings(self.trees_)
+
     def _route(
         self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
     ) -> tuple[Any, Any, Any]:
@@ -454,9 +559,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         columns = self._read(X)
         votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
         return (
-            votes.leaders() if answers else None,
+            votes.answers() if answers else None,
             votes.prices if prices else None,
-            votes.shares(self._default_shares()) if shares else None,
+            votes.shares() if shares else None,
         )
 
     def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
@@ -468,8 +573,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """Consult the trees about each case, as many as it needs."""
         context, n_threads = self.problem_, self._n_threads()
         prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
-        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices)
-        votes = Votes(n_cases, len(context.classes), self._default())
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices, self._least_cost)
+        votes = Votes(n_cases, self._rule())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
             votes.consult_until_settled(router, trees, self._stops, n_threads)
@@ -477,42 +582,42 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             votes.add_all(*router.consult_all(trees, n_threads))
         return votes, router
 
-    def _default_shares(self) -> npt.NDArray[np.float64]:
-        """Return the class shares of the training cases."""
-        shares: npt.NDArray[np.float64] = self._class_weights / self._class_weights.sum()
-        return shares
-
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the vote shares of the classes among the trees consulted, in the order of `classes_`.
+        """Return the probabilities of the classes by the trees consulted, in the order of `classes_`.
 
-        The class shares of the training cases in the leaves that a case reaches count as half a vote. They break ties
-        between classes with equally many votes, so the class with the largest share is always the answer.
+        With least-cost answers: the mean class shares of the leaves that a case reaches, with the class shares of all
+        training cases as two trees more; `predict` is the answer of lowest expected error cost for them.
+
+        With majority votes: the vote shares. The class shares of the leaves that a case reaches, and those of all
+        training cases, share half a vote, so no class has the probability 0. The class with the largest share is always
+        the answer.
         """
         return super().predict_proba(X)
 
-    def next_test(self, known: Mapping[str, Any]) -> Advice:
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`.
 
         The trees are consulted in order; the first one that needs a test decides.
         """
-        return self._consultation(known).advice(known)
+        return self._consultation(known, already_paid).advice(known)
 
-    def run(self, case: Mapping[str, Any], fetch: Fetch) -> Outcome:
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
         check_is_fitted(self, "trees_")
-        return run(self.next_test, may_ask(self.trees_, case), self.problem_.columns, case, fetch)
+        needed = may_ask(self.trees_, case, already_paid, may_stop=False)
+        return run(self.next_test, needed, self.problem_, case, fetch, already_paid)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case through the trees, in words and money; see `Tree.explain`."""
         return self._consultation(case).explain(case)
 
-    def _consultation(self, known: Mapping[str, Any]) -> Consultation:
+    def _consultation(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Consultation:
         check_is_fitted(self, "trees_")
-        votes = Votes(1, len(self.problem_.classes), self._default())
-        return Consultation(self.problem_, self.trees_, known, votes, self._default_shares(), self._is_settled)
+        votes = Votes(1, self._rule())
+        return Consultation(self.problem_, self.trees_, known, votes, self._is_settled, already_paid)
 
     def _is_settled(self, number: int, votes: Votes) -> bool:
-        return bool(self._adaptive and quits_at(number, len(self.trees_), votes.leads(), self._stops)[0])
+        return bool(self._adaptive and votes.quits(number, len(self.trees_), self._stops)[0])
 
     def _summary_html(self) -> str:
         if "trees_" not in self.__dict__:
@@ -533,6 +638,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "limit": self._limit,
             "chosen": chosen,
             "sampling": self.sampling_,
+            "answer": LEAST_COST if self._least_cost else "majority",
             "stopped": self.stopped_,
         }
 
@@ -545,6 +651,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             raise ValueError("'limit' of the model must be a finite number or null")
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
+        self._least_cost = reader.take("answer", str, "majority") == LEAST_COST  # older files do not say
         chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
         forest, record = chosen.take("forest", int), chosen.take("record", int)
         chosen.finish()

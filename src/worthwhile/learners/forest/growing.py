@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
+from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
@@ -19,6 +21,7 @@ from worthwhile.tree.context import ProblemContext
 __all__ = ["ForestTask", "TreeBatch", "build_task", "grow_trees", "shared_task", "spread_trees"]
 
 Floats = npt.NDArray[np.float64]
+NO_LIMIT = 1e9  # seconds, for the core
 BATCH = 4  # trees per thread that are grown in one call: their samples take memory
 
 
@@ -45,6 +48,7 @@ class TreeBatch(NamedTuple):
     numbers: Sequence[int]
     sampling: str
     tests: tuple[int, ...] | None = None
+    seconds: float = math.inf  # after which nodes are not split any more, and no further tree is begun
 
 
 def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> SharedData[ForestTask]:
@@ -85,10 +89,18 @@ def spread_trees(task: SharedData[ForestTask], batch: TreeBatch, n_threads: int)
 
 
 def grow_trees(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
-    """Grow core trees. Each depends only on the seed and its number."""
-    size, numbers = BATCH * n_threads, batch.numbers
-    calls = (numbers[first : first + size] for first in range(0, len(numbers), size))
-    return [core for some in calls for core in _grow_some(task, batch._replace(numbers=some), n_threads)]
+    """Grow core trees. Each depends only on the seed and its number.
+
+    After the batch's time there is at least one, cut short if need be.
+    """
+    size, numbers, deadline = BATCH * n_threads, batch.numbers, Deadline(batch.seconds)
+    found: list[Any] = []
+    for first in range(0, len(numbers), size):
+        if found and deadline.remaining() <= 0:
+            break
+        some = batch._replace(numbers=numbers[first : first + size], seconds=deadline.remaining())
+        found += _grow_some(task, some, n_threads)
+    return found
 
 
 def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
@@ -108,6 +120,7 @@ def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
         seeds=[own_seed for _, own_seed in draws],
         n_threads=n_threads,
         asks=asks,
+        seconds=min(batch.seconds, NO_LIMIT),
         **task.options,
     )
     return cores

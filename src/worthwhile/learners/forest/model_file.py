@@ -109,7 +109,7 @@ def forests_from_json(content: Any, version: int) -> tuple[ProblemContext, Float
 
 def _parse_root(reader: Reader) -> tuple[ProblemContext, Floats]:
     """Read the problem of format version 1, which is a tree of one leaf."""
-    nodes, context, _ = parse_tree(reader.take("root", dict))
+    nodes, context, _, _ = parse_tree(reader.take("root", dict))
     if len(nodes.test) != 1:
         raise ValueError(f"'root' of the forest must be a single leaf, got {len(nodes.test)} nodes")
     return context, nodes.weights[0]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from worthwhile.costs.error_costs import show
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
-from worthwhile.table.columns import Column, Columns, Factor, value_text
-from worthwhile.table.schema import Schema, nominal_positions, sorted_values
+from worthwhile.table.columns import Column, Columns, Factor, nominal_positions, value_text
+from worthwhile.table.schema import Schema, sorted_values
 from worthwhile.table.targets import read_classes
 
 __all__ = ["PartReader", "Survey", "files_of", "survey"]

@@ -23,7 +23,14 @@ from worthwhile.learners.forest.growing import ForestTask, TreeBatch, grow_trees
 from worthwhile.learners.forest.model_file import Forest
 from worthwhile.learners.forest.part_files import PartCases, PartReader, survey
 from worthwhile.learners.forest.validation import GrowthMonitor
-from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
+from worthwhile.learners.forest.voting import (
+    AnswerRule,
+    BudgetRecord,
+    StoppingTable,
+    ValidationSet,
+    VoteRecorder,
+    rates_for,
+)
 from worthwhile.learners.weighting import instance_weights
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.tree.context import ProblemContext
@@ -65,11 +72,6 @@ class PartitionedData:
     share: float | None  # of the cases of a file that are held out for validation; None: all cases are used for both
     n_cases: Floats  # in every file
     class_weights: Floats
-
-    @property
-    def default(self) -> int:
-        """The answer without a tree."""
-        return int(self.class_weights.argmax())
 
     def divide(self, cases: PartCases, part: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return the positions of the cases of a file to grow trees from, and of those to validate them."""
@@ -126,6 +128,10 @@ def prepare(
         weights = instance_weights(classes, learner._class_costs(context.bound_costs, labels), weights)
         factors = weights / found.weights
         n_cases = n_cases * (factors > 0)
+    scale = found.n_cases.sum() / found.weights.sum()
+    if scale > 1:  # as `at_least_1`
+        factors = np.full(len(labels), scale) if factors is None else factors * scale
+        weights = weights * scale
     share = float(learner.validation) if isinstance(learner.validation, numbers.Real) else None
     reader = PartReader(found.plan, found.stamps, found.schema, found.labels, factors)
     seed = int(learner._generator().integers(2**62))
@@ -142,7 +148,7 @@ def forests_of(
         for trees in grow_on_parts(data, values, int(learner.max_trees), learner.sampling_, n_threads)
     ]
     if validation is None:
-        return judge_on_parts(data, grown, values, learner._adaptive, n_threads)
+        return judge_on_parts(data, grown, values, learner._adaptive, learner._rule(), n_threads)
     validator = learner._validator(validation)
     monitor = GrowthMonitor(len(values) * int(learner.max_trees), Deadline(None), keeps=False)
     return [validator.forest(value, trees, None, monitor) for value, trees in zip(values, grown, strict=True)]
@@ -200,6 +206,7 @@ class JudgeContext:
     data: PartitionedData
     forests: list[list[Any]]  # core trees
     adaptive: bool | str
+    rule: AnswerRule
 
 
 class JudgeJob(NamedTuple):
@@ -218,10 +225,15 @@ class StoppingSums(NamedTuple):
 
 
 def judge_on_parts(
-    data: PartitionedData, grown: list[list[Tree]], values: list[float], adaptive: bool | str, n_threads: int
+    data: PartitionedData,
+    grown: list[list[Tree]],
+    values: list[float],
+    adaptive: bool | str,
+    rule: AnswerRule,
+    n_threads: int,
 ) -> list[Forest]:
     """Return the forests with their costs on the validation cases of all files."""
-    parts = data, [[tree._core_tree for tree in trees] for trees in grown], adaptive
+    parts = data, [[tree._core_tree for tree in trees] for trees in grown], adaptive, rule
     context = SharedData(JudgeContext(*parts), JudgeContext, parts)
     n_files = len(data.reader.plan.files)
 
@@ -280,7 +292,7 @@ def _judge(
     context: JudgeContext, trees: Sequence[Any], validation: ValidationSet, rule: Rule | None, n_threads: int
 ) -> Any:
     data, adaptive = context.data, context.adaptive
-    recorder = VoteRecorder(validation.table, len(validation.truth), data.context.bound_costs, data.default, n_threads)
+    recorder = VoteRecorder(validation.table, len(validation.truth), data.context.bound_costs, context.rule, n_threads)
     sums: list[Floats] = []
 
     def note() -> None:

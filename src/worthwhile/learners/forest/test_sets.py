@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 EXPONENTS = (0.3, 1.0)
 # Each set costs at least this many times as much as the one before.
 STEP = 1.2
+SLACK = 1e-9  # rounding, which depends on the currency, should not decide
 
 
 def importances(trees: Iterable[Nodes], n_tests: int) -> Floats:
@@ -63,7 +64,7 @@ def ladder(importance: Floats, prices: Pricing) -> list[tuple[int, ...]]:
         for test in order:
             chosen.append(test)
             price = prices.price(prices.closure(chosen))
-            if price > 0 and (price >= STEP * last or test == order[-1]):
+            if price > 0 and (price >= (STEP - SLACK) * last or test == order[-1]):
                 found[tuple(sorted(chosen))] = None
                 last = price
     return list(found)

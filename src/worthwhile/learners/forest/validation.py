@@ -10,8 +10,15 @@ from typing import Any
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest.model_file import Forest, fits
-from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable, ValidationSet, VoteRecorder, rates_for
-from worthwhile.learners.progress import Progress
+from worthwhile.learners.forest.voting import (
+    AnswerRule,
+    BudgetRecord,
+    StoppingTable,
+    ValidationSet,
+    VoteRecorder,
+    rates_for,
+)
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.tree.tree import Tree
 
 __all__ = ["SETTLED", "ForestValidator", "GrowthMonitor"]
@@ -20,7 +27,7 @@ SETTLED = "settled"
 
 
 class GrowthMonitor:
-    """Counts trees, reports progress, and ends growing at the time limit or on Ctrl-C."""
+    """Counts trees, reports progress, and ends growing at the time limit, on Ctrl-C, or if the callback says so."""
 
     def __init__(
         self, total: int, deadline: Deadline, callback: Callable[[Progress], Any] | None = None, keeps: bool = True
@@ -30,15 +37,17 @@ class GrowthMonitor:
         self._grown, self._best = 0, math.inf
 
     def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
-        """Yield trees until something ends growing."""
+        """Count trees."""
         for tree in trees:
             self._grown += 1
             yield tree
-            if not self.goes_on():
-                return
+
+    def remaining(self) -> float:
+        """Return the seconds that are left."""
+        return self._deadline.remaining()
 
     def goes_on(self) -> bool:
-        """Return whether there is time left and no interrupt."""
+        """Return whether there is time left and nothing has ended growing."""
         if self.stopped == "done" and self._deadline.remaining() <= 0:
             self.stopped = "time limit"
         return self.stopped == "done"
@@ -52,8 +61,8 @@ class GrowthMonitor:
     def tell(self, record: BudgetRecord) -> None:
         """Report one more tree."""
         self._best = min(self._best, record.price + record.error_cost)
-        if self._callback is not None:
-            self._callback(Progress(self._deadline.elapsed(), self._grown, self._total, self._best))
+        if asks_to_stop(self._callback, Progress(self._deadline.elapsed(), self._grown, self._total, self._best)):
+            self.stopped = CALLBACK
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +70,7 @@ class ForestValidator:
     """Measures forests on validation cases while they grow, and ends them at the budget."""
 
     costs: BoundCosts
-    default: int  # the answer without a tree
+    rule: AnswerRule
     cases: ValidationSet
     adaptive: bool | str
     limit: float | None  # budget: trees are added as long as they cost no more
@@ -108,7 +117,7 @@ class ForestValidator:
         return found
 
     def _recorder(self) -> VoteRecorder:
-        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.default, self.n_threads)
+        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.rule, self.n_threads)
 
     def _consulted(self, trees: Sequence[Tree]) -> VoteRecorder:
         recorder = self._recorder()

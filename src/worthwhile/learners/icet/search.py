@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.icet.biases import Biases, RefinedSpace, Space
 from worthwhile.learners.icet.genesis import Bits, Floats, Genesis
@@ -34,6 +35,11 @@ class SearchState:
     trials: int  # so far
     mean: float  # mean fitness of the generation
     late: bool = False  # the search ended because its time was over
+
+    def in_money(self, costs: LearningCosts, class_weights: Floats) -> SearchState:
+        """Return the state with costs in the user's money."""
+        cost, mean = (costs.in_money(value, class_weights) for value in (self.cost, self.mean))
+        return replace(self, cost=cost, mean=mean)
 
 
 class Trials(Protocol):

@@ -164,7 +164,8 @@ def _try(
 
 def _try_batch(setup: _TrialSetup, batch: _TrialBatch, n_threads: int) -> tuple[npt.NDArray[np.intp], Floats]:
     """Run trials in the core."""
-    biases, rows, costs = batch.biases, setup.rows, setup.context.bound_costs
+    biases, rows, bound = batch.biases, setup.rows, setup.context.bound_costs
+    costs = bound.as_given if setup.grows is None else bound.learning  # random halves are the paper's
     grows, split, seed = setup.grows, batch.split, batch.seed
     if seed is not None and len(split) <= split.max(initial=-1):
         # The core makes the halves 0, 1, … up to the number of trials it gets; these trials have other numbers.

@@ -42,6 +42,16 @@ class Prices {
     return sum(fresh.map((test) => this.marginal[test])) + sum([...groups].map((group) => this.groupPrice.get(group)));
   }
 
+  // The part of each test in the price of `charged`, in this order; the first test of a group pays its common price.
+  items(charged, paid = new Set()) {
+    const soFar = new Set(paid);
+    return new Map(charged.filter((test) => !paid.has(test)).map((test) => {
+      const price = this.price([test], soFar);
+      soFar.add(test);
+      return [test, price];
+    }));
+  }
+
   ordersDelayed(test, paid) {
     return [...this.closures[test]].some((t) => this.delayed[t] && !paid.has(t));
   }
@@ -83,6 +93,9 @@ class Model {
       children: content.children || [],
       weights: content.weights,
       weight: sum(content.weights),
+      // Where a case with a missing value goes depends on the weights that the tree was grown from.
+      grown: content.believed || content.weights,
+      probabilities: content.probabilities,
       answer: this.answers.findIndex((answer) => sameLabel(answer, content.answer)),
     };
     if (content.test === undefined) return node;
@@ -92,6 +105,11 @@ class Model {
     return node;
   }
 
+  divided(node, weight) {
+    const each = node.children.map((child) => weight(this.nodes[child]));
+    return each.map((own) => (sum(each) > 0 ? own / sum(each) : 1 / each.length));
+  }
+
   // Adds the class shares of each node, taken from the nearest node with training cases at or above it, and the share of
   // cases per branch.
   addShares() {
@@ -99,11 +117,12 @@ class Model {
     const addTo = (at, above) => {
       const node = this.nodes[at];
       node.source = node.weight > 0 ? node : above;
-      node.shares = node.source
-        ? node.source.weights.map((weight) => weight / node.source.weight)
-        : this.classes.map((_, c) => (node.answer < k ? Number(node.answer === c) : 1 / k));
-      const total = sum(node.children.map((child) => this.nodes[child].weight));
-      node.branchShares = node.children.map((child) => (total > 0 ? this.nodes[child].weight / total : 1 / node.children.length));
+      const byClass = this.classes.map((_, c) => (node.answer < k ? Number(node.answer === c) : 1 / k));
+      const shares = (weights) => weights.map((weight) => weight / sum(weights));
+      node.votes = node.source ? shares(node.source.grown) : byClass; // what majority answers are made from
+      node.shares = node.probabilities || (node.source ? shares(node.source.weights) : byClass);
+      node.branchShares = this.divided(node, (child) => sum(child.grown)); // of a case with a missing value
+      node.frequencies = this.divided(node, (child) => child.weight);
     };
     addTo(0, null);
     const todo = [0];
@@ -135,10 +154,10 @@ class Model {
     return sum(shares.map((share, truth) => share * this.errors[truth][answer]));
   }
 
-  bestAnswer(shares) {
+  bestAnswer(shares, votes) {
     if (this.leastCost) return this.leastAnswer(shares);
     let best = 0;
-    shares.forEach((share, c) => { if (share > shares[best] + 1e-9 * sum(shares)) best = c; });
+    votes.forEach((vote, c) => { if (vote > votes[best] + 1e-9 * sum(votes)) best = c; });
     return best;
   }
 
@@ -149,63 +168,47 @@ class Model {
     return best;
   }
 
-  // Expected price and error cost of continuing from a position if all values are available; null if a known value has
-  // no branch there, or the tree has no training weights.
-  expectedCost(known, position, charged) {
-    const walk = new Walk(this, known);
-    const costs = new Map();
-    const todo = [{ at: position.node, paid: position.paid, entered: false }];
-    const priced = new Map();
-    while (todo.length) {
-      const visit = todo.pop();
-      const node = this.nodes[visit.at];
-      const asked = node.test >= 0 && !known.has(node.test);
-      let branches = [];
-      if (asked) branches = node.branchShares.map((share, b) => [b, share]).filter(([, share]) => share > 0);
-      else if (node.test >= 0) branches = [[this.branch(node, known.get(node.test)), 1]];
-      if (!visit.entered) {
-        if (branches.some(([b]) => b < 0)) return null;
-        if (asked && !node.children.some((child) => this.nodes[child].weight > 0)) return null;
-        const { fresh } = node.test < 0 ? { fresh: new Set() } : walk.order(visit.at, visit.paid);
-        priced.set(visit.at, this.prices.price(fresh, union(charged, visit.paid)));
-        todo.push({ ...visit, entered: true });
-        for (const [b] of branches) todo.push({ at: node.children[b], paid: union(visit.paid, fresh), entered: false });
-      } else if (node.test < 0) costs.set(visit.at, this.errorCost(node.shares, node.answer));
-      else costs.set(visit.at, priced.get(visit.at) + sum(branches.map(([b, share]) => share * costs.get(node.children[b]))));
-    }
-    return costs.get(position.node);
+  // Adds a share of a node's classes to a mixture.
+  mixed(mixture, node, share, kind = "shares") {
+    return mixture.map((sum, c) => sum + share * this.nodes[node][kind][c]);
+  }
+
+  mixture(parts, kind = "shares") {
+    return parts.reduce((sum, { node, share }) => this.mixed(sum, node, share, kind), this.classes.map(() => 0));
+  }
+
+  answerCost(shares) {
+    return this.errorCost(shares, this.bestAnswer(shares, shares));
   }
 
   // What to do next for a case with the values `known` (Map: column -> number, string or null for unavailable).
   advise(known) {
     const walk = new Walk(this, known);
-    const available = [...known].filter(([test, value]) => this.usable(test, value)).map(([test]) => test);
+    const withBranch = (test, value) => this.nodes.every((node) => node.test !== test || this.branch(node, value) >= 0);
+    const available = [...known].filter(([test, value]) => this.usable(test, value) && withBranch(test, value)).map(([test]) => test);
     const charged = union(walk.charged, this.prices.closure(available)); // a known value was paid for
-    const shares = this.classes.map((_, c) =>
-      sum(walk.positions.map((position) => position.share * this.nodes[position.node].shares[c])));
-    const advice = { positions: walk.positions, spent: this.prices.price(charged), shares, price: 0, commits: [] };
-    const position = walk.positions.find(({ node }) => this.nodes[node].test >= 0);
-    if (!position) {
-      const [only] = walk.positions;
-      const answer = walk.positions.length === 1 ? this.nodes[only.node].answer : this.bestAnswer(shares);
-      return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer) };
-    }
-    const { test } = this.nodes[position.node];
-    const order = walk.orderTogether(test);
+    const shares = this.mixture(walk.parts);
     const trained = this.nodes[0].weight > 0;
+    const advice = { positions: walk.parts, spent: this.prices.price(charged), charged, shares, price: 0, commits: [] };
+    if (walk.waiting === null) {
+      const answer = walk.divided ? this.bestAnswer(shares, this.mixture(walk.parts, "votes")) : this.nodes[walk.parts[0].node].answer;
+      const rejected = trained ? walk.rejected : null;
+      return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer), rejected };
+    }
+    const test = walk.waiting;
+    const { ordered, commits } = walk.order(test, walk.parts, walk.charged, (t) => known.has(t));
     const stop = trained ? this.leastAnswer(shares) : null;
-    const whole = walk.positions.length === 1 && [...known].every(([test, value]) => this.usable(test, value));
     return {
       ...advice,
       stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
-      goOnCost: trained && whole ? this.expectedCost(known, position, charged) : null,
+      goOnCost: trained ? walk.costOfGoingOn(charged) : null,
       test,
-      nodes: order.nodes,
+      nodes: walk.parts.map(({ node }) => node).filter((node) => this.nodes[node].test === test),
       answer: null,
-      price: this.prices.price(order.fresh, charged),
-      commits: order.commits.filter((t) => !charged.has(t)),
-      // Tests that the price includes only because this one requires them.
-      included: [...order.fresh].filter((t) => t !== test && !charged.has(t) && !order.commits.includes(t)),
+      price: this.prices.price(ordered, charged),
+      commits: commits.filter((t) => !charged.has(t)),
+      // Every test of the order: this one, those it commits to, and what they require.
+      order: [...union([test], commits, ordered)].filter((t) => ordered.has(t) && !charged.has(t)),
     };
   }
 
@@ -214,68 +217,216 @@ class Model {
   }
 }
 
-// The path of a case: which tests are charged, and the nodes it is at. A case with an unavailable value follows all
-// branches and is at several nodes, each with a share of it.
+// The path of a case: which tests are charged, and where it stands. A case with an unavailable test is divided: it follows
+// all branches, a share in each, and from then on does a test only if that is expected to pay (docs/design/pricing.md).
 class Walk {
   constructor(model, known) {
-    Object.assign(this, { model, known, charged: new Set(), positions: [] });
-    const todo = [{ node: 0, share: 1, paid: new Set() }];
-    while (todo.length) {
-      const position = this.descend(todo.pop());
-      const node = model.nodes[position.node];
-      if (!this.isKnown(node)) {
-        this.positions.push(position);
-        continue;
-      }
-      const branches = node.branchShares.map((share, b) => ({ share, b })).filter((branch) => branch.share > 0);
-      branches.sort((one, other) => one.share - other.share || other.b - one.b); // the largest is last: followed first
-      for (const { share, b } of branches) {
-        todo.push({ node: node.children[b], share: position.share * share, paid: position.paid });
-      }
+    Object.assign(this, { model, known, charged: new Set(), seen: new Set(), waiting: null, rejected: null });
+    this.parts = [{ node: 0, share: 1 }];
+    this.mayStop = model.nodes[0].weight > 0;
+    while (this.advance()) {
+      const test = this.testThatPays();
+      if (test === null || !this.ask(test)) break;
     }
   }
 
-  isKnown(node) {
-    return this.known.has(node.test);
+  get divided() {
+    return this.parts.length > 1;
   }
 
-  branch(node) {
+  testAt(part) {
+    return this.model.nodes[part.node].test;
+  }
+
+  branch(at) {
+    const node = this.model.nodes[at];
     return this.model.branch(node, this.known.get(node.test));
   }
 
-  descend({ node: at, share, paid }) {
-    for (let node = this.model.nodes[at]; this.isKnown(node); node = this.model.nodes[at]) {
-      const branch = this.branch(node);
-      if (branch < 0) break;
-      const { fresh } = this.order(at, paid);
-      paid = union(paid, fresh);
-      this.charged = union(this.charged, fresh);
-      at = node.children[branch];
-    }
-    return { node: at, share, paid };
-  }
-
-  // The tests charged when the test of a node is ordered, and the other tests that are ordered with it.
-  order(at, paid) {
-    const { model } = this;
-    const { test } = model.nodes[at];
-    if (paid.has(test)) return { fresh: new Set(), commits: [] };
-    const ordered = new Set([test]);
-    if (model.prices.ordersDelayed(test, paid)) {
-      for (const below of model.below(at)) {
-        const node = model.nodes[below];
-        if (node.test >= 0 && (!this.isKnown(node) || this.branch(node) >= 0)) ordered.add(node.test);
+  // Follows the parts, in turn, as far as tests are seen or need no decision; false if one waits for its test.
+  advance() {
+    for (let moved = true; moved;) {
+      moved = false;
+      for (let i = 0; i < this.parts.length;) {
+        const test = this.testAt(this.parts[i]);
+        if (test < 0 || !(this.seen.has(test) || this.asksFreely(test))) {
+          i++;
+          continue;
+        }
+        if (!this.seen.has(test) && !this.ask(test)) return false;
+        this.move(i);
+        moved = true;
       }
     }
-    const commits = [...ordered].filter((t) => t !== test && !paid.has(t)).sort((a, b) => a - b);
-    return { fresh: model.prices.closure(ordered), commits };
+    return true;
   }
 
-  // The same for all positions that need this test: they share one order.
-  orderTogether(test) {
-    const positions = this.positions.filter(({ node }) => this.model.nodes[node].test === test);
-    const orders = positions.map(({ node, paid }) => this.order(node, paid));
-    const commits = [...union(...orders.map((order) => order.commits))].sort((a, b) => a - b);
-    return { fresh: union(...orders.map((order) => order.fresh)), commits, nodes: positions.map(({ node }) => node) };
+  asksFreely(test) {
+    if (!this.mayStop || !this.divided) return true;
+    return !(this.model.prices.price(this.orderForDecision(test, this.parts, this.charged).ordered, this.charged) > 0);
+  }
+
+  ask(test) {
+    if (!this.known.has(test)) {
+      this.waiting = test;
+      return false;
+    }
+    this.seen.add(test);
+    return true;
+  }
+
+  move(i) {
+    const { node: at, share } = this.parts[i];
+    const node = this.model.nodes[at];
+    const branch = this.branch(at);
+    if (branch >= 0) {
+      this.charged = this.order(node.test, this.parts, this.charged, (t) => this.known.has(t)).ordered;
+      this.parts[i] = { node: node.children[branch], share };
+      return;
+    }
+    this.parts.splice(i, 1, ...this.heaviestFirst(node).map(([b, part]) => ({ node: node.children[b], share: share * part })));
+  }
+
+  // The results of a test that is still to be done: branches with how often training cases take them.
+  branches(node, shares = node.frequencies) {
+    return shares.map((share, b) => [b, share]).filter(([, share]) => share > 0);
+  }
+
+  heaviestFirst(node) {
+    const weight = ([, share]) => Math.floor(share * 1e9 + 0.5); // in billionths: rounding decides nothing
+    return this.branches(node, node.branchShares).sort((one, other) => weight(other) - weight(one) || one[0] - other[0]);
+  }
+
+  // What is charged once all parts at a test have ordered it, and the other tests ordered with it. Tests that are met and
+  // unavailable are not ordered.
+  order(test, parts, charged, met) {
+    const { prices } = this.model;
+    if (charged.has(test)) return { ordered: charged, commits: [] };
+    const delayed = prices.ordersDelayed(test, charged);
+    const ordered = new Set();
+    for (const part of parts) {
+      if (this.testAt(part) !== test || (met(test) && this.branch(part.node) < 0)) continue;
+      ordered.add(test);
+      for (const at of delayed ? this.model.below(part.node) : []) {
+        const below = this.model.nodes[at].test;
+        if (below >= 0 && !(met(below) && this.branch(at) < 0)) ordered.add(below);
+      }
+    }
+    const commits = [...ordered].filter((t) => t !== test && !charged.has(t)).sort((a, b) => a - b);
+    return { ordered: union(charged, prices.closure(ordered)), commits };
+  }
+
+  orderForDecision(test, parts, charged) {
+    return this.order(test, parts, charged, (t) => this.seen.has(t));
+  }
+
+  // The first test that lowers the expected cost of a divided case; null if there is none.
+  testThatPays() {
+    if (!this.mayStop || !this.divided) return null;
+    const stop = this.model.answerCost(this.model.mixture(this.parts));
+    this.rejected = null;
+    for (const test of new Set(this.parts.map((part) => this.testAt(part)).filter((t) => t >= 0))) {
+      const cost = this.costOfTest(test, this.charged, new Set());
+      if (cost < stop - 1e-9 * this.model.largest) return test;
+      if (this.rejected === null || cost < this.rejected.cost) this.rejected = { test, cost };
+    }
+    return null;
+  }
+
+  // Expected cost if all parts at a test do it, the first then goes on as long as that pays, and the others stay.
+  costOfTest(test, charged, known) {
+    const { model } = this;
+    const { ordered } = this.orderForDecision(test, this.parts, charged);
+    const group = this.parts.filter((part) => this.testAt(part) === test);
+    const rest = this.parts.filter((part) => this.testAt(part) !== test);
+    let results = this.jointResults(group);
+    for (; !results.length; results = this.jointResults(group)) rest.push(group.pop());
+    return model.prices.price(ordered, union(charged, known)) + sum(results.map(({ chance, branches }) => {
+      const moved = group.map(({ node, share }, i) => ({ node: model.nodes[node].children[branches[i]], share }));
+      return chance * this.costOfPart(moved[0], model.mixture([...rest, ...moved.slice(1)]), ordered, known);
+    }));
+  }
+
+  // The results that a test can have for parts that stand at it: how probable each is, and the branches that it takes.
+  jointResults(group) {
+    const nodes = group.map(({ node }) => this.model.nodes[node]);
+    if (nodes.length === 1) return this.branches(nodes[0]).map(([b, chance]) => ({ branches: [b], chance }));
+    const cuts = nodes[0].branchOf ? [] : [...new Set(nodes.map((node) => node.threshold))].sort((a, b) => a - b);
+    const possible = nodes[0].branchOf
+      ? this.model.columns[nodes[0].test].values.map((value) => nodes.map((node) => this.model.branch(node, value)))
+      : [-Infinity, ...cuts].map((above) => nodes.map((node) => Number(above >= node.threshold)));
+    const distinct = [...new Map(possible.map((branches) => [branches.join(), branches])).values()];
+    const results = distinct.map((branches) => ({
+      branches,
+      chance: branches.reduce((product, b, i) => product * (b < 0 ? 0 : nodes[i].frequencies[b]), 1),
+    })).filter(({ chance }) => chance > 0);
+    const total = sum(results.map(({ chance }) => chance));
+    return results.map(({ branches, chance }) => ({ branches, chance: chance / total }));
+  }
+
+  // Expected cost if a part goes on from a node as long as that pays, and the others stay.
+  costOfPart({ node: top, share }, others, charged, known) {
+    return this.evaluate(top, charged, (at, charged) => {
+      const { model } = this;
+      const node = model.nodes[at];
+      const stop = model.answerCost(model.mixed(others, at, share));
+      if (node.test < 0 || (this.seen.has(node.test) && this.branch(at) < 0)) return { stop, branches: [] };
+      if (this.seen.has(node.test)) return { stop: Infinity, price: 0, ordered: charged, branches: [[this.branch(at), 1]] };
+      const { ordered } = this.orderForDecision(node.test, [{ node: at, share }], charged);
+      return { stop, price: model.prices.price(ordered, union(charged, known)), ordered, branches: this.branches(node) };
+    });
+  }
+
+  // Expected cost if the case goes on with the test that it waits for; null if unknown. `paid` costs nothing, but what a
+  // test orders depends on what was charged on the path.
+  costOfGoingOn(paid) {
+    if (this.divided) return this.costOfTest(this.waiting, this.charged, paid);
+    const cost = this.undividedCost(this.parts[0].node, this.charged, paid);
+    return Number.isNaN(cost) ? null : cost;
+  }
+
+  // Expected cost of a case that is in one place, if it goes on as the tree says; NaN if there are no weights to divide by.
+  undividedCost(top, charged, paid) {
+    const { model } = this;
+    return this.evaluate(top, charged, (at, charged) => {
+      const node = model.nodes[at];
+      if (node.test < 0) return { stop: model.errorCost(node.shares, node.answer), branches: [] };
+      const known = this.known.has(node.test);
+      const branch = known ? this.branch(at) : -1;
+      if (known && branch < 0) return { stop: this.dividedCost(node, charged, paid), branches: [] };
+      if (!known && !node.children.some((child) => model.nodes[child].weight > 0)) return { stop: NaN, branches: [] };
+      const { ordered } = this.order(node.test, [{ node: at, share: 1 }], charged, (t) => this.known.has(t));
+      const branches = known ? [[branch, 1]] : this.branches(node);
+      return { stop: Infinity, price: model.prices.price(ordered, union(charged, paid)), ordered, branches };
+    });
+  }
+
+  // The same for a case that will be divided at a node, whose test is unavailable.
+  dividedCost(node, charged, paid) {
+    const { model } = this;
+    const later = Object.assign(Object.create(Walk.prototype), { model, known: this.known, charged, seen: new Set(this.known.keys()) });
+    later.parts = this.heaviestFirst(node).map(([b, share]) => ({ node: node.children[b], share }));
+    if (later.parts.length === 1) return this.undividedCost(later.parts[0].node, charged, paid);
+    const tests = later.parts.map((part) => this.testAt(part)).filter((test) => test >= 0 && !this.known.has(test));
+    const costs = [...new Set(tests)].map((test) => later.costOfTest(test, charged, paid));
+    return Math.min(model.answerCost(model.mixture(later.parts)), ...costs);
+  }
+
+  // The least expected cost from a node on: `look` says what stopping there costs, what going on charges, and where it
+  // leads. Nodes are collected from the top and evaluated from the bottom.
+  evaluate(top, charged, look) {
+    const visits = [{ at: top, chance: 1, charged }];
+    for (const visit of visits) {
+      const { ordered, branches, ...found } = look(visit.at, visit.charged);
+      Object.assign(visit, found, { first: visits.length });
+      for (const [b, chance] of branches) visits.push({ at: this.model.nodes[visit.at].children[b], chance, charged: ordered });
+      visit.end = visits.length;
+    }
+    for (const visit of visits.toReversed()) {
+      const below = visits.slice(visit.first, visit.end);
+      const on = visit.price + sum(below.map(({ chance, cost }) => chance * cost));
+      visit.cost = below.length ? Math.min(on, visit.stop) : visit.stop;
+    }
+    return visits[0].cost;
   }
 }

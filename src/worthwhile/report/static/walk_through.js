@@ -5,7 +5,14 @@ const OTHER = Object.freeze({}); // a value that did not occur in training
 const MAX_BUTTONS = 10; // a test with more values gets a drop-down list
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-const amount = (value) => value.toFixed(2).replace(/^-0\.00$/, "0.00").replace("-", "−");
+// Two decimals, or two significant digits of a small amount, as in Python.
+const amount = (value) => {
+  const size = Math.abs(value);
+  if (size < 5e-7) return "0.00";
+  let text = value.toFixed(2);
+  if (size < 0.0995) text = value.toFixed(1 - Math.floor(Math.log10(size))).replace(/(\.\d\d\d*?)0+$/, "$1");
+  return text.replace("-", "−");
+};
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 // An element with attributes and children (elements or strings).
@@ -119,7 +126,10 @@ class WalkThrough {
       const errors = `. The expected error cost of this answer is ${this.money(advice.errorCost)}.`;
       this.part("price").replaceChildren("The tests cost ", make("strong", {}, this.money(advice.spent)), errors);
       this.part("order").textContent = "";
-      this.part("why").textContent = "";
+      const { rejected } = advice;
+      this.part("why").textContent = rejected
+        ? `No further test pays: going on with ${this.name(rejected.test)} is expected to cost ${this.money(rejected.cost)} (tests and errors).`
+        : "";
       return;
     }
     this.part("question").textContent = this.name(advice.test);
@@ -137,12 +147,15 @@ class WalkThrough {
 
   orderNote() {
     const { advice, model } = this;
-    const names = (tests) => tests.map((test) => this.name(test)).join(", ");
     const notes = [];
-    if (advice.included.length) notes.push(`It requires ${names(advice.included)}; the price includes this.`);
     if (advice.commits.length) {
-      notes.push(`Its result is delayed, so all tests that may follow are ordered now: ${names(advice.commits)}.`);
+      const names = advice.commits.map((test) => this.name(test)).join(", ");
+      notes.push(`Its result is delayed, so all tests that may follow are ordered now: ${names}.`);
     } else if (advice.price > 0 && model.prices.delayed[advice.test]) notes.push("Its result is delayed.");
+    if (advice.order.length > 1) {
+      const items = [...model.prices.items(advice.order, advice.charged)].map(([test, price]) => `${this.name(test)} ${amount(price)}`);
+      notes.push(`The price includes ${items.join(", ")}.`);
+    }
     return notes.join(" ");
   }
 
@@ -150,7 +163,9 @@ class WalkThrough {
     const { stop, goOnCost } = this.advice;
     if (stop === null) return "";
     const now = `Expected cost of answering ${labelText(this.model.answers[stop.answer])} now: ${this.money(stop.cost)} (errors).`;
-    return goOnCost === null ? now : `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).`;
+    if (goOnCost === null) return now;
+    const more = goOnCost > stop.cost + 1e-9 * this.model.largest ? " The tree was not grown to minimise this cost." : "";
+    return `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).${more}`;
   }
 
   fields() {
@@ -189,13 +204,23 @@ class WalkThrough {
     this.part("shares").replaceChildren(...rows);
   }
 
+  // A row per result, and per test that was paid for without its result being asked for.
   showHistory(advices) {
-    const rows = this.results.map(([test, value], i) => {
-      const paid = advices[i + 1].spent - advices[i].spent;
-      const also = value === null || value === OTHER ? [] : advices[i].commits;
-      const what = this.name(test) + (also.length ? ` (including ${also.map((t) => this.name(t)).join(", ")})` : "");
-      const money = [paid, advices[i + 1].spent].map((sum) => make("td", {}, amount(sum)));
-      return make("tr", {}, make("th", { scope: "row" }, what), make("td", { class: "text" }, this.valueText(value)), ...money);
+    const { model } = this;
+    const asked = new Set(this.results.map(([test]) => test));
+    const paid = advices.at(-1).charged;
+    const before = new Set();
+    const lines = this.results.flatMap(([test, value], i) => {
+      const fresh = [...advices[i + 1].charged].filter((t) => !before.has(t) && paid.has(t) && !asked.has(t)).sort((a, b) => a - b);
+      advices[i + 1].charged.forEach((t) => before.add(t));
+      return [[test, this.valueText(value)], ...fresh.map((t) => [t, `ordered with ${this.name(test)}`])];
+    });
+    const prices = model.prices.items(lines.map(([test]) => test).filter((test) => paid.has(test)));
+    let spent = 0;
+    const rows = lines.map(([test, value]) => {
+      spent += prices.get(test) ?? 0;
+      const money = [prices.get(test) ?? 0, spent].map((sum) => make("td", {}, amount(sum)));
+      return make("tr", {}, make("th", { scope: "row" }, this.name(test)), make("td", { class: "text" }, value), ...money);
     });
     if (!rows.length) rows.push(make("tr", {}, make("td", { colspan: 4, class: "text" }, "No tests done yet.")));
     this.part("history").replaceChildren(...rows);

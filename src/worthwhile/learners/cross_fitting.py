@@ -1,0 +1,189 @@
+"""What a new case is expected to cost, and class probabilities that hold for new cases, by trees on other cases.
+
+The cases that a tree was grown from flatter it: their costs and class shares are too good. So the whole procedure is
+repeated on folds. Out of fold, the costs of the cases estimate the cost of a new case. The class probabilities of a
+node are shrunk towards those of its parent, by a strength that makes the classes of the held-out cases most likely
+(docs/design/expected-cost.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile.learners.folds import stratified_folds
+from worthwhile.learners.training import Training
+from worthwhile.tree.nodes import Nodes
+from worthwhile.tree.tree import ExpectedCost, Tree
+
+__all__ = [
+    "FoldTree",
+    "OutOfFold",
+    "assess",
+    "assessed_tree",
+    "fold_cases",
+    "fold_masks",
+    "n_used",
+    "shrunk_probabilities",
+]
+
+Floats = npt.NDArray[np.float64]
+
+N_FOLDS = 5
+# With many cases, one fold says enough: all five are used up to 2,500 cases, one from 10,000 on.
+ENOUGH_CASES = 10_000
+# Weight of the parent's probabilities, in cases. Small steps hardly change anything.
+STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+MIN_PROBABILITY = 1e-6  # a class that a fold never saw must not decide alone
+Z = 1.959963984540054  # 95 % of a normal distribution
+
+
+class FoldTree(NamedTuple):
+    """A tree grown from some of the cases, these cases, and cases that it has not seen."""
+
+    core: Any
+    kept: Training
+    held_out: Training
+
+
+class OutOfFold(NamedTuple):
+    """What the trees of the folds say about new cases."""
+
+    expected_cost: ExpectedCost
+    strength: float
+
+
+def fold_cases(training: Training) -> Iterator[tuple[Training, Training]]:
+    """Yield kept and held-out cases of each fold.
+
+    The folds do not depend on the order of the cases, and a case of weight 2 counts as two cases.
+    """
+    training = training.repeated()
+    for kept in fold_masks(training):
+        yield training.take(np.flatnonzero(kept)), training.take(np.flatnonzero(~kept))
+
+
+def fold_masks(training: Training) -> Iterator[npt.NDArray[np.bool_]]:
+    """Yield, for each fold, which cases are kept; of a large table, only for the first folds."""
+    n_folds = min(N_FOLDS, training.n_cases)
+    if n_folds > 1:
+        folds = stratified_folds(training.classes, n_folds, np.random.default_rng(0))
+        yield from (folds != fold for fold in range(n_used(training.n_cases, n_folds)))
+
+
+def n_used(n_cases: int, n_folds: int = N_FOLDS) -> int:
+    """Return how many of the folds are used.
+
+    Examples
+    --------
+    >>> [n_used(n) for n in (100, 2_500, 4_000, 10_000, 1_000_000)]
+    [5, 4, 3, 1, 1]
+    """
+    return min(n_folds, max(1, math.ceil(ENOUGH_CASES / n_cases)))
+
+
+def assess(trees: Iterable[FoldTree], least_cost: bool) -> OutOfFold | None:
+    """Return the expected cost of a new case and the strength of the shrinkage; None without trees."""
+    costs: list[Floats] = []
+    weights: list[Floats] = []
+    losses = np.zeros(len(STRENGTHS))
+    for core, kept, held_out in trees:
+        nodes, counts = Nodes.from_core(core), real_weights(core, kept)
+        own = _sample_weights(held_out)
+        for i, strength in enumerate(STRENGTHS):
+            routes = _route(core_with(nodes, shrunk_probabilities(nodes, counts, strength)), held_out, least_cost)
+            shares = routes[2][np.arange(held_out.n_cases), held_out.classes]
+            losses[i] -= own @ np.log(np.maximum(shares, MIN_PROBABILITY))
+        # The strength changes the answers of hardly any case: only of those that end in several leaves.
+        costs.append(routes[1] + held_out.bound_costs.error_costs[held_out.classes, routes[0]])
+        weights.append(own)
+    if not costs:
+        return None
+    # Of equally good strengths, the smallest; differences in the last digits do not count.
+    strength = STRENGTHS[int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])]
+    return OutOfFold(_expected_cost(np.concatenate(costs), np.concatenate(weights)), strength)
+
+
+def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None) -> Tree:
+    """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
+    counts = real_weights(tree._core_tree, training)
+    grown = tree.nodes.weights
+    nodes = replace(
+        tree.nodes,
+        weights=counts,
+        believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
+        probabilities=None if found is None else shrunk_probabilities(tree.nodes, counts, found.strength),
+    )
+    return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def real_weights(core: Any, training: Training) -> Floats:
+    """Return the class weights of the real cases at every node: neither soft labels nor weights by error costs."""
+    counts: Floats = core.recounted(training.table, training.classes, training.sample_weights)
+    return counts
+
+
+def shrunk_probabilities(nodes: Nodes, weights: Floats, strength: float) -> Floats:
+    """Return the class probabilities of every node, shrunk towards those of its parent.
+
+    Examples
+    --------
+    A leaf with 3 cases of one class below a root with 3 of each.
+
+    >>> import worthwhile as ww
+    >>> nodes = ww.DTMCClassifier(cross_fit=False).fit([[0]] * 3 + [[1]] * 3, [0] * 3 + [1] * 3).tree_.nodes
+    >>> shrunk_probabilities(nodes, nodes.weights, 3.0).tolist()
+    [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]
+    """
+    total = weights.sum(axis=1)
+    found = np.empty_like(weights)
+    found[0] = weights[0] / total[0] if total[0] > 0 else 1.0 / weights.shape[1]
+    todo = np.array([0])
+    while len(todo):  # one level after the other: the children of all its nodes at once
+        inner = todo[nodes.n_children[todo] > 0]
+        parent = np.repeat(inner, nodes.n_children[inner])
+        first = np.repeat(np.cumsum(nodes.n_children[inner]) - nodes.n_children[inner], nodes.n_children[inner])
+        child = nodes.first_child[parent] + np.arange(len(parent)) - first
+        found[child] = (weights[child] + strength * found[parent]) / (total[child] + strength)[:, None]
+        todo = child
+    return found
+
+
+def core_with(nodes: Nodes, probabilities: Floats) -> Any:
+    """Return the core's tree with these class probabilities."""
+    return replace(nodes, probabilities=probabilities).to_core()
+
+
+def _route(core: Any, cases: Training, least_cost: bool) -> tuple[Any, Any, Any]:
+    costs = cases.bound_costs
+    answers, prices, shares, _ = _core.route(
+        core,
+        cases.table,
+        costs.core_pricing,
+        costs.core_errors,
+        least_cost=least_cost,
+        answers=True,
+        prices=True,
+        shares=True,
+    )
+    return answers, prices, shares
+
+
+def _sample_weights(cases: Training) -> Floats:
+    return np.ones(cases.n_cases) if cases.sample_weights is None else cases.sample_weights
+
+
+def _expected_cost(costs: Floats, weights: Floats) -> ExpectedCost:
+    """Return the mean with its 95 % interval."""
+    total = weights.sum()
+    mean = float(weights @ costs / total)
+    n = total**2 / (weights @ weights)  # as many cases of equal weight would say as much
+    variance = float(weights @ (costs - mean) ** 2 / total) * n / max(n - 1, 1)
+    half = Z * math.sqrt(variance / n)
+    return ExpectedCost(mean, mean - half, mean + half)
