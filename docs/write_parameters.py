@@ -283,6 +283,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
 SOFT_LABEL_WEIGHT = ("float", "Share of soft labels in the labels that the tree was grown from.")
 
 # Attributes beside those of all learners: class -> names -> (type, description).
+INTERVAL = ("(float, float)", "The 95 % confidence interval of `expected_cost_`.")
 ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "C45CSClassifier": {
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
@@ -325,6 +326,11 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
     },
     "BudgetForestClassifier": {
+        "expected_cost_": (
+            "float",
+            "What a new case is expected to cost, tests and errors together, measured on the validation cases.",
+        ),
+        "expected_cost_interval_": INTERVAL,
         "trees_": ("list of Tree", "The trees that are consulted, in this order."),
         "empty_": (
             "bool",
@@ -357,7 +363,7 @@ TREE = {
         "float",
         "What a new case is expected to cost, tests and errors together, measured out of fold.",
     ),
-    "expected_cost_interval_": ("(float, float)", "The 95 % confidence interval of `expected_cost_`."),
+    "expected_cost_interval_": INTERVAL,
     "leaf_limit_": (
         "LeafLimit or None",
         """With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,

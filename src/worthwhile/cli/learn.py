@@ -348,19 +348,17 @@ def _case_names(problem: TrainingData, split: _Split, ids: tuple[str, list[str]]
 
 def _identifiers(problem: TrainingData, source: TableFile, dropped: list[str]) -> tuple[str, list[str]] | None:
     """Return the first column, dropped or not, that identifies the cases: values that are all distinct."""
+    import numpy as np
+
     from worthwhile.table.columns import Factor
 
     table = problem.table
-    rows = slice(None) if table.rows is None else table.rows
+    rows = np.arange(table.n_cases) if table.rows is None else table.rows
     left_out = source.read(only=dropped, nominal=dropped).columns if dropped else {}
     possible = {name: column[rows] for name, column in left_out.items()}
     possible |= {name: table.columns[name] for name in table.identifiers()}
     for name, column in possible.items():
-        if (
-            isinstance(column, Factor)
-            and (column.codes >= 0).all()
-            and len(set(column.codes.tolist())) == table.n_cases
-        ):
+        if isinstance(column, Factor) and len(set(column.codes[column.codes >= 0].tolist())) == table.n_cases:
             return name, [column.categories[code] for code in column.codes]
     return None
 

@@ -35,7 +35,7 @@ from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import Reader, costs_to_json, plain
+from worthwhile.tree.json_format import ExpectedCost, Reader, costs_to_json, plain
 from worthwhile.tree.run import Fetch, Outcome
 
 __all__ = ["MODEL_FORMAT", "MODEL_VERSION", "CostSensitiveClassifier"]
@@ -97,6 +97,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _assess(self, training: Training) -> None:
         """Find out what new cases are expected to cost."""
+
+    @abstractmethod
+    def _expected_cost(self) -> ExpectedCost | None:
+        """Return what `_assess` found; None if nothing is known of new cases."""
 
     @abstractmethod
     def _forget(self) -> None:
@@ -224,6 +228,24 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             validate_data(self, X, reset=reset, skip_check_array=True)
 
     # ---- answers and costs
+
+    @property
+    def expected_cost_(self) -> float:
+        """What a new case is expected to cost, tests and errors together: measured on cases not used to learn."""
+        return self._known_expected_cost().mean
+
+    @property
+    def expected_cost_interval_(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `expected_cost_`."""
+        _, low, high = self._known_expected_cost()
+        return low, high
+
+    def _known_expected_cost(self) -> ExpectedCost:
+        found = self._expected_cost()
+        if found is None:
+            why = "no cases were held out (cross_fit=False, validation=None, a single case), or the file is an old one"
+            raise AttributeError(f"the expected cost of this {type(self).__name__} is unknown: {why}")
+        return found
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the answer for each case."""

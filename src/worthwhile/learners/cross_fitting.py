@@ -27,6 +27,7 @@ __all__ = [
     "OutOfFold",
     "assess",
     "assessed_tree",
+    "expected_cost_of",
     "fold_cases",
     "fold_masks",
     "n_used",
@@ -107,7 +108,7 @@ def assess(trees: Iterable[FoldTree], least_cost: bool) -> OutOfFold | None:
         return None
     # Of equally good strengths, the smallest; differences in the last digits do not count.
     strength = STRENGTHS[int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])]
-    return OutOfFold(_expected_cost(np.concatenate(costs), np.concatenate(weights)), strength)
+    return OutOfFold(expected_cost_of(np.concatenate(costs), np.concatenate(weights)), strength)
 
 
 def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None) -> Tree:
@@ -179,8 +180,15 @@ def _sample_weights(cases: Training) -> Floats:
     return np.ones(cases.n_cases) if cases.sample_weights is None else cases.sample_weights
 
 
-def _expected_cost(costs: Floats, weights: Floats) -> ExpectedCost:
-    """Return the mean with its 95 % interval."""
+def expected_cost_of(costs: Floats, weights: Floats | None = None) -> ExpectedCost:
+    """Return the mean of the costs of cases with its 95 % interval.
+
+    Examples
+    --------
+    >>> expected_cost_of(np.array([1.0, 2.0, 3.0, 2.0]))
+    ExpectedCost(mean=2.0, low=1.19985..., high=2.80014...)
+    """
+    weights = np.ones(len(costs)) if weights is None else weights
     total = weights.sum()
     mean = float(weights @ costs / total)
     n = total**2 / (weights @ weights)  # as many cases of equal weight would say as much

@@ -44,24 +44,10 @@ class TreeClassifier(CostSensitiveClassifier):
             learner._learn(kept)
             yield FoldTree(learner.tree_._core_tree, kept, held_out)
 
-    @property
-    def expected_cost_(self) -> float:
-        """What a new case is expected to cost, measured out of fold."""
-        return self._expected_cost().mean
-
-    @property
-    def expected_cost_interval_(self) -> tuple[float, float]:
-        """The 95 % confidence interval of `expected_cost_`."""
-        _, low, high = self._expected_cost()
-        return low, high
-
-    def _expected_cost(self) -> ExpectedCost:
+    def _expected_cost(self) -> ExpectedCost | None:
         check_is_fitted(self)
-        tree: Tree | None = self.__dict__.get("tree_")
-        if tree is None or tree.expected_cost is None:
-            why = "was fitted with cross_fit=False or to a single case, or its tree is not grown yet (lazy=True)"
-            raise AttributeError(f"the expected cost is unknown: this {type(self).__name__} {why}")
-        return tree.expected_cost
+        tree: Tree | None = self.__dict__.get("tree_")  # a lazy learner may not have grown it yet
+        return None if tree is None else tree.expected_cost
 
     def _forget(self) -> None:
         self.__dict__.pop("tree_", None)

@@ -28,6 +28,7 @@ __all__ = [
     "costs_from_json",
     "costs_to_json",
     "parse_context",
+    "parse_expected_cost",
     "parse_nodes",
     "parse_tree",
     "plain",
@@ -215,18 +216,19 @@ def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str, ExpectedCost |
     answer = reader.take("answer", str, "majority")
     if answer not in ("majority", "least-cost"):
         raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
-    expected_cost = _parse_expected_cost(reader.take("expected_cost", list, None))
+    expected_cost = parse_expected_cost(reader.take("expected_cost", list, None))
     context = parse_context(reader)
     nodes = parse_nodes(context, reader.take("nodes", list))
     reader.finish()
     return nodes, context, answer, expected_cost
 
 
-def _parse_expected_cost(content: list[Any] | None) -> ExpectedCost | None:
+def parse_expected_cost(content: list[Any] | None) -> ExpectedCost | None:
+    """Check and return the expected cost of a tree or a forest; None if it is unknown."""
     if content is None:
         return None
     if len(content) != 3 or not all(map(is_finite, content)) or not content[1] <= content[0] <= content[2]:
-        raise ValueError(f"'expected_cost' of the tree must be [mean, low, high], got {_short(content)}")
+        raise ValueError(f"'expected_cost' must be [mean, low, high], got {_short(content)}")
     return ExpectedCost(*map(float, content))
 
 

@@ -8,6 +8,8 @@ docs/design/forests.md gives the details.
 from __future__ import annotations
 
 import copy
+import math
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -19,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from worthwhile import _core
 from worthwhile.learners.base import CostSensitiveClassifier
+from worthwhile.learners.cross_fitting import expected_cost_of
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_share
 from worthwhile.learners.forest.advice import Consultation
@@ -28,7 +31,7 @@ from worthwhile.learners.forest.part_files import files_of
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
-from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes
+from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes, likeliest_temperature
 from worthwhile.learners.parameters import Adaptive, Answer, Cuts, Impurity, Sampling, Splits, TestChoice
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
@@ -37,7 +40,7 @@ from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import MAX_DEPTH, Reader, is_finite
+from worthwhile.tree.json_format import MAX_DEPTH, ExpectedCost, Reader, is_finite, parse_expected_cost
 from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import forest_table
@@ -143,6 +146,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     Attributes
     ----------
+    expected_cost_ : float
+        What a new case is expected to cost, tests and errors together, measured on the validation cases.
+    expected_cost_interval_ : (float, float)
+        The 95 % confidence interval of `expected_cost_`.
     trees_ : list of Tree
         The trees that are consulted, in this order.
     empty_ : bool
@@ -269,12 +276,25 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._forget()
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
+        self._expected: ExpectedCost | None = None
+        self._temperature = 1.0
         self._least_cost = self.answer == LEAST_COST
         if self.answer is None:  # weights by error costs change the votes already
             self._least_cost = self.weighting is None and not self.problem_.bound_costs.has_uniform_errors()
 
     def _assess(self, training: Training) -> None:
-        pass
+        """Measure what the chosen trees cost on the validation cases; without any, nothing is known of new cases."""
+        cases = self.__dict__.pop("_validation_cases")
+        if self.validation is not None:
+            votes, _ = self._vote(cases.table, len(cases.truth), None)
+            costs = votes.prices + cases.costs[np.arange(len(cases.truth)), votes.answers()]
+            if not self._least_cost:  # there, probabilities decide about the answers
+                self._temperature = likeliest_temperature(votes.shares(), cases.truth, cases.weights)
+            self._expected = expected_cost_of(costs, cases.weights)
+
+    def _expected_cost(self) -> ExpectedCost | None:
+        check_is_fitted(self, "trees_")
+        return self._expected
 
     def _learn(self, training: Training) -> None:
         self._begin(self.budget)
@@ -284,6 +304,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         cases, rows = self._timely(training, rng).repeated_rows()  # cases are drawn at random
         self._class_weights = training.class_weights()
         growing, validation = self._divide(cases, rows, rng)
+        self._validation_cases = validation
         task = shared_task(growing, self._options(), seed)
         self._grow_forests(values, task, validation, deadline)
         self._choose(self.budget)
@@ -398,7 +419,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return ForestValidator(costs, rule, validation, self._adaptive, self._limit, self._n_threads())
 
     def _rule(self) -> AnswerRule:
-        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost)
+        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost, self._temperature)
 
     def _trees(
         self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None, monitor: GrowthMonitor
@@ -488,6 +509,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             grown = f"the trees were grown within a budget of {self._limit}"
             raise ValueError(f"budget={budget!r} requires refitting: {grown}")
         other._choose(float(budget))
+        other._expected = None  # it was measured with the other budget
         return other
 
     def budget_curve(self, X: Any, y: Any) -> list[BudgetRecord]:
@@ -640,6 +662,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "sampling": self.sampling_,
             "answer": LEAST_COST if self._least_cost else "majority",
             "stopped": self.stopped_,
+            "temperature": self._temperature,
+            "expected_cost": None if self._expected is None else list(self._expected),
         }
 
     def _restore(self, reader: Reader, version: int) -> ProblemContext:
@@ -652,6 +676,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
         self._least_cost = reader.take("answer", str, "majority") == LEAST_COST  # older files do not say
+        self._temperature = float(reader.take("temperature", numbers.Real, 1.0))
+        if not 0 < self._temperature < math.inf:
+            raise ValueError(f"'temperature' of the model must be a number above 0, got {self._temperature:g}")
+        self._expected = parse_expected_cost(reader.take("expected_cost", (list, type(None)), None))
         chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
         forest, record = chosen.take("forest", int), chosen.take("record", int)
         chosen.finish()

@@ -29,6 +29,8 @@ Bools = npt.NDArray[np.bool_]
 Stages = npt.NDArray[np.intp]
 # From a rate at which no tree is consulted down to one at which prices hardly count, in steps of 25 %.
 STEP, ABOVE, BELOW = 1.25, 4, 70
+TEMPERATURES = (1.0, 0.5, 0.7, 1.4, 2.0, 2.8, 4.0, 5.7, 8.0, 11.3, 16.0)
+MIN_LIKELIHOOD = 1e-6  # a single sure error should not decide
 POOLED_VOTE = 0.5  # less than one vote, so that it does not change the winner
 # Trees that the class shares of the training cases count as, with least-cost answers. On bupa, heart and pima, with
 # errors that differ by a factor of 5 or 30 and 5 to 40 trees, errors cost 15.4 per case with 0, 11.5 with 1 or 2 and
@@ -71,10 +73,11 @@ class AnswerRule:
     error_costs: Floats  # [truth][answer]
     class_shares: Floats  # of the training cases
     least_cost: bool
+    temperature: float = 1.0  # of the probabilities of majority votes: above 1 they are less sure
 
     @classmethod
-    def of(cls, costs: BoundCosts, class_weights: Floats, least_cost: bool) -> AnswerRule:
-        return cls(costs.error_costs, class_weights / class_weights.sum(), least_cost)
+    def of(cls, costs: BoundCosts, class_weights: Floats, least_cost: bool, temperature: float = 1.0) -> AnswerRule:
+        return cls(costs.error_costs, class_weights / class_weights.sum(), least_cost, temperature)
 
     @property
     def default(self) -> int:
@@ -195,10 +198,47 @@ class Votes:
         shares[behind, first], shares[behind, second] = shares[behind, second], shares[behind, first]
         still = behind[shares[behind].argmax(axis=1) != first]  # equal shares
         shares[still, leaders[still]] = np.nextafter(shares[still].max(axis=1), 2.0)
-        return shares
+        return at_temperature(shares, self.rule.temperature)
 
     def _smoothed(self) -> Floats:
         return self.counts + PRIOR_TREES * self.rule.class_shares
+
+
+def at_temperature(shares: Floats, temperature: float) -> Floats:
+    """Return class shares that are less sure the higher the temperature is; the order of the classes stays.
+
+    Examples
+    --------
+    >>> at_temperature(np.array([[0.8, 0.2]]), 2.0).round(3).tolist()
+    [[0.667, 0.333]]
+    """
+    if temperature == 1:
+        return shares
+    found = shares ** (1 / temperature)
+    cooled: Floats = found / found.sum(axis=1, keepdims=True)
+    return cooled
+
+
+def likeliest_temperature(
+    shares: Floats, truth: npt.NDArray[np.intp], weights: Floats | None, temperatures: Sequence[float] = TEMPERATURES
+) -> float:
+    """Return the temperature at which the true classes are most likely; of equals the first.
+
+    Examples
+    --------
+    Half of the answers are wrong, so that even a share of 0.8 is too sure.
+
+    >>> likeliest_temperature(np.array([[0.8, 0.2]] * 4), np.array([0, 0, 1, 1]), None)
+    16.0
+    """
+    known = np.flatnonzero(truth >= 0)  # a class that no training case has says nothing
+    own = None if weights is None else weights[known]
+
+    def loss(temperature: float) -> float:
+        likely = at_temperature(shares[known], temperature)[np.arange(len(known)), truth[known]]
+        return -float(np.average(np.log(np.maximum(likely, MIN_LIKELIHOOD)), weights=own))
+
+    return min(temperatures, key=loss) if len(known) else 1.0
 
 
 @dataclass(frozen=True, eq=False)
