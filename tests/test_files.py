@@ -141,6 +141,15 @@ def test_numbers_and_plain_names_are_no_formulas(cell):
         warn_of_formulas(Path("a.csv"), f"{cell},b\nb,{cell}\n")
 
 
+@pytest.mark.parametrize("cell", ["-5,5", "+1.234,5", "-,5"])
+def test_numbers_with_decimal_commas_are_no_formulas(cell):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_formulas(Path("a.csv"), f"{cell};b\nb;{cell}\n", ";")
+    with pytest.warns(UserWarning, match="is a formula"):
+        warn_of_formulas(Path("a.csv"), f"b;{cell}+cmd\n", ";")
+
+
 def test_encodings_are_guessed_across_blocks():
     text = "Größe;Käse\n" * 9
     for encoding, found in (

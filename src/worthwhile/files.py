@@ -165,7 +165,7 @@ def warn_of_formulas(path: Path | None, text: str, delimiter: str = ",") -> None
     a.csv: the cell '=1+2' is a formula for spreadsheet programs; import the columns as text
     """
     end = f'"?(?:{re.escape(delimiter)}|$)'
-    number = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+    number = r"(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
     sign = rf"[+-](?!(?:{number}|inf|nan|[-+. ]*){end})"
     found = re.search(
         rf'(?:^|{re.escape(delimiter)})"?((?:[=@\r]|{sign})[^{re.escape(delimiter)}\n]*)', text, re.MULTILINE

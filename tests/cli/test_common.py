@@ -103,10 +103,12 @@ def test_names_do_not_control_the_terminal(capsys):
     say = Printer(quiet=False)
     say(NASTY, wrap=False)
     say.table([NASTY], [[NASTY]])
+    say.listing([NASTY, "use"], [[NASTY, "yes"]], flexible=["use"])
+    say.warn(NASTY)
     terminal(stderr=True).print(NASTY)
     out, err = capsys.readouterr()
-    assert out.count(SHOWN) == 3
-    assert err == SHOWN + "\n"
+    assert out.count(SHOWN) == 5
+    assert err == f"worthwhile: {SHOWN}\n{SHOWN}\n"
     assert cli.run(["show", NASTY]) == 2
     assert SHOWN in capsys.readouterr().err
 

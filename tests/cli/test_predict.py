@@ -83,6 +83,13 @@ def test_standard_output_gets_the_bytes_of_the_file_whatever_the_locale(desk, mo
 
 
 @pytest.mark.usefixtures("desk")
+def test_standard_output_is_utf8_also_for_cases_in_another_encoding(capsysbinary):
+    Path("new.csv").write_bytes("job;age;Größe\nmanual;20;1,5\n".encode("cp1252"))
+    assert cli.run(["predict", "model.json", "new.csv", "-o", "-"]) == 0
+    assert capsysbinary.readouterr().out.startswith("job;age;Größe;answer;".encode())
+
+
+@pytest.mark.usefixtures("desk")
 def test_cells_that_are_formulas_are_warned_of_and_kept(capsys):
     write("new.csv", "job,age,note\nmanual,20,=cmd\n")
     assert cli.run(["predict", "model.json", "new.csv", "-q", "-o", "a.csv"]) == 0

@@ -12,7 +12,7 @@ import pytest
 
 import worthwhile as ww
 from all_learners import LEARNERS, make
-from worthwhile.table.columns import Columns, Factor, read_columns, value_text
+from worthwhile.table.columns import Columns, Factor, arrow_column, read_columns, value_text
 from worthwhile.table.targets import read_weights
 
 N = 90
@@ -446,13 +446,24 @@ def packed(values):
 def test_the_core_gets_aligned_arrays_only():
     X, y = np.array([[1.0, 2], [3, 4], [5, 6], [7, 8]] * 3), [0, 1, 1, 0] * 3
     records = np.zeros(12, dtype=[("flag", "u1"), ("x", "f8")])
-    for given in (packed(X), records["x"].reshape(12, 1), pd.DataFrame({"a": packed(X[:, 0]), "b": packed(X[:, 1])})):
+    for given in (
+        packed(X),
+        records["x"].reshape(12, 1),
+        pd.DataFrame({"a": packed(X[:, 0]), "b": packed(X[:, 1])}),
+    ):
         assert all(array.flags.aligned for array in read_columns(given).arrays)
     clf = ww.DTMCClassifier(min_cases=1).fit(packed(X), y, sample_weight=packed(np.arange(1.0, 13)))
     assert read_weights(packed(np.arange(1.0, 13)), 12).flags.aligned
     assert clf._context.checked_case_prices(packed(X), 12).flags.aligned
     assert clf.predict(packed(X)).tolist() == clf.predict(X).tolist()
     assert clf.test_costs(X, case_prices=packed(X)).tolist() == clf.test_costs(X, case_prices=X).tolist()
+
+
+def test_columns_of_pyarrow_are_aligned():
+    pa = pytest.importorskip("pyarrow")
+    column = pa.Array.from_buffers(pa.float64(), 12, [None, pa.py_buffer(b"x" + bytes(96)).slice(1)])
+    assert arrow_column(column).flags.aligned
+    assert read_columns(pa.table({"a": column})).arrays[0].flags.aligned
 
 
 def test_models_show_dates_as_dates(tmp_path):
