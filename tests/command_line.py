@@ -34,7 +34,7 @@ def run_joined(capsys, *arguments):
 def start(*arguments, **environment):
     """Start a command in another process."""
     return subprocess.Popen(
-        [sys.executable, "-c", "from worthwhile.cli import main; main()", *map(str, arguments)],
+        [sys.executable, "-c", "from worthwhile.__main__ import main; main()", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

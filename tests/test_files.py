@@ -1,11 +1,22 @@
 """Reading and writing files: what fails is named, and a failed write leaves the old file."""
 
 import os
+import subprocess
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
-from worthwhile.files import guess_encoding, make_folder, read_text, write_file, write_text
+from worthwhile.files import (
+    guess_encoding,
+    make_folder,
+    open_stream,
+    read_text,
+    warn_of_formulas,
+    write_file,
+    write_text,
+)
 
 
 def test_text_is_written_and_read_as_utf8(tmp_path):
@@ -75,6 +86,68 @@ def test_folders_are_created_with_their_parents(tmp_path):
         make_folder(tmp_path / "file")
     with pytest.raises(ValueError, match="cannot create the folder: Not a directory"):
         make_folder(tmp_path / "file" / "below")
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    for mode in (0o600, 0o664):
+        path.chmod(mode)
+        write_text(path, "new")
+        assert path.stat().st_mode & 0o777 == mode
+    write_text(tmp_path / "b.txt", "new")
+    assert (tmp_path / "b.txt").stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask():
+    old = os.umask(0)
+    os.umask(old)
+    return old
+
+
+def test_standard_output_is_written_to_and_not_replaced(tmp_path):
+    program = (
+        "from pathlib import Path\nfrom worthwhile.files import write_text\nprint('first')\n"
+        "write_text(Path('/dev/stdout'), 'second\\n')\nwrite_text(Path('link'), 'third\\n')"
+    )
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    out = tmp_path / "out.txt"
+    out.write_text("before\n")
+    inode = out.stat().st_ino
+    with open(out, "a") as file:
+        subprocess.run([sys.executable, "-c", program], stdout=file, check=True, cwd=tmp_path)
+    assert out.read_text() == "before\nfirst\nsecond\nthird\n"
+    assert out.stat().st_ino == inode
+    assert open_stream(tmp_path / "nowhere") is None
+
+
+def test_text_that_utf8_lacks_is_named_with_the_file(tmp_path):
+    with pytest.raises(ValueError, match=r"a\.txt: '\\ud800' cannot be written as UTF-8"):
+        write_text(tmp_path / "a.txt", "a\ud800")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("cell", ["=1", "@x", "+a", "-5+cmd|x", '"=1+2"', "--1+a"])
+def test_formulas_are_warned_of(cell):
+    for text in (f"{cell},b\n", f"a,{cell}\n"):
+        with pytest.warns(UserWarning, match=r"a\.csv: the cell .* is a formula for spreadsheet programs"):
+            warn_of_formulas(Path("a.csv"), text)
+
+
+@pytest.mark.parametrize("cell", ["-5", "+.5", "-1.5e-3", "-", "--", "a=b", "a-b", "", "-inf", '"a, -5"'])
+def test_numbers_and_plain_names_are_no_formulas(cell):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_formulas(Path("a.csv"), f"{cell},b\nb,{cell}\n")
+
+
+@pytest.mark.parametrize("cell", ["-5,5", "+1.234,5", "-,5"])
+def test_numbers_with_decimal_commas_are_no_formulas(cell):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_formulas(Path("a.csv"), f"{cell};b\nb;{cell}\n", ";")
+    with pytest.warns(UserWarning, match="is a formula"):
+        warn_of_formulas(Path("a.csv"), f"b;{cell}+cmd\n", ";")
 
 
 def test_encodings_are_guessed_across_blocks():

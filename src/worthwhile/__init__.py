@@ -10,7 +10,8 @@ The public names are imported when they are first used, so that ``import worthwh
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # not from typing, which takes as long to import as all the rest: Ctrl-C is handled only after it
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,8 @@ _MODULES = ("datasets", "displays", "evaluation", "metrics", "report")
 __all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604 - all of them are strings
 
 if TYPE_CHECKING:  # the same again, for type checkers and editors
+    from typing import Any
+
     from worthwhile import datasets as datasets
     from worthwhile import displays as displays
     from worthwhile import evaluation as evaluation

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from importlib.metadata import entry_points
 
 import pytest
 import typer
@@ -128,3 +129,62 @@ def test_commands_take_a_seed_if_something_is_random():
         "reproduce",
     }
     assert [words for words, options in found.items() if "--quiet" not in options] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("74.5 GiB"), "not enough memory: 74.5 GiB; use fewer cases"),
+        (MemoryError(), "not enough memory; use fewer cases"),
+        (RecursionError("maximum recursion depth exceeded"), "the input is nested too deeply"),
+        (OverflowError("int too large"), "unexpected OverflowError: int too large; set WORTHWHILE_TRACEBACK=1"),
+        (KeyError("x"), "unexpected KeyError: 'x'; set WORTHWHILE_TRACEBACK=1"),
+        (OSError(), "OSError"),
+    ],
+)
+def test_any_error_is_one_line_and_code_2(capsys, monkeypatch, error, words):
+    def fail(**_):
+        raise error
+
+    monkeypatch.delenv("WORTHWHILE_TRACEBACK", raising=False)
+    monkeypatch.setattr(cli, "app", fail)
+    code, out, err = run(capsys, "demo")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"worthwhile: {words}")
+    assert err.count("\n") == 1
+    if not isinstance(error, OSError):
+        monkeypatch.setenv("WORTHWHILE_TRACEBACK", "1")
+        with pytest.raises(type(error)):
+            cli.run(["demo"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [("KeyboardInterrupt", 130, "stopped"), ("MemoryError", 2, "cannot start: MemoryError")],
+)
+def test_what_happens_during_imports_is_one_line(fault, code, words):
+    program = (
+        "import sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name == 'typer': raise {fault}\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from worthwhile.__main__ import main\n"
+        "main()"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (code, "", f"worthwhile: {words}\n")
+
+
+def test_the_command_is_the_module_that_guards_its_imports():
+    (entry,) = entry_points(group="console_scripts", name="worthwhile")
+    assert entry.value == "worthwhile.__main__:main"
+
+
+def test_warnings_are_one_line_without_control_characters():
+    program = (
+        "import warnings\nfrom worthwhile import cli\n"
+        "cli.run = lambda _: warnings.warn('the column \\x1b[2J\\nage') or 0\ncli.main()"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stderr == "worthwhile: warning: the column \\u001b[2J age\n"

@@ -1,6 +1,7 @@
 """What commands share: printing, checks of outputs, models, clusters."""
 
 import contextlib
+import io
 import json
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from command_line import fails, learn_desk, run, write
 from small_experiments import experiment
 from worthwhile import cli, experiments
-from worthwhile.cli.common import Printer
+from worthwhile.cli.common import Printer, terminal
 
 
 def test_strings_that_look_like_markup_are_shown_as_they_are(capsys):
@@ -92,3 +93,37 @@ def test_values_that_the_model_does_not_know_are_mentioned(desk, capsys, command
 def test_the_report_bears_the_title_of_the_price_list(desk):
     assert learn_desk("-o", "m.json", "--report", "report.html", "-q") == 0
     assert "<title>Credit desk</title>" in (desk / "report.html").read_text()
+
+
+NASTY = "\x1b[2J\x9b\u202eage :smile: [red]"
+SHOWN = "\\u001b[2J\\u009b\\u202eage :smile: [red]"
+
+
+def test_names_do_not_control_the_terminal(capsys):
+    say = Printer(quiet=False)
+    say(NASTY, wrap=False)
+    say.table([NASTY], [[NASTY]])
+    say.listing([NASTY, "use"], [[NASTY, "yes"]], flexible=["use"])
+    say.warn(NASTY)
+    terminal(stderr=True).print(NASTY)
+    out, err = capsys.readouterr()
+    assert out.count(SHOWN) == 5
+    assert err == f"worthwhile: {SHOWN}\n{SHOWN}\n"
+    assert cli.run(["show", NASTY]) == 2
+    assert SHOWN in capsys.readouterr().err
+
+
+def test_a_model_with_control_characters_in_its_names(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nodes = [{"test": NASTY, "threshold": 1, "children": [1, 2]}, {"answer": "a"}, {"answer": NASTY}]
+    columns = [{"name": NASTY, "kind": "numeric"}]
+    tree = {"format": "worthwhile-tree", "version": 1, "classes": ["a", NASTY], "columns": columns, "nodes": nodes}
+    write("tree.json", json.dumps(tree))
+    for command in (["show"], ["show", "--format", "rules"], ["show", "--format", "json"], ["next"], ["next", "-q"]):
+        monkeypatch.setattr("sys.stdin", io.StringIO("5\n\n"))
+        assert cli.run([command[0], "tree.json", *command[1:]]) == 0
+        out, err = capsys.readouterr()
+        assert "age :smile: [red]" in out
+        assert not set(out + err) & {"\x1b", "\x9b", "\u202e"}
+        if "json" in command:
+            assert json.loads(out)["classes"] == ["a", NASTY]

@@ -5,6 +5,8 @@ import pytest
 import worthwhile as ww
 from command_line import run_joined as run
 from command_line import write, write_table
+from worthwhile.cli.costs import _starter
+from worthwhile.costs import files
 
 
 def test_a_starter_price_list_is_a_price_list(capsys, folder, tmp_path):
@@ -77,6 +79,14 @@ def test_costs_check(capsys, folder, tmp_path):
     code, out, _ = run(capsys, "costs", "check", tmp_path / "few.toml")
     assert (code, out) == (0, "Costs(1 test for 1 together, errors 5)")
     assert run(capsys, "costs", "check", tmp_path / "few.toml", "--target", "y")[0] == 2
+
+
+def test_a_starter_for_many_classes_is_written_in_one_pass(monkeypatch):
+    written = []
+    monkeypatch.setattr(files, "_toml_key", lambda name: written.append(name) or name)
+    text = _starter("t", ["age", "sex"], [f"c{i}" for i in range(300)])
+    assert "errors = 20.0" in text
+    assert len(written) < 300
 
 
 @pytest.mark.usefixtures("good_files")

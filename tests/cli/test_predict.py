@@ -1,12 +1,15 @@
 """`worthwhile predict`."""
 
 import gzip
+import io
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import worthwhile as ww
-from command_line import fails, read_rows, write_table
+from command_line import fails, read_rows, write, write_table
 from command_line import run_joined as run
 from worthwhile import cli
 
@@ -67,3 +70,28 @@ def test_a_file_that_has_answers_already(capsys):
     assert fails(capsys, "predict", "model.json", "a.csv", "-o", "b.csv") == (
         "a.csv: already has a column 'answer'; rename or remove it"
     )
+
+
+@pytest.mark.parametrize("out", ["-", "/dev/stdout"])
+def test_standard_output_gets_the_bytes_of_the_file_whatever_the_locale(desk, monkeypatch, out):
+    (desk / "new.csv").write_text("job,age,café ☕\nmanual,20,é\n", encoding="utf-8")
+    assert cli.run(["predict", "model.json", "new.csv", "-q", "-o", "a.csv"]) == 0
+    found = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(found, encoding="ascii", errors="replace"))
+    assert cli.run(["predict", "model.json", "new.csv", "-o", out]) == 0
+    assert found.getvalue() == (desk / "a.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("desk")
+def test_standard_output_is_utf8_also_for_cases_in_another_encoding(capsysbinary):
+    Path("new.csv").write_bytes("job;age;Größe\nmanual;20;1,5\n".encode("cp1252"))
+    assert cli.run(["predict", "model.json", "new.csv", "-o", "-"]) == 0
+    assert capsysbinary.readouterr().out.startswith("job;age;Größe;answer;".encode())
+
+
+@pytest.mark.usefixtures("desk")
+def test_cells_that_are_formulas_are_warned_of_and_kept(capsys):
+    write("new.csv", "job,age,note\nmanual,20,=cmd\n")
+    assert cli.run(["predict", "model.json", "new.csv", "-q", "-o", "a.csv"]) == 0
+    assert capsys.readouterr().err.startswith("worthwhile: warning: a.csv: the cell '=cmd' is a formula")
+    assert read_rows(Path("a.csv"))[0]["note"] == "=cmd"

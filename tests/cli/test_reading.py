@@ -4,12 +4,17 @@ import gzip
 import math
 import random
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import worthwhile as ww
 from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, write
+from counting import CountedName, counted
 from worthwhile import cli
+from worthwhile.cli import reading
+from worthwhile.table.schema import Schema
+from worthwhile.tree.context import ProblemContext
 
 
 def learn(capsys, data, *options, target="class", costs="costs.toml"):
@@ -266,3 +271,12 @@ def test_the_whole_way_on_parquet(capsys, folder, tmp_path):
         assert found["class_share"].to_list() == [float(row["class_share"]) for row in rows]
         assert math.isclose(found["price_paid"].sum(), sum(float(row["price_paid"]) for row in rows))
     assert run(capsys, "evaluate", tmp_path / "p.json", tmp_path / "heart.parquet")[0] == 0
+
+
+def test_the_columns_of_a_model_are_found_in_one_pass(monkeypatch):
+    context = ProblemContext.of(Schema(tuple(map(str, counted(500))), (None,) * 500), ["a", "b"], None)
+    monkeypatch.setattr(reading, "context_of", lambda _: context)
+    monkeypatch.setattr(reading, "tests_of", lambda _: counted(500))
+    source = SimpleNamespace(names=counted(500), path="a.csv", read=lambda **chosen: chosen)
+    assert len(reading.read_cases(None, source)["only"]) == 500
+    assert CountedName.count < 20 * 500

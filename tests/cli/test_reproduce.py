@@ -75,7 +75,21 @@ def test_the_progress_bar_is_for_terminals_only(capsys, monkeypatch, terminal):
     assert ("2/2 cells" in err and "a-table" in err and "0:00:00 left" in err) if terminal else err == ""
 
 
-def test_reproduce_in_processes_that_are_stopped(tmp_path):
+def children(pid):
+    """Return the processes that a process has started, also indirectly."""
+    own = [int(each) for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
+    return own + [each for child in own for each in children(child)]
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_reproduce_in_processes_that_are_stopped(tmp_path, number):
     program = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
         "from small_experiments import experiment\n"
@@ -91,8 +105,16 @@ def test_reproduce_in_processes_that_are_stopped(tmp_path):
         patience = time.monotonic() + 60
         while time.monotonic() < patience and not (cells.exists() and cells.read_text().count("\n") == 4):
             time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does: all processes of the command get it
+        workers = children(process.pid)
+        assert len(workers) >= 2
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as Ctrl-C does: all processes of the command get it
+        else:
+            process.send_signal(number)
         _, err = process.communicate(timeout=30)
+    while time.monotonic() < patience and any(map(alive, workers)):
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
     assert process.returncode == 130
     assert "stopped; 3 of 4 cells are finished and kept" in err
     assert "Traceback" not in err

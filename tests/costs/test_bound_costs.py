@@ -60,7 +60,7 @@ def learning(factor=1.0, errors=((0.0, 9.1), (27.3, 0.0)), prices=(0.7, 2.9)):
     return BoundCosts.of(Costs(tests=tests, errors=matrix, classes=["x", "y"]), ["a", "b"], ["x", "y"]).learning
 
 
-@pytest.mark.parametrize("factor", [0.01, 1 / 3, 1000.0, 1e200])
+@pytest.mark.parametrize("factor", [0.01, 1 / 3, 1000.0, 1e90])
 def test_learning_costs_are_the_same_numbers_in_every_currency(factor):
     plain, other = learning(), learning(factor)
     assert other.error_costs.tolist() == plain.error_costs.tolist()
@@ -80,6 +80,6 @@ def test_learning_costs_of_free_tests_and_of_huge_amounts():
     assert free.unit == 27.3
     assert free.error_costs.max() == 1
     assert learning(errors=((0, 0), (0, 0)), prices=(0.0, 0.0)).unit == 1
-    huge = learning(errors=((-1e308, 1e308), (1.0, 0.0)))
+    huge = learning(errors=((-1e100, 1e100), (1.0, 0.0)), prices=(1e-100, 1e-100))
     assert huge.unit == 1
     assert huge.base.tolist() == [0, 0]

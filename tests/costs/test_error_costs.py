@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import worthwhile as ww
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import CostsError, is_missing, suggest
 
@@ -172,3 +173,23 @@ def test_suggestions_ignore_case_and_list_what_is_valid() -> None:
 
 def test_errors_keep_their_entry_when_pickled() -> None:
     assert pickle.loads(pickle.dumps(CostsError("m", ("test", "a")))).entry == ("test", "a")
+
+
+def test_many_classes_are_refused_before_anything_is_allocated():
+    classes = [f"c{i}" for i in range(100_000)]
+    message = r"there are 100,000 classes \('c0', 'c1', 'c2' and 99997 more\), but at most 4,096 are supported"
+    for errors in (1.0, {"c0": {"c1": 2}, "c1": {"c0": 1}}):
+        with pytest.raises(ValueError, match=message):
+            Costs(errors=errors).error_matrix(classes)
+    assert Costs().error_matrix(classes[:300])[1].sum() == 300 * 299
+
+
+@pytest.mark.parametrize("amount", [1e-100, 1e100])
+def test_extreme_costs_are_saved_and_loaded(amount, tmp_path):
+    X, y = [[0, 1], [1, 1], [0, 2], [1, 2], [0, 3], [1, 3]] * 5, [0, 1, 1, 0, 0, 1] * 5
+    for prices in (1e-100, 1e100):
+        costs = Costs(tests={"x0": prices, "x1": prices}, errors=amount)
+        for learner in (ww.EG2Classifier(costs=costs), ww.BudgetForestClassifier(costs=costs, max_trees=3)):
+            weights = np.full(30, 1e150 / 31)
+            learner.fit(X, y, sample_weight=weights).save(tmp_path / "model.json")
+            assert ww.load(tmp_path / "model.json").predict(X).tolist() == learner.predict(X).tolist()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from worthwhile.costs import files as cost_files
 from worthwhile.costs.costs import Costs, Test
+from worthwhile.costs.error_costs import MAX_AMOUNT, MIN_AMOUNT
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEADER = "kind,name,price,group,delayed,requires,answer\n"
@@ -35,8 +36,8 @@ def refusal(path: Path) -> str:
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 csv_texts = texts.filter(lambda text: text == text.strip() and text != "*" and ";" not in text)
-prices = st.floats(0, allow_nan=False, allow_infinity=False)
-money = st.floats(allow_nan=False, allow_infinity=False)
+prices = st.just(0.0) | st.floats(MIN_AMOUNT, MAX_AMOUNT)
+money = prices | prices.map(lambda price: -price)
 
 
 @st.composite
@@ -76,6 +77,7 @@ def test_toml_round_trip(costs: Costs) -> None:
     check_round_trip(costs, ".toml")
 
 
+@pytest.mark.filterwarnings("ignore:.*is a formula for spreadsheet programs")
 @given(some_costs(csv_texts))
 def test_csv_round_trip(costs: Costs) -> None:
     check_round_trip(costs, ".csv")
@@ -92,7 +94,7 @@ def test_csv_round_trip(costs: Costs) -> None:
         Costs(errors={0.0: {1.0: 5}, 1.0: {0.0: 2}}),
         Costs(errors={False: {True: 5}, True: {False: 2}}),
         Costs(
-            tests={"a.b": 1e-300, "c d": 1e300, 'q"\\': 5, "tab\there": 5, "é=#[]": 0},
+            tests={"a.b": 1e-100, "c d": 1e100, 'q"\\': 5, "tab\there": 5, "é=#[]": 0},
             about={"title": 'two\nlines, "x"'},
         ),
     ],
@@ -514,3 +516,28 @@ def test_excel_price_lists_with_mistakes(tmp_path: Path) -> None:
     assert "costs.xlsx, row 3: unknown kind 'tset'" in refusal(tmp_path / "costs.xlsx")
     with pytest.raises(ValueError, match=r"costs.xlsx: an Excel cell cannot contain 'a\\x01'; write a .toml file"):
         Costs(tests={"a\x01": 1}).write(tmp_path / "costs.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = " + "[" * 2000 + "]" * 2000, "invalid TOML: it is nested too deeply"),
+        ("errors = " + "1" * 400, "errors must be finite, not 1111"),
+        ("errors = " + "1" * 5000, "invalid TOML: a number has thousands of digits"),
+        ("errors = 0x" + "f" * 5000, "errors must be finite, not a number with thousands of digits"),
+        ("[tests]\nage = 1e308\nchol = 1e308", "price of test 'age' must be 0 or from 1e-100 to 1e+100, not 1e+308"),
+        ("[tests]\nage = 5e-324", "price of test 'age' must be 0 or from 1e-100 to 1e+100, not 5e-324"),
+    ],
+)
+def test_extreme_toml_is_one_message_with_the_name_of_the_file(tmp_path, text, message):
+    path = tmp_path / "costs.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(f"{path}: {message}")):
+        Costs.read(path)
+
+
+def test_names_that_are_formulas_are_warned_of(tmp_path):
+    costs = Costs(tests={"=cmd()": 1.0})
+    with pytest.warns(UserWarning, match=r"prices\.csv: the cell '=cmd\(\)' is a formula"):
+        costs.write(tmp_path / "prices.csv")
+    assert Costs.read(tmp_path / "prices.csv") == costs

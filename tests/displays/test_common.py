@@ -53,3 +53,12 @@ def test_drawing_options_reach_matplotlib():
     assert display.lines_["a"].get_linewidth() == 5
     assert display.ax_.get_xscale() == "linear"
     assert MADE["anytime"]().plot().ax_.get_xscale() == "log"
+
+
+def test_a_dollar_sign_in_a_name_is_text():
+    name = r"$\frac$"  # not valid as mathtext
+    display = CostCurveDisplay(error_costs=[1, 10], totals={name: [1, 2], "$b$": [2, 3]}).plot()
+    display.figure_.draw_without_rendering()
+    texts = display.ax_.get_legend().get_texts()
+    assert [text.get_text() for text in texts] == [name, "$b$"]
+    assert not any(text.get_parse_math() for text in texts)

@@ -1,6 +1,7 @@
 """The simple strategies that a model should beat."""
 
 import numpy as np
+import pytest
 
 import worthwhile as ww
 from two_classes import COSTS, problem
@@ -58,3 +59,11 @@ def test_cross_validated_costs_are_in_the_order_of_the_cases():
         assert set(costs.errors[~costs.wrong]) == {0.0}
         assert set(costs.errors[costs.wrong & (y == "a")]) <= {20.0}
         assert set(costs.errors[costs.wrong & (y == "b")]) <= {30.0}
+
+
+@pytest.mark.parametrize("errors", [0.0, {"a": {"b": -5}, "b": {"a": 0}}])
+def test_errors_that_cost_nothing(errors):
+    X, y = problem(seed=1)
+    costs = COSTS.with_errors(errors)
+    found = cross_baselines(costs, {"columns": ("x0", "x1", "x2"), "nominal": []}, X, y, np.random.default_rng(0))
+    assert [one.errors.max() for one in found] == [0.0, 0.0, 0.0]

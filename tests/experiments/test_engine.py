@@ -1,6 +1,7 @@
 """Running experiments: finished cells are kept, and the numbers do not depend on how they are run."""
 
 import gzip
+import os
 
 import joblib
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import worthwhile
 from small_experiments import FAMILY, RAN, experiment
 from worthwhile import experiments
-from worthwhile.experiments.engine import Store, run
+from worthwhile.experiments.engine import Store, _open_locked, locked, run
 
 
 @pytest.fixture(autouse=True)
@@ -165,3 +166,43 @@ def test_a_compressed_file_of_cells(tmp_path):
     path.write_bytes(b"no gzip")
     with pytest.raises(ValueError, match="is not a file of finished cells"):
         Store(path, FAMILY)
+
+
+def test_two_runs_do_not_use_one_file(tmp_path):
+    path = tmp_path / "new" / "cells.csv"
+    with locked(path):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"cells\.csv: another run is using this file"), locked(path):
+                pass
+        with locked(tmp_path / "new" / "others.csv"):
+            pass
+    assert not path.parent.exists()  # nothing was written
+    path.parent.mkdir()
+    path.with_name(".cells.csv.lock").touch()  # left by a run that was killed
+    with locked(path):
+        path.write_text("something")
+    assert [file.name for file in path.parent.iterdir()] == ["cells.csv"]
+
+
+def test_the_lock_of_a_run_that_ends_meanwhile(tmp_path):
+    lock, tries = tmp_path / "lock", []
+
+    def acquire(number):
+        tries.append(number)
+        if len(tries) == 1:
+            lock.unlink()  # by the run that had it
+
+    os.close(_open_locked(lock, acquire))
+    assert len(tries) == 2
+    assert lock.exists()
+
+    def without_locks(_):
+        raise OSError(95, "Operation not supported")
+
+    os.close(_open_locked(lock, without_locks))
+
+
+def test_a_file_that_csv_cannot_read_is_named(store):
+    store.path.write_text("x" * 200_000 + "\n")
+    with pytest.raises(ValueError, match=r"cells\.csv: is not a file of finished cells"):
+        Store(store.path, FAMILY)

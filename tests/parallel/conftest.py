@@ -1,5 +1,6 @@
 """A Dask cluster of two processes that the tests of this folder share."""
 
+import importlib
 import logging
 
 import joblib
@@ -7,19 +8,23 @@ import pytest
 
 from worthwhile.parallel.workers import n_workers
 
-TIMEOUT = 30  # seconds, for what takes about one
+TIMEOUT = 120  # seconds, for what takes about one
 
 
 @pytest.fixture(scope="package")
 def local_cluster():
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    ) as found:
+    # On a busy machine a killed worker takes more than 15 s to start again, and Dask would give it up.
+    with (
+        importlib.import_module("dask").config.set({"distributed.deploy.lost-worker-timeout": "5 minutes"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as found,
+    ):
         yield found
 
 

@@ -1,5 +1,6 @@
 """Pieces of work on other workers: the same results, data sent once, workers that die."""
 
+import asyncio
 import functools
 import os
 import pickle
@@ -249,6 +250,68 @@ def test_pieces_of_killed_workers_run_again(on_cluster, n_killed, sent, tmp_path
     assert marker.exists()
     if n_killed == 1:  # the other worker still has the data
         assert len(sent[0]) == 1
+
+
+def kill_then_double(values, marker, main):
+    """Kill the worker that receives the data, once."""
+    if os.getpid() != main:
+        kill_once(marker, [os.getpid()])
+    return 2 * values
+
+
+def take(data, piece, n_threads):
+    return data[piece].tolist()
+
+
+def test_a_worker_that_dies_while_data_are_sent_to_it(on_cluster, tmp_path):
+    parts = np.arange(40.0), tmp_path / "killed", os.getpid()
+    found = run_pieces(take, SharedData(2 * parts[0], kill_then_double, parts), lambda n: split_range(40, n), 1)
+    assert [number for piece in found for number in piece] == (2 * parts[0]).tolist()
+    assert (tmp_path / "killed").exists()
+
+
+async def closed():
+    raise distributed.comm.CommClosedError("in <TCP>: Stream is closed")
+
+
+async def unknown():
+    raise KeyError("tcp://127.0.0.1:1")
+
+
+async def waiting():
+    await asyncio.sleep(1000)
+
+
+@pytest.mark.parametrize("fault", [closed, unknown, waiting])
+def test_data_that_could_not_be_sent_are_sent_again(on_cluster, monkeypatch, fault):
+    monkeypatch.setattr(workers, "SEND_CHECK", 0.05)
+    monkeypatch.setattr(workers, "SEND_TIMEOUT", 0.1)
+    faults, scatter = [fault], on_cluster.scatter
+
+    def scattering(*data, **options):
+        if faults:
+            return faults.pop()()
+        monkeypatch.setattr(workers, "SEND_TIMEOUT", 30)
+        return scatter(*data, **options)
+
+    monkeypatch.setattr(on_cluster, "scatter", scattering)
+    data = np.arange(40.0)
+    found = run_pieces(take, SharedData(data, np.array, [data]), lambda n: split_range(40, n), 1)
+    assert [number for piece in found for number in piece] == data.tolist()
+    faults += [fault] * 4
+    monkeypatch.setattr(workers, "SEND_TIMEOUT", 0.1)
+    with pytest.raises(workers.LOST_WORKER):
+        run_pieces(take, SharedData(data, np.array, [data]), lambda n: split_range(40, n), 1)
+    assert not faults
+
+
+def test_a_send_that_waits_for_a_dead_worker_ends(on_cluster, monkeypatch):
+    monkeypatch.setattr(workers, "SEND_CHECK", 0.05)
+    monkeypatch.setattr(on_cluster, "scatter", lambda *_, **__: waiting())
+    alive = iter([{"a": 1, "b": 1}, {"a": 1, "b": 1}, {"b": 1}])
+    monkeypatch.setattr(on_cluster, "ncores", lambda: next(alive))
+    with pytest.raises(TimeoutError, match="the data could not be sent to all 2 workers in 0 s"):
+        workers._send(on_cluster, 1)
 
 
 def replace_in_core(name, function):

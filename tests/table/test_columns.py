@@ -12,7 +12,8 @@ import pytest
 
 import worthwhile as ww
 from all_learners import LEARNERS, make
-from worthwhile.table.columns import Columns, Factor, read_columns, value_text
+from worthwhile.table.columns import Columns, Factor, arrow_column, read_columns, value_text
+from worthwhile.table.targets import read_weights
 
 N = 90
 RNG = np.random.default_rng(7)
@@ -432,6 +433,37 @@ def test_columns_must_agree_with_the_names_of_a_frame():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
     with pytest.raises(ValueError, match=r"columns=\['a', 'c'\] differs from the column names of X: a, b"):
         ww.C45Classifier(columns=["a", "c"]).fit(frame, [0, 1])
+
+
+def packed(values):
+    """Return an array whose numbers start at an odd address."""
+    values = np.asarray(values, dtype=np.float64)
+    found = np.frombuffer(b"x" + values.tobytes(), dtype=np.float64, offset=1).reshape(values.shape)
+    assert not found.flags.aligned
+    return found
+
+
+def test_the_core_gets_aligned_arrays_only():
+    X, y = np.array([[1.0, 2], [3, 4], [5, 6], [7, 8]] * 3), [0, 1, 1, 0] * 3
+    records = np.zeros(12, dtype=[("flag", "u1"), ("x", "f8")])
+    for given in (
+        packed(X),
+        records["x"].reshape(12, 1),
+        pd.DataFrame({"a": packed(X[:, 0]), "b": packed(X[:, 1])}),
+    ):
+        assert all(array.flags.aligned for array in read_columns(given).arrays)
+    clf = ww.DTMCClassifier(min_cases=1).fit(packed(X), y, sample_weight=packed(np.arange(1.0, 13)))
+    assert read_weights(packed(np.arange(1.0, 13)), 12).flags.aligned
+    assert clf._context.checked_case_prices(packed(X), 12).flags.aligned
+    assert clf.predict(packed(X)).tolist() == clf.predict(X).tolist()
+    assert clf.test_costs(X, case_prices=packed(X)).tolist() == clf.test_costs(X, case_prices=X).tolist()
+
+
+def test_columns_of_pyarrow_are_aligned():
+    pa = pytest.importorskip("pyarrow")
+    column = pa.Array.from_buffers(pa.float64(), 12, [None, pa.py_buffer(b"x" + bytes(96)).slice(1)])
+    assert arrow_column(column).flags.aligned
+    assert read_columns(pa.table({"a": column})).arrays[0].flags.aligned
 
 
 def test_models_show_dates_as_dates(tmp_path):

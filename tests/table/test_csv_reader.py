@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worthwhile.table import csv_reader
+from worthwhile.table.csv_reader import CsvFile
 from worthwhile.table.files import column_names, read_table
 from worthwhile.table.text_columns import MISSING
 
@@ -139,3 +140,36 @@ def test_numbers_are_read_exactly(tmp_path_factory, values):
     path.write_text("x,y\n" + "".join(f"{'' if v is None else repr(v)},1\n" for v in values))
     found = read_table(path).columns["x"].tolist()
     assert [None if math.isnan(v) else v for v in found] == values
+
+
+def test_a_line_is_not_read_without_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_reader, "MAX_LINE", 1000)
+    path = tmp_path / "a.csv.gz"
+    for text, line in (("x" * 10**6, 1), ("a,b\n1,2\n" + "3" * 10**6, 3)):
+        path.write_bytes(gzip.compress(text.encode()))
+        with pytest.raises(ValueError, match=rf"a\.csv\.gz, line {line}: has more than 1,000 characters"):
+            read_table(path, only=["a"])
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 995 + b",2\n1,2"))  # 998 characters
+    assert read_table(path, only=["b"]).n_cases == 2
+
+
+def test_wide_tables_are_read_in_chunks_of_few_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_reader, "CHUNK_CELLS", 10)
+    path = tmp_path / "a.csv"
+    for width, chunks in ((4, [2, 2, 1]), (20, [1] * 5)):
+        rows = [[f"a{j}" for j in range(width)], *([str(i)] * width for i in range(5))]
+        path.write_text("".join(",".join(row) + "\n" for row in rows))
+        assert list(map(len, CsvFile(path).chunks())) == chunks
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "shift_jis"])
+def test_the_line_of_an_undecodable_byte_is_found_across_blocks(tmp_path, monkeypatch, encoding):
+    monkeypatch.setattr(csv_reader, "BLOCK", 7)
+    path = tmp_path / "a.csv"
+    good, bad = "a,b\n" + "1,\u30a2\n" * 9, b"\x00\xd8\n\x00" if encoding == "utf-16" else b"\xff\n"
+    path.write_bytes(good.encode(encoding) + bad)
+    with pytest.raises(ValueError, match=rf"line 11: cannot be read as {encoding.removesuffix('-sig')} \(byte 0x"):
+        read_table(path, encoding=encoding)
+    path.write_bytes((good + "\u30a2").encode(encoding)[:-1])  # cut off within a character
+    with pytest.raises(ValueError, match=r"line 11: cannot be read as"):
+        read_table(path, encoding=encoding)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from worthwhile.costs.error_costs import is_missing
-from worthwhile.table import excel_reader
+from worthwhile.table import csv_reader
 from worthwhile.table.files import column_names, extend_table, read_table
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -22,7 +22,7 @@ def workbook(path, rows, title="Sheet"):
 
 
 def test_types_empty_rows_and_empty_cells(tmp_path, monkeypatch):
-    monkeypatch.setattr(excel_reader, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(csv_reader, "CHUNK_ROWS", 2)
     rows = [
         [None],
         ["age", " pain ", "day", "ok", "text number", None],

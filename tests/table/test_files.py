@@ -8,8 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from counting import CountedName, counted
 from worthwhile.table import csv_reader
 from worthwhile.table import files as table_files
+from worthwhile.table.csv_reader import CsvFile
 from worthwhile.table.files import extend_table, read_table
 
 
@@ -113,3 +115,21 @@ def test_the_suffix_names_the_format(tmp_path):
     with pytest.raises(ValueError, match=r"a.json: unknown suffix '.json' of a table; valid: .csv, "):
         read_table(tmp_path / "a.json")
     assert table_files.suffix_of(tmp_path / "x.tar.gz") == ".tar.gz"
+
+
+def test_columns_are_chosen_in_one_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(CsvFile, "names", counted(500))
+    monkeypatch.setattr(CsvFile, "delimiter", ",")
+    monkeypatch.setattr(CsvFile, "chunks", lambda _: iter([[["1"] * 500]] * 3))
+    table = read_table(tmp_path / "a.csv", only=counted(500), drop=counted(100), nominal=counted(500))
+    assert list(table.columns) == [f"c{i}" for i in range(100, 500)]
+    assert CountedName.count < 40 * 500
+
+
+def test_too_many_classes_are_named_with_file_and_column(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "".join(f"{i},c{i % 5000}\n" for i in range(6000)))
+    with pytest.raises(
+        ValueError, match=r"a\.csv: column 'y' has 5,000 classes \('c0', .*; at most 4,096 are supported"
+    ):
+        read_table(path).classes("y")

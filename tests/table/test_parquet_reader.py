@@ -141,3 +141,14 @@ def test_added_columns(path, tmp_path):
     assert found["m"] == [0.5, None, 1.0]
     text = extend_table(path, None, {"n": [1, 2, 3]})
     assert text.splitlines()[:2] == ["i,f,t,b,y,c,n", "1,0.5,a,True,1,a,1"]
+
+
+def test_text_that_is_not_utf8_is_named_with_its_file_and_column(tmp_path):
+    path = tmp_path / "a.parquet"
+    bad = pyarrow.array([b"fine", b"\xff"], pyarrow.binary()).view(pyarrow.string())
+    parquet.write_table(pyarrow.table({"x": bad, "n": [1, 2]}), path)
+    words = r"a\.parquet: column 'x' is not UTF-8 text \(byte 0xff\); save the file as UTF-8"
+    with pytest.raises(ValueError, match=words):
+        read_table(path)
+    with pytest.raises(ValueError, match=words):
+        extend_table(path, tmp_path / "b.csv", {"answer": [1, 2]})

@@ -9,7 +9,8 @@ import pytest
 
 import worthwhile as ww
 from all_learners import LEARNERS, make
-from worthwhile.table.columns import read_columns
+from counting import CountedName, counted
+from worthwhile.table.columns import nominal_positions, read_columns
 from worthwhile.table.schema import Schema
 
 RNG = np.random.default_rng(7)
@@ -138,3 +139,10 @@ def test_names_given_by_parameter_are_checked_at_prediction():
         clf.predict(X[["c", "b", "a"]])
     with pytest.raises(ValueError, match="X has the columns a, b, but"):
         clf.predict(X[["a", "b"]])
+
+
+def test_names_are_looked_up_and_not_searched_for():
+    schema = Schema(tuple(counted(500)), (None,) * 500)
+    assert len(schema.read_case(dict.fromkeys(counted(500), 1.0))) == 500
+    assert len(nominal_positions(schema.names, counted(500))) == 500
+    assert CountedName.count < 10 * 500

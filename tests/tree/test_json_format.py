@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 import worthwhile as ww
+from counting import CountedName, counted
 from handmade import small, tree, turney
 from mutation import check_usable, mutated
+from worthwhile.tree.json_format import _parse_columns, _unique_fields
 
 
 def test_hand_written_trees_come_back():
@@ -153,7 +155,7 @@ def test_broken_trees_are_refused_by_name(name):
             '{"format": "worthwhile-tree", "format": "worthwhile-tree"}',
             "the field 'format' appears twice in one object",
         ),
-        ("1" * 5000, "integer"),
+        ("1" * 5000, "a whole number in it has thousands of digits"),
     ],
 )
 def test_strings_that_are_not_trees(text, message):
@@ -182,3 +184,16 @@ def test_mutated_trees_load_or_are_refused(content):
     except ValueError:
         return
     check_usable(known)
+
+
+def test_duplicate_fields_are_found_in_one_pass():
+    pairs = [(name, 1) for name in counted(500)]
+    with pytest.raises(ValueError, match="the field 'c3' appears twice"):
+        _unique_fields([*pairs, (counted(4)[3], 2)])
+    assert CountedName.count < 5 * 500
+
+
+def test_columns_are_parsed_in_one_pass():
+    names = counted(500)
+    assert _parse_columns([{"name": name, "kind": "numeric"} for name in names]).names == tuple(names)
+    assert CountedName.count < 5 * 500

@@ -1,8 +1,10 @@
-"""The command line. User errors print one line to stderr and exit with code 2; Ctrl-C exits with 130."""
+"""The command line. Errors print one line to stderr and exit with code 2; Ctrl-C and SIGTERM exit with 130."""
 
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -10,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile import __version__
-from worthwhile.cli.common import StoppedError
+from worthwhile.cli.common import StoppedError, visible
 from worthwhile.cli.compare import compare
 from worthwhile.cli.costs import costs_app
 from worthwhile.cli.demo import demo
@@ -28,6 +30,7 @@ __all__ = ["main"]
 CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
 STOPPED = 130
+TRACEBACK = "WORTHWHILE_TRACEBACK"  # environment variable: errors that are no mistake of the user keep their traceback
 
 app = typer.Typer(
     help="Learn which tests are worth their price.",
@@ -70,12 +73,24 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # trees use characters that some terminals lack
             stream.reconfigure(errors="replace")
+    warnings.showwarning = _show_warning
+    signal.signal(signal.SIGTERM, _terminated)
     sys.exit(run(sys.argv[1:]))
 
 
+def _terminated(*_: Any) -> None:
+    """End like after Ctrl-C, so that worker processes are ended, too; a second signal ends this process at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning of the library as one line, without the place in the code."""
-    typer.echo(f"worthwhile: warning: {' '.join(str(message).split())}", err=True)
+    """Print a warning as one line; names from files in it may contain anything."""
+    _complain(f"warning: {message}")
+
+
+def _complain(message: str) -> None:
+    typer.echo(f"worthwhile: {visible(' '.join(message.split()))}", err=True)
 
 
 def run(arguments: list[str]) -> int:
@@ -100,7 +115,22 @@ def run(arguments: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         code, message = STOPPED, "stopped"
     except (ValueError, OSError) as error:
-        code, message = 2, str(error)
+        code, message = 2, str(error) or type(error).__name__
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        code, message = 2, _unexpected(error)
     if message:
-        typer.echo(f"worthwhile: {' '.join(message.split())}", err=True)
+        _complain(message)
     return code
+
+
+def _unexpected(error: Exception) -> str:
+    """Return one line about an error that no command expects: a limit of the machine, or a bug."""
+    if isinstance(error, MemoryError):
+        detail = f": {error}" if str(error) else ""
+        return f"not enough memory{detail}; use fewer cases, columns or classes, or raise the memory limit"
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply"
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"unexpected {what}; set {TRACEBACK}=1 for details"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +37,10 @@ def column_rows(problem: TrainingData) -> tuple[list[tuple[str, ...]], str]:
         return rows, ""
     notable = [row[-1] != PLAIN_USE for row in rows]
     room = MOST_ROWS - sum(notable)
-    shown = [row for i, row in enumerate(rows) if notable[i] or i - sum(notable[:i]) < room][: 2 * MOST_ROWS]
-    left = Counter(row[1] for row in rows if row not in shown)
+    plain = accumulate(not one for one in notable)
+    chosen = [one or n <= room for one, n in zip(notable, plain, strict=True)]
+    shown = list(compress(rows, chosen))[: 2 * MOST_ROWS]
+    left = Counter(row[1] for row in rows) - Counter(row[1] for row in shown)
     words = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in left.items())
     return shown, f"And {sum(left.values())} more columns: {words.replace('categorys', 'categories')}."
 
@@ -86,7 +89,7 @@ def _use(problem: TrainingData, name: str, column: Column, n_values: int) -> str
         "the class": name == problem.target,
         "no: no values": n_values == 0,
         "no: one value": n_values == 1,
-        "no: identifiers": name in problem.unused,
+        "no: identifiers": name in problem.left_out,
         "yes, as declared": name in problem.declared,
         PLAIN_USE: isinstance(column, Factor),
         "yes, in days": name in problem.table.dates,

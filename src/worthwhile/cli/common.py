@@ -10,6 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from worthwhile.files import open_stream
+
 if TYPE_CHECKING:
     from worthwhile.table.files import TableFile
 
@@ -24,17 +26,50 @@ __all__ = [
     "open_table",
     "search_bar",
     "split_names",
+    "terminal",
     "time_left",
+    "visible",
     "work_bar",
 ]
 
-
+# Control characters except tab and line feed, and marks that reverse text; written as in JSON, where they stay valid.
+HIDDEN = {
+    code: f"\\u{code:04x}"
+    for first, last in ((0, 8), (11, 31), (127, 159), (0x200E, 0x200F), (0x2028, 0x202E), (0x2066, 0x2069))
+    for code in range(first, last + 1)
+}
 LEAST = 12  # characters of a cell that remain on a narrow terminal
 PATIENCE = 0.5  # seconds before a bar shows how far a file is read
 
 
 class StoppedError(Exception):
     """Ctrl-C, with a message."""
+
+
+def visible(text: str) -> str:
+    """Return text without characters that control a terminal: names in files may contain any.
+
+    Examples
+    --------
+    >>> print(visible("\\x1b[2Jage"))
+    \\u001b[2Jage
+    """
+    return text.translate(HIDDEN)
+
+
+def terminal(stderr: bool = False) -> Any:
+    """Return a console of rich on which names from files are only text: no markup, no emoji, no control characters."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class SafeConsole(Console):
+        """Replaces control characters in everything but rich's own codes."""
+
+        def render(self, renderable: Any, options: Any = None) -> Any:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    return SafeConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 class Printer:
@@ -45,38 +80,35 @@ class Printer:
 
     def __call__(self, text: str = "", wrap: bool = True) -> None:
         """Print text; paths and trees should not be wrapped."""
-        from rich.console import Console
-
         if not self.quiet:
-            Console(highlight=False).print(text, markup=False, emoji=False, soft_wrap=not wrap)
+            terminal().print(visible(text), soft_wrap=not wrap)
 
     def warn(self, text: str) -> None:
         """Print a warning to standard error."""
         import typer
 
         if not self.quiet:
-            typer.echo(f"worthwhile: {text}", err=True)
+            typer.echo(f"worthwhile: {visible(text)}", err=True)
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print a table with its first row (the model, the best learner) in bold."""
-        from rich.console import Console
-
         from worthwhile.evaluation.text_table import rich_table
 
         if not self.quiet:
-            Console(highlight=False).print(rich_table(headings, rows, highlight_first=True))
+            shown = [list(map(visible, row)) for row in rows]  # here too: the width of a column depends on it
+            terminal().print(rich_table(list(map(visible, headings)), shown, highlight_first=True))
 
     def listing(self, headings: Sequence[str], rows: Sequence[Sequence[str]], flexible: Sequence[str]) -> None:
         """Print a table of words, one line per row: what does not fit into the flexible columns is cut off."""
         from rich.box import SIMPLE_HEAD
         from rich.cells import cell_len, set_cell_size
-        from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
         if self.quiet:
             return
-        console = Console(highlight=False)
+        console = terminal()
+        headings, rows = list(map(visible, headings)), [list(map(visible, row)) for row in rows]
         widths = [max(map(cell_len, cells)) for cells in zip(headings, *rows, strict=True)]
         excess = sum(widths) + 2 * len(widths) - console.width
         for heading in flexible:
@@ -131,7 +163,7 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None
 
 def check_writable(path: Path | None) -> None:
     """Refuse a file that cannot be written, before the work starts."""
-    if path is None:
+    if path is None or open_stream(path) is not None:
         return
     folder = path.parent
     if path.is_dir():
@@ -176,12 +208,11 @@ def open_table(path: Path, quiet: bool, missing: str | None, **options: str | No
     options
         As for `ReadOptions`.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from worthwhile.table.files import ReadOptions, TableFile
 
-    console, start = Console(stderr=True), time.monotonic()
+    console, start = terminal(stderr=True), time.monotonic()
     columns = (
         TextColumn(f"reading {path.name}", markup=False),
         BarColumn(),
@@ -296,7 +327,6 @@ def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Call
 
     The function takes the share that is done (None: unknown) and a text. With a time limit, the bar moves by itself.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     class Bar(BarColumn):
@@ -310,7 +340,7 @@ def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Call
                 task.completed = min(max(share or 0.0, elapsed / seconds if seconds else 0.0), 1.0)
             return super().render(task)
 
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     columns = (
         TextColumn(words),
         Bar(bar_width=20),

@@ -102,8 +102,10 @@ def init(
     if drop_missing_target:
         table = table.with_classes(target)
     classes = table.classes(target)
-    unused = [name for name in table.identifiers() if name not in (target, *split_names(nominal))]
-    tests = [name for name in table.columns if name != target and name not in unused]
+    used = {target, *split_names(nominal)}
+    unused = [name for name in table.identifiers() if name not in used]
+    left_out = {target, *unused}
+    tests = [name for name in table.columns if name not in left_out]
     if not tests:
         raise ValueError(f"{data}: has no column besides the target {target!r} that can be a test")
     write_text(out, _starter(data.stem, tests, classes))
@@ -125,11 +127,11 @@ def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
 
     labels = [value_text(label) for label in np.unique(classes).tolist()]
     error = ERROR_PER_TEST * len(tests)
+    many = len(labels) > MOST_CLASSES
     tables = [
         f"[errors.{key(truth)}]\n" + "".join(f"{key(answer)} = {error}\n" for answer in labels if answer != truth)
-        for truth in labels
+        for truth in ([] if many else labels)
     ]
-    many = len(labels) > MOST_CLASSES
     return (
         STARTER.format(
             errors_above=ABOVE.format(error=error) if many else "",

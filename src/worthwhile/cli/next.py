@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import StoppedError, load_model, split_names
+from worthwhile.cli.common import StoppedError, load_model, split_names, terminal, visible
 from worthwhile.cli.options import Model
 
 __all__ = ["next_command"]
@@ -34,21 +34,19 @@ def next_command(
 
     Example: worthwhile next model.json --known age=63,sex=male
     """
-    from rich.console import Console
-
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.dialogue import read_known, run_dialogue
 
     clf = load_model(model)
     given = read_known(clf, read_pairs(known))
-    console = Console(highlight=False)
+    console = terminal()
 
     def tell(shown: Any) -> None:
         if not quiet:
-            console.print(shown, markup=False, soft_wrap=False)
+            console.print(shown)
 
     def ask(prompt: str) -> str:
-        typer.echo(prompt, nl=False, err=quiet)  # quiet: only the answer goes to standard output
+        typer.echo(visible(prompt), nl=False, err=quiet)  # quiet: only the answer goes to standard output
         return input()
 
     context, free = context_of(clf), split_names(already_paid)
@@ -57,7 +55,7 @@ def next_command(
     if result.ended == "interrupted":
         raise StoppedError("stopped")
     if quiet and result.outcome is not None:
-        console.print(str(result.outcome.answer), markup=False, soft_wrap=True)
+        console.print(str(result.outcome.answer), soft_wrap=True)
 
 
 def read_pairs(text: str | None) -> dict[str, str]:

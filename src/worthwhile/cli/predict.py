@@ -10,8 +10,11 @@ import typer
 
 from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, open_table
 from worthwhile.cli.options import Data, Dates, Decimal, Encoding, Missing, Model, Quiet, Sheet
+from worthwhile.files import open_stream, write_text
 
 __all__ = ["predict"]
+
+STDOUT = 1
 
 
 def predict(
@@ -40,17 +43,20 @@ def predict(
     from worthwhile.cli.reading import read_cases, unknown_values
     from worthwhile.table.files import extend_table
 
-    to_screen = str(out) == "-"
-    if not to_screen:
+    stream = STDOUT if str(out) == "-" else open_stream(out)
+    if stream is None:
         check_apart({"--out": out}, [data, model])
         check_writable(out)
     clf = load_model(model)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
         table = read_cases(clf, source)
     columns = _answers(clf, table)
-    text = extend_table(source, None if to_screen else out, columns)
+    text = extend_table(source, None if stream is not None else out, columns)
+    if text is not None and stream == STDOUT:
+        typer.echo(text.encode("utf-8"), nl=False)  # bytes: the same as in a file, whatever the locale
+        return
     if text is not None:
-        typer.echo(text, nl=False)
+        write_text(out, text)
         return
     prices = columns["price_paid"]
     say = Printer(quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,11 @@ class TrainingData:
     declared: Collection[str]  # columns that --nominal names
     unused: list[str]  # columns with almost as many values as cases
 
+    @functools.cached_property
+    def left_out(self) -> frozenset[str]:
+        """The columns that are not used."""
+        return frozenset(self.unused)
+
 
 def read_training_data(
     source: TableFile,
@@ -79,20 +85,23 @@ def read_training_data(
         check_costs(costs, costs_file, names, target, np.unique(y).tolist())
     needed = {*nominal, target, *(other for test in (costs.tests if costs else {}).values() for other in test.requires)}
     unused = [name for name in table.identifiers() if name not in needed]
-    names = [name for name in names if name not in unused]
+    left_out = set(unused)
+    names = [name for name in names if name not in left_out]
     if not names:
         one = len(unused) == 1
         found = f"{listing(unused)} {'has' if one else 'have'} almost as many values as cases"
         raise ValueError(f"{data}: no column can be used: {found}; use --nominal if {'it' if one else 'one'} is a test")
     if costs is not None:
         costs = _without(costs, unused)
-    nominal_names = [name for name in table.nominal() if name in names]
-    return TrainingData(table.matrix(names), y, names, nominal_names, costs, table, target, nominal, unused)
+    tests = set(names)
+    nominal_names = [name for name in table.nominal() if name in tests]
+    return TrainingData(table.matrix(names), y, names, nominal_names, costs, table, target, set(nominal), unused)
 
 
 def _without(costs: Costs, dropped: Collection[str]) -> Costs:
     """Return the costs of the remaining tests and of the groups that still have tests."""
-    tests = {name: test for name, test in costs.tests.items() if name not in dropped}
+    gone = set(dropped)
+    tests = {name: test for name, test in costs.tests.items() if name not in gone}
     if len(tests) == len(costs.tests):
         return costs
     groups = {test.group for test in tests.values()}
@@ -159,7 +168,7 @@ def tests_of(model: Any) -> list[str]:
 
 def read_cases(model: Any, source: TableFile, also: Collection[str] = ()) -> DataTable:
     """Read the columns of a model; columns that it never asks for may be missing."""
-    context, names = context_of(model), source.names
+    context, names = context_of(model), dict.fromkeys(source.names)
     missing_columns = [name for name in tests_of(model) if name not in names]
     if missing_columns:
         raise ValueError(
@@ -183,7 +192,8 @@ def unknown_values(model: Any, table: DataTable) -> list[str]:
         column, known = table.columns.get(name), kinds[name]
         if known is None or not isinstance(column, Factor):
             continue
-        strange = [code for code, text in enumerate(column.categories) if text not in known]
+        familiar = set(known)
+        strange = [code for code, text in enumerate(column.categories) if text not in familiar]
         n = int(np.isin(column.codes, strange).sum())
         if n:
             example = show(column.categories[strange[0]])
@@ -200,8 +210,9 @@ def true_classes(
     Returns the table, the name of the target column, and the classes.
     """
     context, names, data = context_of(model), source.names, source.path
+    columns = set(context.columns)
     known = {value_text(label): label for label in context.classes}
-    others = [name for name in names if name not in context.columns]
+    others = [name for name in names if name not in columns]
     if target is not None:
         check_target(data, names, target)
         others = [target]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import StoppedError, on_cluster, time_left
+from worthwhile.cli.common import StoppedError, on_cluster, terminal, time_left
 from worthwhile.cli.options import Cluster, Quiet
 
 __all__ = ["reproduce"]
@@ -89,10 +89,9 @@ def reproduce(
 @contextmanager
 def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any, str, float], None], list[Any]]]:
     """Return a function that draws a progress bar, if stderr is a terminal, and a list with the last progress."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     description, fields = TextColumn("{task.description}"), TextColumn("{task.fields[cells]} cells,")
     left = TextColumn("{task.fields[left]}")
     columns = (description, BarColumn(), TaskProgressColumn(), fields, TimeElapsedColumn(), left)
@@ -112,14 +111,13 @@ def _progress_bar(quiet: bool) -> Iterator[tuple[Callable[[Any, str, float], Non
 
 
 def _print_tables(tables: Sequence[Any], files: Sequence[Path]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from worthwhile.experiments import footnote, layout
 
-    console = Console(highlight=False)
+    console = terminal()
     for table in tables:
-        console.print(table.title, markup=False)
+        console.print(table.title)
         for headings, lines in layout(table):
             shown = Table(show_lines=any("\n" in text for line in lines for text in line))
             for position, heading in enumerate(headings):
@@ -130,4 +128,4 @@ def _print_tables(tables: Sequence[Any], files: Sequence[Path]) -> None:
         if note := footnote(table):
             console.print(note)
         console.print()
-    console.print("Written: " + ", ".join(str(file) for file in files), markup=False, soft_wrap=True)
+    console.print("Written: " + ", ".join(str(file) for file in files), soft_wrap=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.costs import Costs, Prices
+from worthwhile.costs.error_costs import MAX_AMOUNT
 
 __all__ = ["BoundCosts", "LearningCosts"]
 
@@ -87,11 +88,10 @@ class BoundCosts:
         ([[0.0, 112.5], [6.25, 0.0]], 80, [300.0, 0.0])
         """
         base = self.error_costs.min(axis=1)
-        with np.errstate(over="ignore"):
-            regret = self.error_costs - base[:, None]
-            unit = self._unit(regret)
-            scaled = [_rounded(array / unit) for array in (self.prices.marginal, self.prices.common, regret)]
-        if not all(np.isfinite(array).all() for array in scaled):  # amounts near the largest number there is
+        regret = self.error_costs - base[:, None]
+        unit = self._unit(regret)
+        scaled = [_rounded(array / unit) for array in (self.prices.marginal, self.prices.common, regret)]
+        if max(array.max(initial=0.0) for array in scaled) > MAX_AMOUNT:  # times weights, they would overflow
             return self.as_given
         marginal, common, errors = scaled
         prices = replace(self.prices, marginal=marginal, common=common)

@@ -23,6 +23,12 @@ FORMS = (
 )
 
 
+# Amounts are added up, multiplied by weights of cases and divided by each other; within these limits nothing overflows.
+MIN_AMOUNT, MAX_AMOUNT = 1e-100, 1e100
+# Nodes have a weight, and errors a cost, for every class: 128 MiB for a tree with a leaf for each of so many classes.
+MAX_CLASSES = 4096
+
+
 class CostsError(ValueError):
     """An error in a description of costs; `entry` names the entry, so that file readers can add file and line."""
 
@@ -33,7 +39,10 @@ class CostsError(ValueError):
 
 def show(value: Any) -> str:
     """Return a value as text for a message: shortened, numpy scalars as plain numbers."""
-    return reprlib.repr(value.item() if isinstance(value, np.generic) else value)
+    try:
+        return reprlib.repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # Python refuses to write thousands of digits
+        return "a number with thousands of digits"
 
 
 def listing(names: Iterable[Any], most: int = 8) -> str:
@@ -83,6 +92,8 @@ def number(value: Any, what: str, entry: EntryKey) -> float:
         result = math.inf
     if not math.isfinite(result):
         raise CostsError(f"{what} must be finite, not {show(value)}", entry)
+    if result and not MIN_AMOUNT <= abs(result) <= MAX_AMOUNT:
+        raise CostsError(f"{what} must be 0 or from {MIN_AMOUNT:g} to {MAX_AMOUNT:g}, not {show(value)}", entry)
     return result + 0.0  # -0.0 becomes 0.0, so that equal costs are written the same
 
 
@@ -256,20 +267,29 @@ class ErrorTable:
         labels = list(classes)
         if not labels:
             raise CostsError("classes is empty; give at least one class", ("error",))
+        if len(labels) > MAX_CLASSES:
+            raise CostsError(
+                f"there are {len(labels):,} classes ({listing(labels, 3)}), but at most {MAX_CLASSES:,} are supported; "
+                "is this the target column?",
+                ("error",),
+            )
         if self.uniform is not None:
             if len(set(labels)) != len(labels):
                 raise CostsError(f"classes contains a class twice: {listing(labels)}", ("error",))
             return labels, self.uniform * (1.0 - np.eye(len(labels)))
         index = LabelIndex(self.truths)
         found = [index.find(label) for label in labels]
-        for position, (label, truth) in enumerate(zip(labels, found, strict=True)):
+        seen: set[Hashable] = set()
+        for label, truth in zip(labels, found, strict=True):
             if truth is None:
                 raise CostsError(
                     f"errors has no row for class {show(label)}; its classes are {listing(self.truths)}", ("error",)
                 )
-            if truth in found[:position]:
+            if truth in seen:
                 raise CostsError(f"classes contains {show(truth)} twice: {listing(labels)}", ("error",))
+            seen.add(truth)
         rejects = self.answers[len(self.truths) :]
-        columns = [self.answers.index(answer) for answer in (*found, *rejects)]
-        rows = [self.truths.index(truth) for truth in found if truth is not None]
+        place = {answer: column for column, answer in enumerate(self.answers)}  # the true classes come first
+        columns = [place[answer] for answer in (*found, *rejects) if answer is not None]
+        rows = columns[: len(found)]
         return [*labels, *rejects], np.array(self.cells, dtype=np.float64)[np.ix_(rows, columns)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import EntryKey, listing, show, suggest
 from worthwhile.excel import cell_text, fits_cell, read_rows, write_rows
-from worthwhile.files import read_text, write_file
+from worthwhile.files import read_text, warn_of_formulas, write_file
 
 if TYPE_CHECKING:
     from worthwhile.costs.costs import Costs
@@ -63,13 +63,14 @@ def write(costs: Costs, path: str | os.PathLike[str]) -> None:
         valid = listing(suffix for suffix, known in FORMATS.items() if known.write is not None)
         raise ValueError(f"{place}: {why}; valid suffixes for writing: {valid}")
     try:
-        content = writer(costs)
-        if isinstance(content, str):
-            content = content.encode("utf-8")
+        written = writer(costs)
+        content = written.encode("utf-8") if isinstance(written, str) else written
     except UnicodeEncodeError as error:
         raise ValueError(f"{place}: {show(error.object[error.start])} in a name cannot be written as UTF-8") from None
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
+    if isinstance(written, str) and place.suffix.lower() == ".csv":
+        warn_of_formulas(place, written)
     write_file(place, content)
 
 
@@ -86,10 +87,15 @@ _TOML_KEYS = ("errors", "tests", "groups", "about")
 
 
 def _read_toml(path: Path) -> Description:
+    text = read_text(path)
     try:
-        content = tomllib.loads(read_text(path))
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(f"{path}: invalid TOML: it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: invalid TOML: {error}{_decimal_comma(path, str(error))}") from None
+        raise ValueError(f"{path}: invalid TOML: {error}{_decimal_comma(text, str(error))}") from None
+    except ValueError:  # of int()
+        raise ValueError(f"{path}: invalid TOML: a number has thousands of digits") from None
     for key, value in content.items():
         if key not in _TOML_KEYS:
             raise ValueError(f"{path}: unknown key {show(key)}; {suggest(key, _TOML_KEYS)}")
@@ -100,10 +106,10 @@ def _read_toml(path: Path) -> Description:
     return Description(path, content)
 
 
-def _decimal_comma(path: Path, message: str) -> str:
+def _decimal_comma(text: str, message: str) -> str:
     """Return advice if the line that TOML complains about has a price such as 5,5."""
     place = re.search(r"at line (\d+)", message)
-    lines = read_text(path).splitlines()
+    lines = text.splitlines()
     if place is None or int(place[1]) > len(lines):
         return ""
     found = re.search(r"=\s*([-+]?\d+),(\d+)", lines[int(place[1]) - 1])
@@ -445,10 +451,11 @@ def _turney_groups(path: Path, expense: _Entries) -> tuple[dict[str, str], dict[
     if ":" in header or not all(names):
         raise ValueError(f"{place}: expected the list of groups, such as 'A, B.', found {show(header)}")
     member: dict[str, str] = {}
+    known = set(names)
     for test, (group, where) in _turney_entries(path, skip=1).items():
         if test not in expense:
             raise ValueError(f"{where}: unknown test {show(test)}; {suggest(test, expense)}")
-        if group not in names:
+        if group not in known:
             raise ValueError(f"{where}: test {show(test)} is in unknown group {show(group)}; {suggest(group, names)}")
         member[test] = group
     return dict.fromkeys(names, place), member

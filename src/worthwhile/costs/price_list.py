@@ -108,13 +108,15 @@ def _check_requires(name: str, requires: Any) -> tuple[str, ...]:
     where = ("test", name)
     if not isinstance(requires, (list, tuple)):
         raise CostsError(f"requires of test {show(name)} must be a list of names, not {show(requires)}", where)
-    for position, other in enumerate(requires):
+    seen: set[str] = set()
+    for other in requires:
         if not isinstance(other, str) or not other:
             raise CostsError(f"test {show(name)} requires {show(other)}, which is not a test name", where)
         if other == name:
             raise CostsError(f"test {show(name)} requires itself; name only other tests", where)
-        if other in requires[:position]:
+        if other in seen:
             raise CostsError(f"test {show(name)} requires {show(other)} twice", where)
+        seen.add(other)
     return tuple(requires)
 
 

@@ -151,4 +151,5 @@ def finish(ax: Any, x_label: str, y_label: str) -> None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False)
+        for text in ax.legend(frameon=False).get_texts():
+            text.set_parse_math(False)  # a dollar sign in a name is text

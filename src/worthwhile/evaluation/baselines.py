@@ -194,6 +194,10 @@ def _best_plain(
     # Prices make no difference to these trees, but to what they cost.
     candidates = [make(costs=costs, cross_fit=False, **kinds) for make in PLAIN.values()]
     folds = stratified_folds(np.unique(y, return_inverse=True)[1].astype(np.int32), n_folds, rng)
+    parts = [y, *(y[folds != fold] for fold in range(n_folds if n_folds > 1 else 0))]
+    if not all(_errors_cost(costs, part) for part in parts):
+        # It weighs cases by the costs of errors, and all of them would have weight 0.
+        candidates = [learner for learner in candidates if not isinstance(learner, C45CSClassifier)]
     errors, totals = np.zeros(len(candidates)), np.zeros(len(candidates))
     for fold in range(n_folds if n_folds > 1 else 0):
         here = folds == fold
@@ -204,6 +208,13 @@ def _best_plain(
     free = Costs(errors=costs.errors)
     chosen = clone(candidates[int(errors.argmin())]).set_params(costs=free)
     return chosen, clone(candidates[int(totals.argmin())])
+
+
+def _errors_cost(costs: Costs, y: npt.NDArray[Any]) -> bool:
+    """Return whether a wrong answer costs more than the right one, for a class that these cases have."""
+    labels = np.unique(y).tolist()
+    matrix = costs.error_matrix(labels)[1][:, : len(labels)]
+    return len(labels) < 2 or bool((matrix > np.diagonal(matrix)[:, None]).any())
 
 
 def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = None) -> Floats:

@@ -34,12 +34,14 @@ def plot_comparison(comparison: CrossComparison, ax: Any = None) -> Any:
     tests = [standing.test_cost.mean for standing in comparison.standings]
     errors = [standing.error_cost.mean for standing in comparison.standings]
     totals = [standing.total_cost for standing in comparison.standings]
-    ax.barh(names, tests, color=TESTS, label="tests")
-    ax.barh(names, errors, left=tests, color=ERRORS, label="errors")
+    places = range(len(names))
+    ax.barh(places, tests, color=TESTS, label="tests")
+    ax.barh(places, errors, left=tests, color=ERRORS, label="errors")
     spread = [[t.mean - t.low for t in totals], [t.high - t.mean for t in totals]]
-    ax.errorbar([t.mean for t in totals], names, xerr=spread, fmt="none", ecolor="black", capsize=4)
-    for name, total in zip(names, totals, strict=True):
-        ax.annotate(f"{total.mean:.2f}", (total.high, name), (6, 0), textcoords="offset points", va="center")
+    ax.errorbar([t.mean for t in totals], places, xerr=spread, fmt="none", ecolor="black", capsize=4)
+    for place, total in enumerate(totals):
+        ax.annotate(f"{total.mean:.2f}", (total.high, place), (6, 0), textcoords="offset points", va="center")
+    ax.set_yticks(places, names, parse_math=False)  # a dollar sign in a name is text
     ax.invert_yaxis()
     ax.margins(x=0.15)
     ax.set_xlabel("cost per case (tests + errors), with 95 % intervals")

@@ -214,11 +214,11 @@ def _matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any]:
     """Return columns as one array, as learners take them; columns that the model does not use are empty."""
     if columns.matrix is not None:
         return columns.matrix
-    mixed = any(isinstance(column, Factor) for column in columns.arrays)
+    mixed, empty = any(isinstance(column, Factor) for column in columns.arrays), set(unused)
     found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
     for j, column in enumerate(columns.arrays):
         if isinstance(column, Factor):
-            found[:, j] = None if j in unused else np.array([*column.categories, None], dtype=object)[column.codes]
+            found[:, j] = None if j in empty else np.array([*column.categories, None], dtype=object)[column.codes]
         else:
             found[:, j] = column
     return found

@@ -84,8 +84,9 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
         assert self._costs is not None
         X = as_frame(X)
         columns = read_columns(X, None if is_frame(X, named=True) else self._columns)
+        known = set(columns.names)
         for test in self._tests or ():
-            if test not in columns.names:
+            if test not in known:
                 raise ValueError(f"tests contains {test!r}, which is not a column; {suggest(str(test), columns.names)}")
         return full_prices(self._costs, columns, self._tests)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from worthwhile import datasets
-from worthwhile.experiments.engine import Cell, Experiment, Family, Numbers, Store, run
+from worthwhile.experiments.engine import Cell, Experiment, Family, Numbers, Store, locked, run
 from worthwhile.experiments.esmeir import TABLES as ESMEIR
 from worthwhile.experiments.nan import TABLES as NAN
 from worthwhile.experiments.page import OUTSIDE, ResultTable, RunInfo, footnote, layout, write_pages
@@ -128,11 +128,13 @@ def reproduce(
     if out.exists():
         make_folder(out)  # refuses a file; a new folder is made only when there is something to write
     family = experiments[0].family
-    store = Store(Path(cells) if cells else out / f"cells-{family.name}.csv", family)
+    path = Path(cells) if cells else out / f"cells-{family.name}.csv"
     limit = None if minutes is None else 60 * minutes
-    results = run(
-        experiments, store, quick=quick, seed=seed, folder=folder, jobs=jobs, only=only, seconds=limit, tell=tell
-    )
+    with locked(path):
+        store = Store(path, family)
+        results = run(
+            experiments, store, quick=quick, seed=seed, folder=folder, jobs=jobs, only=only, seconds=limit, tell=tell
+        )
     make_folder(out)
     tables = [experiment.table(results, quick, seed) for experiment in experiments]
     seconds = sum(numbers.get("seconds", 0.0) for numbers in results.values())

@@ -8,6 +8,7 @@ worthwhile are not reused. After changing learners, data files or other librarie
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import gzip
@@ -40,6 +41,7 @@ __all__ = [
     "Numbers",
     "Store",
     "load",
+    "locked",
     "parameters_of",
     "run",
     "seed_of",
@@ -164,7 +166,10 @@ class Store:
         content, intact = _decompressed(raw) if self._packed else (raw, True)
         # A killed process may have left an incomplete last line, which is cut off.
         whole = content[: content.rfind(b"\n") + 1]
-        rows = list(csv.reader(io.StringIO(whole.decode("utf-8", errors="replace"))))
+        try:
+            rows = list(csv.reader(io.StringIO(whole.decode("utf-8", errors="replace"))))
+        except csv.Error:  # such as a cell of megabytes
+            rows = [[]]
         if (rows and rows[0] != self._header) or (raw and not intact and not rows):
             raise ValueError(
                 f"{self.path}: is not a file of finished cells; move it, or choose another folder with --out"
@@ -206,6 +211,47 @@ class Store:
         csv.writer(line, lineterminator="\n").writerow(row)
         with open(self.path, "ab") as file:  # a single write: at most one line can be incomplete
             file.write(gzip.compress(line.getvalue().encode(), mtime=0) if self._packed else line.getvalue().encode())
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other runs away from a file of finished cells; its folder is created, and removed if it stays empty."""
+    import fcntl  # here: experiments are for Linux, the rest of the package is for any system
+
+    created = not path.parent.exists()
+    make_folder(path.parent)
+    lock = path.with_name(f".{path.name}.lock")
+    file = _open_locked(lock, lambda number: fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB))
+    if file is None:
+        raise ValueError(f"{path}: another run is using this file; wait until it has ended, or use another --out")
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(file)
+        if created:
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()
+
+
+def _open_locked(lock: Path, acquire: Callable[[int], None]) -> int | None:
+    """Open and lock a file, None if another process has locked it."""
+    while True:
+        try:
+            file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise ValueError(f"{lock}: cannot be written: {error.strerror}") from None
+        try:
+            acquire(file)
+        except BlockingIOError:
+            os.close(file)
+            return None
+        except OSError:  # a file system without locks
+            return file
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file), os.stat(lock)):
+                return file
+        os.close(file)  # the run that had it has just ended and removed it
 
 
 def _decompressed(raw: bytes) -> tuple[bytes, bool]:

@@ -9,7 +9,11 @@ depends only on its contents, so the results are the same wherever it runs.
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import contextlib
 import itertools
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
@@ -28,6 +32,10 @@ PIECES_PER_WORKER = 4
 # How often shared data that was lost with its workers is sent again before the error reaches the user.
 MAX_RESENDS = 3
 RESTART_TIMEOUT = 60.0  # seconds to wait for a worker after all have died
+SEND_TIMEOUT = 600.0  # seconds to send the data of a fit; a scheduler that waits for a dead worker never ends
+SEND_CHECK = 2.0  # seconds between checks whether a worker has died meanwhile
+# What Dask raises when a worker dies while data are sent to it: CommClosedError is an OSError, as is a time-out.
+LOST_WORKER = (OSError, KeyError, concurrent.futures.CancelledError)
 
 
 class _Rebuildable(Generic[T]):
@@ -68,13 +76,31 @@ class SharedData(Generic[T]):
         if client is None:
             return self._rebuildable
         if self.is_lost() or self._future is None or self._future.client is not client:
-            # On every worker: a copy on one worker would be lost with that worker.
-            self._future = client.scatter(self._rebuildable, broadcast=True, hash=False)
+            self._future = None
+            self._future = _send(client, self._rebuildable)
         return self._future
 
     def is_lost(self) -> bool:
         """Return whether the data was sent and no worker has it any more."""
         return self._future is not None and self._future.status != "finished"
+
+
+def _send(client: Any, data: Any) -> Any:
+    """Send data to every worker: a copy on one worker would be lost with that worker. Never waits for a dead worker."""
+    workers, start = set(client.ncores()), time.monotonic()
+    sending = client.scatter(data, broadcast=True, hash=False, asynchronous=True)
+    task = asyncio.run_coroutine_threadsafe(sending, client.loop.asyncio_loop)
+    try:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                return task.result(SEND_CHECK)
+            if task.done():  # it was a time-out of Dask
+                return task.result()
+            seconds = time.monotonic() - start
+            if workers - set(client.ncores()) or seconds > SEND_TIMEOUT:
+                raise TimeoutError(f"the data could not be sent to all {len(workers)} workers in {seconds:.0f} s")
+    finally:
+        task.cancel()
 
 
 def _configured_backend() -> Any:
@@ -188,7 +214,12 @@ def run_pieces(
         backend, at_once = _remote_backend(), n_workers()
         if backend is None or at_once == 1:
             break
-        sent = shared.reference(backend)
+        try:
+            sent = shared.reference(backend)
+        except LOST_WORKER:
+            if resends == MAX_RESENDS:
+                raise
+            continue
         try:
             jobs = (joblib.delayed(_run_piece)(work, sent, piece) for piece in pieces(at_once * pieces_per_worker))
             return list(joblib.Parallel(batch_size=1)(jobs))

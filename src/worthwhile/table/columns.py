@@ -27,6 +27,7 @@ __all__ = [
     "Column",
     "Columns",
     "Factor",
+    "aligned",
     "arrow_column",
     "as_frame",
     "frame_names",
@@ -193,6 +194,18 @@ class Columns:
         return Columns(self.names, len(rows), [a[rows] for a in self.arrays], dates=self.dates)
 
 
+def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array, or a copy if its numbers are not at addresses that the core can read in place.
+
+    Examples
+    --------
+    >>> packed = np.frombuffer(bytes(17), dtype=np.float64, offset=1)
+    >>> packed.flags.aligned, aligned(packed).flags.aligned
+    (False, True)
+    """
+    return array if array.flags.aligned else array.copy()
+
+
 def _from_matrix(matrix: npt.NDArray[np.float64], names: tuple[str, ...]) -> Columns:
     return Columns(names, matrix.shape[0], list(matrix.T), matrix)
 
@@ -228,7 +241,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None, nominal: Sequence[s
     elif X.dtype.kind == "m":
         X = days_of_array(X)
     if X.ndim == 2 and X.dtype == np.float64 and X.shape[0] and X.shape[1]:
-        matrix = X
+        matrix = aligned(X)
     elif X.ndim == 2 and X.dtype.kind in "OUSTb" and X.shape[0] and X.shape[1]:
         found = _names_for(X.shape[1], names)
         forced = nominal_positions(found, nominal)
@@ -238,7 +251,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None, nominal: Sequence[s
         )
         return Columns(found, X.shape[0], arrays, dates=frozenset(held))
     else:
-        matrix = check_array(X, dtype=np.float64, ensure_all_finite=False)
+        matrix = aligned(check_array(X, dtype=np.float64, ensure_all_finite=False))
     columns = _from_matrix(matrix, _names_for(matrix.shape[1], names))
     forced = nominal_positions(columns.names, nominal)
     if not forced:
@@ -250,10 +263,11 @@ def read_columns(X: Any, names: Sequence[str] | None = None, nominal: Sequence[s
 
 def nominal_positions(names: tuple[str, ...], nominal: Sequence[str | int] | None) -> set[int]:
     """Return the indices of the columns that `nominal` names."""
-    positions = set()
+    positions: set[int] = set()
+    place = {} if nominal is None else {name: j for j, name in enumerate(names)}
     for item in [] if nominal is None else nominal:
-        if isinstance(item, str) and item in names:
-            positions.add(names.index(item))
+        if isinstance(item, str) and item in place:
+            positions.add(place[item])
         elif isinstance(item, numbers.Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
             positions.add(int(item))
         else:
@@ -390,7 +404,7 @@ def _read_pandas(series: Any, nominal: bool) -> Column | None:
         codes, distinct = series.factorize()
         return Factor.of(distinct.to_numpy(dtype=getattr(distinct.dtype, "numpy_dtype", None)), codes)
     if kind in "iuf":
-        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+        return aligned(np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan)))
     if kind in "mM":
         return days_of_array(series.to_numpy(dtype=f"{kind}8[us]"))
     if kind in "ObUS" or str(dtype).startswith(("string", "str", "bool")):
@@ -402,7 +416,7 @@ def _read_polars(series: Any, nominal: bool) -> Column | None:  # noqa: PLR0911 
     dtype = series.dtype
     kind = str(dtype)
     if dtype.is_numeric() and not nominal:
-        return np.asarray(series.cast(float).to_numpy(), dtype=np.float64)
+        return aligned(np.asarray(series.cast(float).to_numpy(), dtype=np.float64))
     if dtype.is_numeric():
         factor = Factor.of_numbers(series.fill_null(0).to_numpy())
         factor.codes[series.is_null().to_numpy()] = -1
@@ -434,7 +448,7 @@ def arrow_column(column: Any, nominal: bool = False) -> Column | None:
             column = column.cast(kind)
     if _is_arrow_number(kind) and not (nominal or ordered):
         # A safe cast would refuse integers above 2^53, such as ids, which need not be exact as numbers.
-        return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
+        return aligned(np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64))
     if kinds.is_date(kind) or kinds.is_timestamp(kind) or kinds.is_duration(kind):
         if nominal:
             return Factor.of([None if value is None else str(value) for value in column.to_pylist()])

@@ -15,19 +15,38 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.files import guess_encoding
 from worthwhile.table.text_columns import parse_number
 
-__all__ = ["CsvFile", "check_header", "is_blank"]
+__all__ = ["CsvFile", "check_header", "is_blank", "rows_per_chunk"]
 
 FIRST = "column 1"
 DELIMITERS = (",", ";", "\t", "|")
+MAX_LINE = 2**24  # characters, enough for a million columns
+CHUNK_CELLS = 2**20  # of a chunk of rows, unless one row has more
 CHUNK_ROWS = 4096  # 300,000 × 10 take 1.0 s in chunks of this size and 1.3 s in chunks of 20,000
 BLOCK = 2**20  # bytes read at once to find the encoding
 SAMPLE_ROWS = 20  # rows read to find the delimiter
+
+
+class _BoundedText(io.TextIOWrapper):
+    """A text file whose lines are not read without limit: a small gzip file may hold one line of gigabytes."""
+
+    def __init__(self, path: Path, file: Any, encoding: str) -> None:
+        super().__init__(file, encoding=encoding, newline="")
+        self._path, self._line = path, 0
+
+    def __next__(self) -> str:  # type: ignore[override]
+        line = self.readline(MAX_LINE)
+        if not line:
+            raise StopIteration
+        self._line += 1
+        if len(line) == MAX_LINE and line[-1] not in "\r\n":
+            raise ValueError(f"{self._path}, line {self._line}: has more than {MAX_LINE:,} characters")
+        return line
 
 
 class CsvFile:
@@ -81,20 +100,23 @@ class CsvFile:
     def chunks(self) -> Iterator[list[list[str]]]:
         """Yield the rows below the header in chunks, without blank lines."""
         width, done = len(self.names), 0
+        most, rows = rows_per_chunk(width), []
         try:
             with self._reader(strict=True) as (reader, tell):
                 while is_blank(next(reader)):
                     pass  # blank lines above the header
-                while rows := list(itertools.islice(reader, CHUNK_ROWS)):
-                    if set(map(len, rows)) != {width}:
-                        rows = [row for row in rows if len(row) == width or not is_blank(row)]
-                        for position, row in enumerate(rows):
-                            if len(row) != width:
-                                self._raise_width(done + position, width)
-                    done += len(rows)
-                    tell()
-                    if rows:
+                for row in reader:
+                    if len(row) == width:
+                        rows.append(row)
+                    elif not is_blank(row):
+                        self._raise_width(done + len(rows), width)
+                    if len(rows) == most:
+                        tell()
                         yield rows
+                        done, rows = done + most, []
+                tell()
+                if rows:
+                    yield rows
         except csv.Error:
             for _ in self._rows():  # raises with the line number
                 pass
@@ -127,7 +149,7 @@ class CsvFile:
         """Give the rows, and a function that tells how far they were read."""
         encoding = self.encoding
         with self._opened() as (content, raw):
-            text = io.TextIOWrapper(content, encoding=encoding, newline="")
+            text = _BoundedText(self.path, content, encoding)
             size = self.path.stat().st_size
 
             def tell() -> None:
@@ -176,14 +198,19 @@ class CsvFile:
         raise ValueError(f"{self.path}, line {line}: {held}, but the first line has {width} columns") from None
 
     def _raise_undecodable(self, encoding: str, problem: str, choose: str) -> NoReturn:
-        with self._opened() as (file, _):
-            content = file.read()
         advice = f"{choose} encoding with --encoding, or save the file as UTF-8"
+        decoder, line, start, block = codecs.getincrementaldecoder(encoding)(), 1, None, b""
         try:
-            content.decode(encoding)
+            with self._opened() as (file, _):
+                while block or start is None:  # an empty last block ends a cut off character
+                    block, start = file.read(BLOCK), decoder.getstate()
+                    line += decoder.decode(block, final=not block).count("\n")
         except UnicodeDecodeError as error:
-            line = content[: error.start].decode(encoding, "ignore").count("\n") + 1
-            byte = content[error.start]
+            if start is not None:
+                decoder.setstate(start)
+            valid = len(block) - (len(error.object) - error.start)
+            line += decoder.decode(block[: max(valid, 0)]).count("\n")
+            byte = error.object[error.start]
             raise ValueError(f"{self.path}, line {line}: {problem} (byte 0x{byte:02x}); {advice}") from None
         except UnicodeError:
             pass  # such as UTF-16 without a byte order mark
@@ -219,6 +246,11 @@ def check_header(cells: Sequence[str], where: str) -> list[str]:
             f"{where}: contains numbers ({listing(names, 3)}); the first line must contain the column names"
         )
     return names
+
+
+def rows_per_chunk(width: int) -> int:
+    """Return how many rows of this width are read at once."""
+    return min(CHUNK_ROWS, max(CHUNK_CELLS // width, 1))
 
 
 def is_blank(row: Sequence[str]) -> bool:

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from worthwhile.excel import cell_text, read_rows
-from worthwhile.table.csv_reader import check_header, is_blank
+from worthwhile.table.csv_reader import check_header, is_blank, rows_per_chunk
 
 __all__ = ["ExcelFile"]
-
-CHUNK_ROWS = 4096
 
 
 class ExcelFile:
@@ -71,9 +69,10 @@ class ExcelFile:
     def chunks(self) -> Iterator[list[list[str]]]:
         """Yield the rows below the header in chunks, without empty rows."""
         chunk: list[list[str]] = []
+        most = rows_per_chunk(len(self.names))
         for _, row in self.cases():
             chunk.append([cell_text(value) for value in row])
-            if len(chunk) == CHUNK_ROWS:
+            if len(chunk) == most:
                 yield chunk
                 chunk = []
         if chunk:

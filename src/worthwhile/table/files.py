@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.costs.error_costs import listing, show, suggest
+from worthwhile.costs.error_costs import MAX_CLASSES, listing, show, suggest
 from worthwhile.excel import EXCEL_SUFFIXES, cell_text, write_rows
-from worthwhile.files import write_file
+from worthwhile.files import warn_of_formulas, write_file
 from worthwhile.table.columns import Column, Factor
 from worthwhile.table.csv_reader import CsvFile
 from worthwhile.table.dates import DATE_ORDERS, datetimes
@@ -193,6 +193,9 @@ class DataTable:
             raise ValueError(f"{where} has only one class, {show(labels[0])}; a target needs at least two")
         if len(labels) == self.n_cases > 2:
             raise ValueError(f"{where} has a different class for every case ({listing(labels, 3)}); is it the target?")
+        if len(labels) > MAX_CLASSES:
+            most = f"at most {MAX_CLASSES:,} are supported; is it the target?"
+            raise ValueError(f"{where} has {len(labels):,} classes ({listing(labels, 3)}); {most}")
         odd = next((text for text in labels if _is_fraction(text)), None)
         if odd is not None and len(labels) > FEW:
             found = f"contains {len(labels)} different numbers such as {odd}"
@@ -310,12 +313,13 @@ class TableFile:
         nominal: Collection[str] = (),
     ) -> DataTable:
         """Read the cases; see `read_table`."""
-        names = self.names
+        names = dict.fromkeys(self.names)
         for what, asked in (("--drop", drop), ("--nominal", nominal)):
             for name in asked:
                 if name not in names:
                     raise ValueError(f"{self.path}: no column {show(name)}, given by {what}; {suggest(name, names)}")
-        wanted = [name for name in names if (only is None or name in only) and name not in drop]
+        chosen, dropped = set(names) if only is None else set(only), set(drop)
+        wanted = [name for name in names if name in chosen and name not in dropped]
         options = self.options
         if self.text is None:
             from worthwhile.table.parquet_reader import read_parquet
@@ -440,7 +444,9 @@ def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping
             raise ValueError(f"{target}: {error}") from None
         write_file(target, content)
         return None
-    text = _extended_text(source, columns, tabs=target is not None and ".tsv" in suffix_of(target))
+    delimiter = _delimiter_for(source, tabs=target is not None and ".tsv" in suffix_of(target))
+    text = _extended_text(source, columns, delimiter)
+    warn_of_formulas(target, text, delimiter)
     if target is None:
         return text
     # With a byte order mark, spreadsheets that wrote another encoding read this one, too.
@@ -456,10 +462,13 @@ def _extended_rows(source: TableFile, columns: Mapping[str, Sequence[Any]]) -> I
         yield [*row, *more]
 
 
-def _extended_text(source: TableFile, columns: Mapping[str, Sequence[Any]], tabs: bool) -> str:
-    delimiter = source.text.delimiter if isinstance(source.text, CsvFile) else ","
-    if tabs or delimiter not in (",", ";"):
-        delimiter = "\t" if tabs else ","
+def _delimiter_for(source: TableFile, tabs: bool) -> str:
+    if tabs:
+        return "\t"
+    return ";" if isinstance(source.text, CsvFile) and source.text.delimiter == ";" else ","
+
+
+def _extended_text(source: TableFile, columns: Mapping[str, Sequence[Any]], delimiter: str) -> str:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     writer.writerow([*source.names, *columns])

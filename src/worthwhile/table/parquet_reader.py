@@ -72,9 +72,11 @@ def read_parquet(
     import pyarrow.types as kinds
 
     table = _load(path, wanted)
+    numeric, nominal = set(numeric), set(nominal)
     columns = {}
     for name in wanted:
-        column = arrow_column(table[name], name in nominal)
+        with _utf8(path, name):
+            column = arrow_column(table[name], name in nominal)
         if column is None:
             kind = f"has the type {table[name].type}, which is neither numeric nor nominal"
             raise ValueError(f"{path}: column {show(name)} {kind}; use --drop {name}")
@@ -83,6 +85,16 @@ def read_parquet(
         columns[name] = column
     dates = (name for name in wanted if kinds.is_temporal(table[name].type) and name not in nominal)
     return columns, int(table.num_rows), frozenset(dates)
+
+
+@contextmanager
+def _utf8(path: Path, name: str) -> Iterator[None]:
+    """Report text that is not UTF-8 with its file and column."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        raise ValueError(f"{path}: column {show(name)} is not UTF-8 text ({byte}); save the file as UTF-8") from None
 
 
 def _as_numbers(path: Path, name: str, column: Factor) -> Column:
@@ -99,7 +111,12 @@ def _as_numbers(path: Path, name: str, column: Factor) -> Column:
 def parquet_rows(path: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the column names and all rows."""
     table = _load(path)
-    return list(table.column_names), list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    names = list(table.column_names)
+    columns = []
+    for name, column in zip(names, table.columns, strict=True):
+        with _utf8(path, name):
+            columns.append(column.to_pylist())
+    return names, list(zip(*columns, strict=True))
 
 
 def extend_parquet(path: Path, columns: Mapping[str, Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -62,19 +63,25 @@ class Schema:
         ]
         own = frame_names(X)
         if own is not None and any(isinstance(name, str) for name in own):
-            return [name for name, _ in nominal if name in set(own)]
+            given = set(own)
+            return [name for name, _ in nominal if name in given]
         width = len(own) if own is not None else X.shape[1] if getattr(X, "ndim", 0) == 2 else len(self.names)
         return [j for _, j in nominal if j < width]
+
+    @functools.cached_property
+    def position(self) -> dict[str, int]:
+        """The position of each column."""
+        return {name: j for j, name in enumerate(self.names)}
 
     @classmethod
     def learn(
         cls, columns: Columns, nominal: Sequence[str | int] | None = None, unused: Collection[int] = ()
     ) -> Schema:
         """Find the nominal columns and their values; those of the nominal columns `unused` are not kept."""
-        forced = nominal_positions(columns.names, nominal)
+        forced, skipped = nominal_positions(columns.names, nominal), set(unused)
         values: list[tuple[str, ...] | None] = []
         for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
-            if j in unused:
+            if j in skipped:
                 values.append(())
             elif isinstance(array, Factor):
                 used = [array.categories[code] for code in np.unique(array.codes) if code >= 0]
@@ -162,11 +169,11 @@ class Schema:
             raise TypeError(
                 f"a case must be a mapping of test to value, e.g. {{{self.names[0]!r}: ...}}, got {known!r}"
             )
-        found = {}
+        found, position = {}, self.position
         for name in known.keys():  # noqa: SIM118 - a pandas row is a mapping too, but iterates over its values
-            if name not in self.names:
+            if name not in position:
                 raise ValueError(f"there is no test {name!r}; the tests are {', '.join(self.names)}")
-            j, value = self.names.index(name), known[name]
+            j, value = position[name], known[name]
             found[j] = self._read_number(name, value) if (v := self.values[j]) is None else _read_code(v, value)
         return found
 

@@ -11,8 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from worthwhile.costs.error_costs import is_missing
+from worthwhile.table.columns import aligned
 
-__all__ = ["at_least_1", "read_classes", "read_weights"]
+__all__ = ["MAX_WEIGHT", "at_least_1", "read_classes", "read_weights"]
+
+MAX_WEIGHT = 1e150  # of all cases together: weights are multiplied by costs of up to 1e100, and saved models hold them
 
 
 def read_classes(y: Any, n_cases: int, estimator: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
@@ -68,7 +71,7 @@ def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | 
         weights = np.full(n_cases, float(sample_weight))
     else:
         try:
-            weights = np.asarray(sample_weight, dtype=np.float64)
+            weights = aligned(np.asarray(sample_weight, dtype=np.float64))
         except (TypeError, ValueError) as error:
             raise ValueError(f"sample_weight must be one number per case: {error}") from None
     if weights.ndim != 1 or len(weights) != n_cases:
@@ -78,8 +81,9 @@ def read_weights(sample_weight: Any, n_cases: int) -> npt.NDArray[np.float64] | 
     if len(bad):
         raise ValueError(f"sample_weight of row {bad[0]} is {weights[bad[0]]}; weights must be finite and not negative")
     with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            raise ValueError("sample_weight adds up to infinity; divide all weights by a large number")
+        if not weights.sum() <= MAX_WEIGHT:
+            total = f"{weights.sum():.3g}, but may be at most {MAX_WEIGHT:g}"
+            raise ValueError(f"sample_weight adds up to {total}; divide all weights by a large number")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number: all of them are zero")
     return None if (weights == 1).all() else weights

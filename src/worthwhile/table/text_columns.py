@@ -99,7 +99,7 @@ def read_text_columns(
     ValueError
         If a cell or row is invalid, with file, line and column.
     """
-    absent = MISSING | set(missing)
+    wanted, absent = set(wanted), MISSING | set(missing)
     kinds = dict.fromkeys(numeric, "numeric") | dict.fromkeys(nominal, "nominal")
     bad: dict[str, _BadCellError] = {}
     while True:

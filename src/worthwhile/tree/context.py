@@ -14,9 +14,18 @@ import numpy.typing as npt
 
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
-from worthwhile.costs.error_costs import is_missing, listing, suggest
+from worthwhile.costs.error_costs import MAX_AMOUNT, is_missing, listing, suggest
 from worthwhile.costs.pricing import Pricing
-from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_frame, read_columns, select_columns
+from worthwhile.table.columns import (
+    Columns,
+    Factor,
+    aligned,
+    as_frame,
+    frame_names,
+    is_frame,
+    read_columns,
+    select_columns,
+)
 from worthwhile.table.schema import Schema
 
 __all__ = ["ProblemContext", "UnknownClassWarning", "distinct_labels", "label_array", "label_column"]
@@ -145,22 +154,22 @@ class ProblemContext:
 
         A value that no training case has counts as missing.
         """
-        unavailable = [
-            test
+        unavailable = {
+            test: None
             for test, value in case.items()
             if math.isnan(value) or (value < 0 and self.schema.values[test] is not None)
-        ]
-        return [test for test in case if test not in unavailable], unavailable
+        }
+        return [test for test in case if test not in unavailable], list(unavailable)
 
     def closure_of(self, tests: Iterable[str]) -> frozenset[int]:
         """Return the columns of some tests and of everything they require."""
         if isinstance(tests, str):
             raise TypeError(f"already_paid must be a list of tests, e.g. [{tests!r}], got {tests!r}")
-        names = list(tests)
+        names, position = list(tests), self.schema.position
         for name in names:
-            if name not in self.columns:
+            if name not in position:
                 raise ValueError(f"there is no test {name!r}; {suggest(str(name), self.columns)}")
-        return self.pricing.closure(self.columns.index(name) for name in names)
+        return self.pricing.closure(position[name] for name in names)
 
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> Floats | None:
         """Return checked prices by case and test, as the core needs them."""
@@ -169,19 +178,19 @@ class ProblemContext:
         case_prices = as_frame(case_prices)
         if is_frame(case_prices, named=True):
             case_prices = self._prices_by_name(case_prices)
-        prices: Floats = np.ascontiguousarray(case_prices, dtype=np.float64)
+        prices: Floats = aligned(np.ascontiguousarray(case_prices, dtype=np.float64))
         if prices.shape != (n_cases, len(self.columns)):
             expected = f"expected {(n_cases, len(self.columns))}: one price per case and test"
             raise ValueError(f"case_prices has the shape {prices.shape}, {expected}")
-        for row, test in np.argwhere(~(np.isfinite(prices) & (prices >= 0)))[:1]:
+        for row, test in np.argwhere(~((prices >= 0) & (prices <= MAX_AMOUNT)))[:1]:
             culprit = f"row {row}, test {self.columns[test]!r}: {prices[row, test]}"
-            raise ValueError(f"case_prices must be finite and at least 0 ({culprit})")
+            raise ValueError(f"case_prices must be finite, from 0 to {MAX_AMOUNT:g} ({culprit})")
         return prices
 
     def _prices_by_name(self, case_prices: Any) -> Any:
         """Return the prices of a frame in the order of the tests."""
-        own = frame_names(case_prices) or []
-        if unknown := [name for name in own if name not in self.columns]:
+        own = dict.fromkeys(names := frame_names(case_prices) or [])
+        if unknown := [name for name in own if name not in self.schema.position]:
             raise ValueError(
                 f"case_prices has the column {unknown[0]!r}, which is not a test; {suggest(unknown[0], self.columns)}"
             )
@@ -190,8 +199,8 @@ class ProblemContext:
             raise ValueError(
                 f"case_prices lacks the column{plural} {listing(missing)}; it needs a price for every test"
             )
-        if len(set(own)) < len(own):
-            raise ValueError(f"case_prices has two columns for the same test: {listing(own)}")
+        if len(own) < len(names):
+            raise ValueError(f"case_prices has two columns for the same test: {listing(names)}")
         read = read_columns(select_columns(case_prices, self.columns))
         for name, column in zip(read.names, read.arrays, strict=True):
             if isinstance(column, Factor):

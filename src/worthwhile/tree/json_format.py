@@ -141,13 +141,20 @@ def read_json(text: str) -> Any:
         raise ValueError(f"the text is not JSON: {error}") from None
     except RecursionError:
         raise ValueError("is not a tree: the JSON is nested too deeply") from None
+    except ValueError as error:
+        if "int_max_str_digits" in str(error):  # Python's advice is for programmers
+            raise ValueError("the text is not a tree: a whole number in it has thousands of digits") from None
+        raise
 
 
 def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        twice = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
-        raise ValueError(f"the field {twice!r} appears twice in one object")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"the field {key!r} appears twice in one object")
+            seen.add(key)
     return content
 
 
@@ -251,7 +258,7 @@ def _parse_classes(classes: list[Any]) -> list[Any]:
 
 
 def _parse_columns(columns: list[Any]) -> Schema:
-    names: list[str] = []
+    names: dict[str, None] = {}
     values: list[tuple[str, ...] | None] = []
     dates = set()
     for position, content in enumerate(columns):
@@ -262,7 +269,7 @@ def _parse_columns(columns: list[Any]) -> Schema:
             raise ValueError(f"the tree has two columns named {name!r}")
         if kind not in ("numeric", "nominal"):
             raise ValueError(f"'kind' of column {name!r} must be 'numeric' or 'nominal', got {kind!r}")
-        names.append(name)
+        names[name] = None
         values.append(_parse_values(name, reader.take("values", list)) if kind == "nominal" else None)
         if kind == "numeric" and reader.take("dates", bool, False):
             dates.add(name)

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 import worthwhile as ww
+from worthwhile.learners.forest import part_files
+from worthwhile.learners.forest.part_files import PartReader, files_of, survey
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -120,3 +122,61 @@ def test_wrong_folders_are_refused(tmp_path):
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not at all")
     with pytest.raises(ValueError, match=r"broken.parquet: is not a readable Parquet file"):
         ww.BudgetForestClassifier().fit_parts(tmp_path, "y")
+
+
+def reader_of(folder, weight=None):
+    found = survey(files_of(folder), "y", weight, None, None, 1)
+    return PartReader(found.plan, found.stamps, found.schema, found.labels, None)
+
+
+CHANGES = {
+    "more rows": ({"x": [1.0, 2.0] * 11, "y": ["a", "b"] * 11}, r" \(it had 20 rows and has 22 now\)"),
+    "a new class": ({"x": [1.0, 2.0] * 10, "y": ["a", "c"] * 10}, ""),
+    "other numbers": ({"x": [2.0, 1.0] * 10, "y": ["a", "b"] * 10}, ""),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_changes_between_passes_is_refused(change, tmp_path):
+    reader = reader_of(write(tmp_path, GOOD, GOOD))
+    table, words = CHANGES[change]
+    parquet.write_table(pa.table(table), tmp_path / "1.parquet")
+    assert len(reader.cases(0).rows) == 20
+    changed = rf"1\.parquet: the file has changed since the first pass.*{words}"
+    with pytest.raises(ValueError, match=changed):
+        reader.cases(1)
+    with pytest.raises(ValueError, match=changed):
+        reader.table(1, np.arange(2))
+    (tmp_path / "1.parquet").unlink()
+    with pytest.raises(ValueError, match=r"1\.parquet: cannot be read: No such file"):
+        reader.cases(1)
+
+
+def test_a_class_that_the_first_pass_did_not_see_is_refused(tmp_path, monkeypatch):
+    reader = reader_of(write(tmp_path, GOOD))
+    monkeypatch.setattr(part_files, "_check_unchanged", lambda *_: None)  # same size and time, by chance
+    write(tmp_path, {**GOOD, "y": ["a", "aa"] * 10})
+    with pytest.raises(ValueError, match=r"0\.parquet: has the class 'aa' now; the file has changed"):
+        reader.cases(0)
+
+
+def test_cases_of_weight_0_may_have_a_class_of_their_own(tmp_path):
+    table = {"x": [1.0, 2.0, 3.0] * 10, "y": ["a", "b", "c"] * 10, "w": [1.0, 1.0, 0.0] * 10}
+    cases = reader_of(write(tmp_path, table), "w").cases(0)
+    assert cases.classes.tolist() == [0, 1] * 10
+
+
+def test_every_error_names_the_file(tmp_path):
+    bad = pa.array([b"u", b"\xff"] * 10, pa.binary()).view(pa.string())
+    for column in ("x", "y"):
+        write(tmp_path, GOOD, {**GOOD, column: bad} if column == "y" else {**GOOD, "c": bad})
+        if column == "x":
+            write(tmp_path, {**GOOD, "c": ["u", "v"] * 10})
+        with pytest.raises(ValueError, match=r"1\.parquet: cannot be read: 'utf-8' codec can't decode"):
+            ww.BudgetForestClassifier(max_trees=2).fit_parts(tmp_path, "y")
+    write(tmp_path, GOOD, GOOD)
+    content = bytearray((tmp_path / "1.parquet").read_bytes())
+    content[4:60] = b"\xff" * 56  # the first page
+    (tmp_path / "1.parquet").write_bytes(content)
+    with pytest.raises(ValueError, match=r"1\.parquet: cannot be read: "):
+        ww.BudgetForestClassifier(max_trees=2).fit_parts(tmp_path, "y")

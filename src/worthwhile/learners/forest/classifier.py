@@ -40,7 +40,7 @@ from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import MAX_DEPTH, ExpectedCost, Reader, parse_expected_cost
+from worthwhile.tree.json_format import MAX_DEPTH, ExpectedCost, Reader, is_finite, parse_expected_cost
 from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import forest_table
@@ -671,6 +671,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._context, self._class_weights, self.forests_ = found
         self._adaptive = self.forests_[0].stopping is not None or (SETTLED if self.adaptive == SETTLED else False)
         limit = reader.take("limit", (int, float, type(None)), None)
+        if limit is not None and not is_finite(limit):
+            raise ValueError("'limit' of the model must be a finite number or null")
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
         self._least_cost = reader.take("answer", str, "majority") == LEAST_COST  # older files do not say

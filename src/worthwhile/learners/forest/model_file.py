@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -129,7 +128,9 @@ def _parse_problem(reader: Reader) -> tuple[ProblemContext, Floats]:
 def _parse_forest(context: ProblemContext, content: Any, position: int) -> Forest:
     where = f"forest {position}"
     reader = Reader(content, where)
-    alpha = float(reader.take("alpha", numbers.Real))
+    if not is_finite(alpha := reader.take("alpha", numbers.Real)):
+        raise ValueError(f"'alpha' of {where} must be a finite number")
+    alpha = float(alpha)
     trees = []
     for number, nodes in enumerate(reader.take("trees", list)):
         if not isinstance(nodes, list):
@@ -154,10 +155,10 @@ def _parse_forest(context: ProblemContext, content: Any, position: int) -> Fores
 
 def _parse_tests(context: ProblemContext, names: Any, where: str) -> tuple[int, ...] | None:
     for name in names or ():
-        if name not in context.columns:
+        if name not in context.schema.position:
             known = ", ".join(context.columns)
             raise ValueError(f"'tests' of {where} names {name!r}, which is not a column; the columns are {known}")
-    return None if names is None else tuple(context.columns.index(name) for name in names)
+    return None if names is None else tuple(context.schema.position[name] for name in names)
 
 
 def _parse_record(row: Any, alpha: float, where: str) -> BudgetRecord:
@@ -165,8 +166,8 @@ def _parse_record(row: Any, alpha: float, where: str) -> BudgetRecord:
         not isinstance(row, list)
         or len(row) != 5
         or not isinstance(row[0], int)
-        or not all(isinstance(x, (int, float)) and math.isfinite(x) for x in row[:4])
-        or not (row[4] is None or (isinstance(row[4], (int, float)) and 0 <= row[4] < math.inf))
+        or not all(map(is_finite, row[:4]))
+        or not (row[4] is None or (is_finite(row[4]) and row[4] >= 0))
     ):
         raise ValueError(f"a row of 'curve' of {where} must be [trees, price, error, error cost, rate], got {row!r}")
     trees, price, error, cost, rate = row

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.costs.error_costs import show
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Column, Columns, Factor, nominal_positions, value_text
 from worthwhile.table.schema import Schema, sorted_values
@@ -23,6 +25,7 @@ from worthwhile.table.targets import read_classes
 __all__ = ["PartReader", "Survey", "files_of", "survey"]
 
 Floats = npt.NDArray[np.float64]
+CHANGED = "the file has changed since the first pass; leave the files alone until fit_parts has ended"
 NUMERIC, NOMINAL, EMPTY = "numbers", "categories", "nothing"  # kinds of columns
 
 
@@ -45,6 +48,14 @@ def files_of(parts: Any) -> tuple[str, ...]:
     return tuple(str(path.resolve()) for path in found)
 
 
+class Stamp(NamedTuple):
+    """What tells whether a file has changed."""
+
+    size: int
+    modified: int  # nanoseconds
+    n_rows: int
+
+
 class ReadPlan(NamedTuple):
     """The files and the roles of their columns."""
 
@@ -58,6 +69,7 @@ class ReadPlan(NamedTuple):
 class PartSurvey(NamedTuple):
     """What is in one file."""
 
+    stamp: Stamp
     kinds: dict[str, str]  # by test
     values: dict[str, set[str]]  # values of the nominal tests, and of empty columns
     labels: npt.NDArray[Any]
@@ -70,6 +82,7 @@ class Survey:
     """What is in all files together."""
 
     plan: ReadPlan
+    stamps: tuple[Stamp, ...]
     schema: Schema
     labels: npt.NDArray[Any]
     n_cases: Floats  # (files, classes), without those of weight 0
@@ -109,7 +122,7 @@ def _survey_some(plan: ReadPlan, parts: Sequence[int], n_threads: int) -> list[P
 
 
 def _survey_one(plan: ReadPlan, path: str) -> PartSurvey:
-    kinds = _kinds(plan, path)
+    stamp, kinds = _stamp(path), _kinds(plan, path)
     values: dict[str, set[str]] = {
         name: set() for name, kind in kinds.items() if kind != NUMERIC or name in plan.forced
     }
@@ -127,7 +140,8 @@ def _survey_one(plan: ReadPlan, path: str) -> PartSurvey:
             column = _column(group[name], path, name)
             known.update(column.categories if isinstance(column, Factor) else _distinct(column))
     n_cases, weights = np.array([*counted.values()]).reshape(-1, 2).T
-    return PartSurvey(kinds, values, np.array(list(counted)), n_cases, weights)
+    _check_unchanged(path, stamp)
+    return PartSurvey(stamp, kinds, values, np.array(list(counted)), n_cases, weights)
 
 
 def _distinct(numbers: Floats) -> list[str]:
@@ -161,7 +175,8 @@ def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
         if len(one.labels):
             own = np.searchsorted(labels, one.labels)
             n_cases[part, own], weights[part, own] = one.n_cases, one.weights
-    return Survey(plan, Schema(plan.names, tuple(values)), labels, n_cases, weights.sum(axis=0))
+    stamps = tuple(one.stamp for one in found)
+    return Survey(plan, stamps, Schema(plan.names, tuple(values)), labels, n_cases, weights.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +184,7 @@ class PartReader:
     """Reads the cases of one file at a time."""
 
     plan: ReadPlan
+    stamps: tuple[Stamp, ...]  # of the files when they were surveyed
     schema: Schema
     labels: npt.NDArray[Any]
     factors: Floats | None  # weights of the classes by their error costs
@@ -176,14 +192,21 @@ class PartReader:
     def cases(self, part: int) -> PartCases:
         """Return the classes and weights of the cases of a file, without those of weight 0."""
         plan, path = self.plan, self.plan.files[part]
+        _check_unchanged(path, self.stamps[part])
         wanted = [plan.target, *([plan.weight] if plan.weight else [])]
         classes, given = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for group in _groups(path, wanted):
             labels, codes = _labels(group[plan.target], path, 0, plan.target)
-            classes.append(np.searchsorted(self.labels, labels).astype(np.int32)[codes])
+            position = {label: code for code, label in enumerate(self.labels.tolist())}
+            own = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int32)[codes]
+            weighed = np.ones(len(own))
             if plan.weight is not None:
-                given.append(_weights(group[plan.weight], path, 0, plan.weight))
-        found = np.minimum(np.concatenate(classes), len(self.labels) - 1)  # a class whose cases all have weight 0
+                weighed = _weights(group[plan.weight], path, 0, plan.weight)
+                given.append(weighed)
+            if (unknown := np.flatnonzero((own < 0) & (weighed > 0))).size:  # the survey skips cases of weight 0
+                raise ValueError(f"{path}: has the class {show(labels[codes[unknown[0]]])} now; {CHANGED}")
+            classes.append(np.maximum(own, 0))
+        found = np.concatenate(classes)
         sample = None if plan.weight is None else np.concatenate(given)
         weights = sample
         if self.factors is not None:
@@ -194,8 +217,9 @@ class PartReader:
     def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
         """Return the core's table of some cases of a file; only these and one whole column are in memory."""
         path = self.plan.files[part]
-        with _opened(path) as file:
+        with _opened(path) as file, _naming(path):
             arrays = [self._column(file, path, name)[rows] for name in self.schema.names]
+        _check_unchanged(path, self.stamps[part])
         columns = Columns(self.schema.names, len(rows), arrays)
         return self.schema.encode(columns, complete=True)
 
@@ -231,11 +255,43 @@ def _opened(path: str) -> Any:
         raise ValueError(f"{path}: is not a readable Parquet file: {str(error).splitlines()[0]}") from None
 
 
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Name the file in errors of pyarrow, which raises many kinds of them for a broken page or invalid text."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if str(error).startswith(path):
+            raise
+        detail = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path}: cannot be read: {detail}") from None
+
+
 def _groups(path: str, columns: Sequence[str]) -> Iterator[Any]:
     """Yield the row groups."""
     with _opened(path) as file:
         for group in range(file.num_row_groups):
-            yield file.read_row_group(group, columns=list(columns), use_threads=False)
+            with _naming(path):
+                table = file.read_row_group(group, columns=list(columns), use_threads=False)
+            yield table
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    with _opened(path) as file:
+        return Stamp(found.st_size, found.st_mtime_ns, int(file.metadata.num_rows))
+
+
+def _check_unchanged(path: str, stamp: Stamp) -> None:
+    now = _stamp(path)
+    if now != stamp:
+        rows = f" (it had {stamp.n_rows} rows and has {now.n_rows} now)" if now.n_rows != stamp.n_rows else ""
+        raise ValueError(f"{path}: {CHANGED}{rows}")
 
 
 def _names(path: str) -> list[str]:
@@ -273,7 +329,8 @@ def _column(values: Any, path: str, name: str) -> Column:
     """Return a column of a file, missing values as NaN or -1."""
     if _kind(values.type, path, name) == NUMERIC:
         return _numbers(values)
-    return Factor.of(*_encoded(values))
+    with _naming(path):
+        return Factor.of(*_encoded(values))
 
 
 def _numbers(values: Any) -> Floats:
@@ -295,7 +352,8 @@ def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[An
     """Return the distinct classes, and the code of every case."""
     if (kind := _kind(values.type, path, name)) == EMPTY:
         raise ValueError(f"{path}: column {name!r} (target) has no classes")
-    labels, codes = _encoded(values)
+    with _naming(path):
+        labels, codes = _encoded(values)
     missing = np.flatnonzero(codes < 0)
     if kind == NUMERIC and not all(np.isfinite(labels := [_plain(label) for label in labels])):
         missing = np.flatnonzero(~np.isfinite(np.array([*labels, np.nan]))[codes])

@@ -133,7 +133,7 @@ def prepare(
         factors = np.full(len(labels), scale) if factors is None else factors * scale
         weights = weights * scale
     share = float(learner.validation) if isinstance(learner.validation, numbers.Real) else None
-    reader = PartReader(found.plan, found.schema, found.labels, factors)
+    reader = PartReader(found.plan, found.stamps, found.schema, found.labels, factors)
     seed = int(learner._generator().integers(2**62))
     return PartitionedData(reader, context, options, seed, share, n_cases.sum(axis=1), weights)
 

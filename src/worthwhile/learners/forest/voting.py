@@ -403,7 +403,7 @@ class StoppingTable:
         for name, shape in shapes.items():
             try:
                 array = np.array(content[name], dtype=np.float64).reshape(shape)
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 raise ValueError(f"{name!r} of the states of a forest must be numbers of shape {shape}") from None
             if not np.isfinite(array).all():
                 raise ValueError(f"{name!r} of the states of a forest must be finite")
