@@ -81,7 +81,7 @@ def test_break_even_prices(write, heart):
 
 
 def test_break_even_prices_say_how_the_search_was_shortened(write, heart):
-    clf = ww.ACTClassifier(r=2, random_state=0, **heart.known).fit(heart.X[:60], heart.y[:60])
+    clf = ww.ACTClassifier(r=2, random_state=1, **heart.known).fit(heart.X[:60], heart.y[:60])
     training = {"X_train": heart.X[:60], "y_train": heart.y[:60]}
     words = write(clf, *heart.held_out, **training, sensitivity=0.01).words["sensitivity"]
     assert "Method: ACT (with r=1, to save time) was trained" in words
