@@ -1,6 +1,6 @@
 """Are expected costs what new cases cost, and are probabilities right? Ten data sets, every learner with its defaults.
 
-    WORTHWHILE_DATA=folder python benchmarks/expectations.py --before OLD/.venv/bin/python --out docs/results/expectations.md
+    WORTHWHILE_DATA=folder python benchmarks/expectations.py --before OLD/.venv/bin/python
 
 Each learner learns from 60 % of the cases. Expected is what it says a new case costs (`expected_cost_`, or where a
 version has none, the expected cost at the root of the tree); actual is what the other 40 % cost. Log loss is compared
@@ -31,7 +31,6 @@ WITHIN = (0.8, 1.25)
 
 def measure(name: str, splits: int) -> list[dict[str, float | str]]:
     """Fit every learner on a data set, and return a row per learner and split."""
-    import numpy as np
     from sklearn.model_selection import train_test_split
 
     import worthwhile as ww
@@ -92,7 +91,7 @@ def plain_tree(X, y, X_new, nominal, names):
     from sklearn.tree import DecisionTreeClassifier
 
     chosen = [j for j, column in enumerate(names) if column in set(nominal or ())]
-    X, X_new = (np.array([[None if v != v else v for v in row] for row in table], dtype=object) for table in (X, X_new))
+    X, X_new = (np.array(table, dtype=object) for table in (X, X_new))
     rest = [j for j in range(len(names)) if j not in chosen]
     X[:, rest], X_new[:, rest] = X[:, rest].astype(float), X_new[:, rest].astype(float)
     one_hot = ColumnTransformer(
@@ -142,7 +141,8 @@ def page(before: list[dict], after: list[dict], splits: int) -> str:
         ]
         inside = sum(WITHIN[0] <= cell <= WITHIN[1] for cell in cells)
         lines += [f"## {title}: expected / actual cost", ""]
-        lines += [f"{inside} of {len(cells)} cells within {WITHIN[0]} to {WITHIN[1]}; {min(cells):.2f} to {max(cells):.2f}.", ""]
+        span = f"they go from {min(cells):.2f} to {max(cells):.2f}"
+        lines += [f"{inside} of {len(cells)} cells are within {WITHIN[0]} to {WITHIN[1]}; {span}.", ""]
         lines += [*table(rows, ratio, shown), ""]
         better = [
             (
@@ -153,7 +153,8 @@ def page(before: list[dict], after: list[dict], splits: int) -> str:
             for learner in LEARNERS
         ]
         lines += [f"## {title}: log loss", ""]
-        lines += [f"{sum(own <= peer for own, peer in better)} of {len(better)} cells at or below scikit-learn's tree.", ""]
+        lower = sum(own <= peer for own, peer in better)
+        lines += [f"{lower} of {len(better)} cells are at or below scikit-learn's tree, which pays for no test.", ""]
         lines += table(rows, lambda row: row["log_loss"], mean)
         peers = [mean([r["peer"] for r in rows if r["set"] == s]) for s in SETS]
         lines += ["| scikit-learn, pruned | " + " | ".join(peers) + " |", ""]

@@ -148,7 +148,9 @@ def folds(data: ww.datasets.Dataset) -> list[Fold]:
 
 def ours(fold: Fold) -> Score:
     """Train and test our C4.5."""
-    learner = ww.C45Classifier(mdl_correction=True, confidence=0.25, min_cases=2).fit(fold.X_train, fold.y_train)
+    learner = ww.C45Classifier(mdl_correction=True, confidence=0.25, min_cases=2, cross_fit=False).fit(
+        fold.X_train, fold.y_train
+    )
     return Score(int((learner.predict(fold.X_test) == fold.y_test).sum()), learner.tree_.n_nodes)
 
 
@@ -301,7 +303,7 @@ def speed_row(source: Enlarged, java: str, jar: Path, folder: Path) -> str:
     cases = source.load()
     train = folder / "train.arff"
     write_arff(train, Header.learn(cases.X_train, np.unique(cases.y_train)), cases.X_train, cases.y_train)
-    learner = ww.C45Classifier(mdl_correction=True)
+    learner = ww.C45Classifier(mdl_correction=True, cross_fit=False)
     best, size = [math.inf, math.inf], 0
     for _ in range(REPEATS):
         start = time.perf_counter()

@@ -36,7 +36,7 @@ def learner(name: str):
     if name == "worthwhile":
         import worthwhile as ww
 
-        return ww.EG2Classifier(prune="none", min_cases=1, min_share=0)
+        return ww.EG2Classifier(prune="none", min_cases=1, min_share=0, cross_fit=False)
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(criterion="entropy", random_state=0)

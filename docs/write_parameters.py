@@ -224,10 +224,10 @@ OWN: Mapping[str, Mapping[str, str]] = {
     },
     "ACTClassifier": {
         "variant": """"paper": the published algorithm, in which the currency matters. "refined": prices are scaled as
-        in `EG2Classifier`; with up to 5,000 cases, a cross-validation decides
-        whether to learn from the cases' own labels or from soft labels by a random forest and a logistic regression;
-        with delayed tests or soft labels, sampled trees are pruned before they are valued; trees grown without
-        look-ahead compete with the others; and with a `time_limit` the search goes on until the time is over.""",
+        in `EG2Classifier`; a cross-validation decides whether to learn from the cases' own labels or from soft labels
+        by a random forest and a logistic regression, and whether with look-ahead or like EG2 or DTMC; with delayed
+        tests or soft labels, sampled trees are pruned before they are valued; and with a `time_limit` the search goes
+        on until the time is over.""",
         "r": """Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead,
         which makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.""",
         "omega": """How strongly prices count in EG2. None: by the costs, as in the paper ("refined": 0.25 with soft
@@ -238,7 +238,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
-        is left. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit`
+        is left. If the table is too large for the time, trees are grown from some of the cases. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit`
         raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
@@ -248,8 +248,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         measures its cost on the other half, and the cheapest trial wins. "refined": all individuals are compared by
         cross-validation on the same folds, the best of them, and "no test at all", again on fresh folds; the search
         ends when nothing better is found. Trees are pruned by total cost, use prices in context and give the cheapest
-        answers; their depth is part of the search. With up to 5,000 cases, a cross-validation decides whether to learn
-        from the cases' own labels or from soft labels by a random forest and a logistic regression; with soft labels,
+        answers; their depth is part of the search. A cross-validation decides whether to learn from the cases' own labels or from soft labels by a random forest and a logistic regression; with soft labels,
         their weight is part of the search, and the winner must be clearly cheaper than EG2 on them.""",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the

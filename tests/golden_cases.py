@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -147,7 +148,9 @@ def learn(entry, n_jobs):
     learner, parameters, _ = LEARNERS[name]
     cases = PROBLEMS[problem]()
     clf = learner(**cases.known, **parameters, n_jobs=n_jobs)
-    return clf.fit(cases.X, cases.y, sample_weight=cases.weights), cases
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "BudgetForestClassifier: budget=")  # small forests spend little
+        return clf.fit(cases.X, cases.y, sample_weight=cases.weights), cases
 
 
 def observe(entry, n_jobs):

@@ -232,7 +232,12 @@ def _tree_by_depth(problem: NanProblem, **parameters: Any) -> list[Setting]:
     cases, found = problem.train, []
     for depth in range(1, POINTS + 1):
         tree = GreedyTreeClassifier(
-            costs=problem.costs, nominal=cases.nominal, columns=cases.columns, max_depth=depth, **parameters
+            costs=problem.costs,
+            nominal=cases.nominal,
+            columns=cases.columns,
+            max_depth=depth,
+            cross_fit=False,
+            **parameters,
         ).fit(cases.X, cases.y)
         answers, prices = tree.predict_with_prices(cases.X)
         price, error = float(prices.max()), float((answers != cases.y).mean())

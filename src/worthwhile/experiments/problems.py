@@ -74,6 +74,8 @@ class LearnerSource:
             **self.fixed,
             **parameters_of(cell.parameters),
         )
+        if hasattr(learner, "cross_fit") and getattr(learner, "variant", "paper") == "paper":
+            learner.cross_fit = False  # the papers have plain class shares
         start = time.perf_counter()
         learner.fit(cases.X, cases.y)
         return learner, time.perf_counter() - start

@@ -178,10 +178,10 @@ class ACTClassifier(TreeClassifier):
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
     variant : {"refined", "paper"}, default "refined"
         "paper": the published algorithm, in which the currency matters. "refined": prices are scaled as in
-        `EG2Classifier`; with up to 5,000 cases, a cross-validation decides whether to learn from the cases' own labels
-        or from soft labels by a random forest and a logistic regression; with delayed tests or soft labels, sampled
-        trees are pruned before they are valued; trees grown without look-ahead compete with the others; and with a
-        `time_limit` the search goes on until the time is over.
+        `EG2Classifier`; a cross-validation decides whether to learn from the cases' own labels or from soft labels by a
+        random forest and a logistic regression, and whether with look-ahead or like EG2 or DTMC; with delayed tests or
+        soft labels, sampled trees are pruned before they are valued; and with a `time_limit` the search goes on until
+        the time is over.
     r : int, default 5
         Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead, which
         makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.
@@ -203,9 +203,10 @@ class ACTClassifier(TreeClassifier):
         "pruned" with soft labels or delayed tests.
     time_limit : float, optional
         Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
-        the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. "paper":
-        after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt;
-        the learner then holds the best tree so far, if there was one.
+        the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. If the table
+        is too large for the time, trees are grown from some of the cases. "paper": after this time the remaining nodes
+        are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the best tree
+        so far, if there was one.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     cross_fit : bool, default True

@@ -72,9 +72,9 @@ class ICETClassifier(TreeClassifier):
         the other half, and the cheapest trial wins. "refined": all individuals are compared by cross-validation on the
         same folds, the best of them, and "no test at all", again on fresh folds; the search ends when nothing better is
         found. Trees are pruned by total cost, use prices in context and give the cheapest answers; their depth is part
-        of the search. With up to 5,000 cases, a cross-validation decides whether to learn from the cases' own labels or
-        from soft labels by a random forest and a logistic regression; with soft labels, their weight is part of the
-        search, and the winner must be clearly cheaper than EG2 on them.
+        of the search. A cross-validation decides whether to learn from the cases' own labels or from soft labels by a
+        random forest and a logistic regression; with soft labels, their weight is part of the search, and the winner
+        must be clearly cheaper than EG2 on them.
     search : {"real", "binary"}, default "real"
         "real": every test has a bias. "binary": every test has a bit that says whether EG2 may use it, at its true
         price.
