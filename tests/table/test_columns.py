@@ -330,7 +330,7 @@ def test_dates_and_spans_of_time_become_days():
         assert fit(X).predict(X).shape == (60,)
     assert read_columns(plain[["when"]].to_numpy()).arrays[0].tolist() == wanted
     spans = plain.assign(when=when - when[0])
-    for X in (spans, pl.DataFrame({"n": range(60), "when": list(when - when[0])})):
+    for X in (spans, pl.DataFrame({"n": range(60), "when": (when - when[0]).to_pytimedelta().tolist()})):
         assert read_columns(X).arrays[1].tolist() == list(range(60))
     gap = pd.DataFrame({"when": [when[0], None, when[2]], "day": [None, when[1].date(), None]})
     for X in (

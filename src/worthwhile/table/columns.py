@@ -454,7 +454,7 @@ def arrow_column(column: Any, nominal: bool = False) -> Column | None:
             return Factor.of([None if value is None else str(value) for value in column.to_pylist()])
         unit = "duration[us]" if kinds.is_duration(kind) else "timestamp[us]"
         return days_of_array(column.cast(unit, safe=False).to_numpy())
-    texts = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
+    texts = str(kind) in ("string", "large_string", "string_view")  # old releases have no is_string_view
     if not (_is_arrow_number(kind) or texts or kinds.is_boolean(kind) or kinds.is_null(kind)):
         return None
     if kinds.is_null(kind):
