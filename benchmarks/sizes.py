@@ -92,10 +92,9 @@ def page(before: list[dict], after: list[dict]) -> str:
                 "| set | cases | cost | expected | leaves | seconds |",
                 "|---|---:|---:|---:|---:|---:|",
             ]
-            lines += [
-                f"| {r['set']} | {r['n']:,} | {r['cost']:.1f} | {r['expected']:.1f} | {r['leaves']} | {r['seconds']:.0f} |"
-                for r in rows
-            ]
+            for row in rows:
+                money, size = f"{row['cost']:.1f} | {row['expected']:.1f}", f"{row['leaves']} | {row['seconds']:.0f}"
+                lines.append(f"| {row['set']} | {row['n']:,} | {money} | {size} |")
             lines.append("")
     return "\n".join(lines)
 

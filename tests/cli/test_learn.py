@@ -266,15 +266,15 @@ def test_eg2_uses_error_costs_and_a_learner_that_does_not_pay_says_so(capsys, fo
     costs = heart.costs.with_errors({"buff": {"sick": 2.0}, "sick": {"buff": 5.0}})
     costs.write(tmp_path / "costs.toml")
     options = ["--target", "class", "--costs", tmp_path / "costs.toml", "-o", tmp_path / "model.json"]
-    words = "It costs more than no test even on the cases it was trained on"
-    _, out, _ = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
+    words = "on its own training cases the model costs"
+    _, _, err = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
     clf = ww.load(tmp_path / "model.json")
     assert (clf.prune, clf.answer) == ("cost", "least-cost")
-    assert words not in out
+    assert words not in err
     as_published = ["--set", "prune=pessimistic", "--set", "answer=majority"]
-    _, out, _ = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2", *as_published)
+    _, _, err = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2", *as_published)
     assert ww.load(tmp_path / "model.json").answer == "majority"
-    assert words in out
+    assert words in err
 
 
 def learn(capsys, data, *options, target="class", costs="costs.toml"):
@@ -342,7 +342,7 @@ def test_the_help_lists_the_parameters_of_every_learner(capsys, monkeypatch):
     code, out, _ = run_lines(capsys, "learn", "--help")
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "variant refined or paper refined act, icet" in lines
+    assert any(line.startswith("variant refined or paper refined act, icet") for line in lines)
     assert "max_trees a whole number from 1 to 30,000 40 budget-forest" in lines
     for learner in LEARNERS:
         for name in find_learner(learner)._parameter_names():

@@ -249,14 +249,15 @@ def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any
 
 
 def _best_so_far(clf: Any, split: _Split) -> Any:
-    """Return the model that a stopped search has found, or a tree by DTMC if that costs less on the training cases."""
+    """Return the model that a stopped search has found, or a tree by DTMC if that is expected to cost less."""
     from sklearn.exceptions import NotFittedError
 
     from worthwhile.evaluation.metrics import average_cost
     from worthwhile.learners.greedy import DTMCClassifier
 
     def cost(model: Any) -> float:
-        return average_cost(model, split.X_train, split.y_train)
+        found = getattr(model, "expected_cost_", None)  # out of fold
+        return average_cost(model, split.X_train, split.y_train) if found is None else float(found)
 
     nothing = StoppedError("stopped before a model was found; nothing is saved")
     if not hasattr(clf, "time_limit"):  # it does not search, and may take as long as DTMC

@@ -95,14 +95,12 @@ def assess(trees: Iterable[FoldTree], least_cost: bool) -> OutOfFold | None:
     weights: list[Floats] = []
     losses = np.zeros(len(STRENGTHS))
     for core, kept, held_out in trees:
-        nodes, counts = Nodes.from_core(core), real_weights(core, kept)
+        nodes = Nodes.from_core(core)
+        probabilities = _shrunk(nodes, real_weights(core, kept), np.array(STRENGTHS))
+        answers, prices, likely = _held_out(nodes, probabilities, held_out, least_cost)
         own = _sample_weights(held_out)
-        for i, strength in enumerate(STRENGTHS):
-            routes = _route(core_with(nodes, shrunk_probabilities(nodes, counts, strength)), held_out, least_cost)
-            shares = routes[2][np.arange(held_out.n_cases), held_out.classes]
-            losses[i] -= own @ np.log(np.maximum(shares, MIN_PROBABILITY))
-        # The strength changes the answers of hardly any case: only of those that end in several leaves.
-        costs.append(routes[1] + held_out.bound_costs.error_costs[held_out.classes, routes[0]])
+        losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ own
+        costs.append(prices + held_out.bound_costs.error_costs[held_out.classes, answers])
         weights.append(own)
     if not costs:
         return None
@@ -142,18 +140,44 @@ def shrunk_probabilities(nodes: Nodes, weights: Floats, strength: float) -> Floa
     >>> shrunk_probabilities(nodes, nodes.weights, 3.0).tolist()
     [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]
     """
+    found: Floats = _shrunk(nodes, weights, np.array([strength]))[0]
+    return found
+
+
+def _shrunk(nodes: Nodes, weights: Floats, strengths: Floats) -> Floats:
+    """Return the class probabilities of every node at several strengths: (strengths, nodes, classes)."""
     total = weights.sum(axis=1)
-    found = np.empty_like(weights)
-    found[0] = weights[0] / total[0] if total[0] > 0 else 1.0 / weights.shape[1]
+    found = np.empty((len(strengths), *weights.shape))
+    found[:, 0] = weights[0] / total[0] if total[0] > 0 else 1.0 / weights.shape[1]
     todo = np.array([0])
     while len(todo):  # one level after the other: the children of all its nodes at once
         inner = todo[nodes.n_children[todo] > 0]
         parent = np.repeat(inner, nodes.n_children[inner])
         first = np.repeat(np.cumsum(nodes.n_children[inner]) - nodes.n_children[inner], nodes.n_children[inner])
         child = nodes.first_child[parent] + np.arange(len(parent)) - first
-        found[child] = (weights[child] + strength * found[parent]) / (total[child] + strength)[:, None]
+        added = strengths[:, None, None] * found[:, parent]
+        found[:, child] = (weights[child] + added) / (total[child] + strengths[:, None])[:, :, None]
         todo = child
     return found
+
+
+def _held_out(nodes: Nodes, probabilities: Floats, cases: Training, least_cost: bool) -> tuple[Any, Any, Floats]:
+    """Return the answers and prices of cases, and at each strength the probability of their class."""
+    # One walk tells the leaf of every case: the probabilities of a node say its number, and the square of it.
+    numbers = np.arange(len(nodes.test), dtype=np.float64)
+    marks = np.zeros_like(probabilities[0])
+    marks[:, 0] = numbers
+    marks[:, -1] = numbers**2
+    answers, prices, marked = _route(core_with(nodes, marks), cases, least_cost)
+    if np.array_equal(marked[:, 0] ** (2 if marks.shape[1] > 1 else 1), marked[:, -1]):
+        return answers, prices, probabilities[:, marked[:, 0].astype(np.intp), cases.classes]
+    # Cases with missing values end in several leaves, and their answers depend on the probabilities; hardly any depends
+    # on the strength.
+    likely = np.empty((len(probabilities), cases.n_cases))
+    for at, own in enumerate(probabilities):
+        answers, prices, shares = _route(core_with(nodes, own), cases, least_cost)
+        likely[at] = shares[np.arange(cases.n_cases), cases.classes]
+    return answers, prices, likely
 
 
 def core_with(nodes: Nodes, probabilities: Floats) -> Any:
@@ -189,9 +213,9 @@ def expected_cost_of(costs: Floats, weights: Floats | None = None) -> ExpectedCo
     ExpectedCost(mean=2.0, low=1.19985..., high=2.80014...)
     """
     weights = np.ones(len(costs)) if weights is None else weights
-    total = weights.sum()
-    mean = float(weights @ costs / total)
-    n = total**2 / (weights @ weights)  # as many cases of equal weight would say as much
-    variance = float(weights @ (costs - mean) ** 2 / total) * n / max(n - 1, 1)
+    shares = weights / weights.sum()  # squares of large weights would overflow
+    mean = float(shares @ costs)
+    n = 1 / float(shares @ shares)  # as many cases of equal weight would say as much
+    variance = float(shares @ (costs - mean) ** 2) * n / max(n - 1, 1)
     half = Z * math.sqrt(variance / n)
     return ExpectedCost(mean, mean - half, mean + half)
