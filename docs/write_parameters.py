@@ -239,7 +239,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
         is left. If the table is too large for the time, trees are grown from some of the cases. "paper": after this
-        time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
+        time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the
+        learner then holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
@@ -249,7 +250,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         cross-validation on the same folds, the best of them, and "no test at all", again on fresh folds; the search
         ends when nothing better is found. Trees are pruned by total cost, use prices in context and give the cheapest
         answers; their depth is part of the search. A cross-validation decides whether to learn from the cases' own
-        labels or from soft labels by a random forest and a logistic regression; with soft labels, their weight is part of the search, and the winner must be clearly cheaper than EG2 on them.""",
+        labels or from soft labels by a random forest and a logistic regression; with soft labels, their weight is part
+        of the search, and the winner must be clearly cheaper than EG2 on them.""",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best individual so far. "refined": a fifth of the
         time is kept for the final comparison; making the soft labels is not cut short, and is skipped if less than 1 s

@@ -123,9 +123,10 @@ def test_the_same_table_in_excel(capsys):
         assert one.read() == other.read()
     assert cli.run(["predict", "model.json", "clinic.xlsx", "--sheet", "Daten", "-o", "answers.xlsx", "-q"]) == 0
     values = list(openpyxl.load_workbook("answers.xlsx").active.values)
-    assert values[0] == (*NAMES, "answer", "price_paid", "tests_used", "class_share")
+    assert values[0] == (*NAMES, "answer", "price_paid", "tests_used", "probability")
     assert values[1][2] == dt.datetime(2024, 1, 31)
-    assert values[1][9:] == ("gesund", 0, "Größe", 1)
+    assert values[1][9:12] == ("gesund", 0, "Größe")
+    assert 0.99 < values[1][12] < 1
     ww.Costs(tests={"Größe": 2}, errors=10).write("costs.xlsx")
     assert cli.run(["learn", "clinic.csv", *KNOWN, *options, "--costs", "costs.xlsx"]) == 0
     assert ww.load("model.json").costs.tests["Größe"].price == 2

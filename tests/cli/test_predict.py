@@ -23,13 +23,13 @@ def test_predict_adds_four_columns_and_keeps_the_others(capsys, folder, heart, t
     assert f"103 answers for {clf.test_costs(X).mean():.2f} per case" in out
     rows = read_rows(tmp_path / "answers.csv")
     before = read_rows(folder / "new.csv.gz")
-    added = ["answer", "price_paid", "tests_used", "class_share"]
+    added = ["answer", "price_paid", "tests_used", "probability"]
     assert list(rows[0]) == [*before[0], *added]
     assert [{k: v for k, v in row.items() if k not in added} for row in rows] == before
     assert [row["answer"] for row in rows] == clf.predict(X).tolist()
     assert [float(row["price_paid"]) for row in rows] == pytest.approx(clf.test_costs(X).tolist())
     shares = clf.predict_proba(X)[np.arange(103), np.searchsorted(clf.classes_, clf.predict(X))]
-    assert [float(row["class_share"]) for row in rows] == pytest.approx(shares.tolist(), abs=1e-4)
+    assert [float(row["probability"]) for row in rows] == pytest.approx(shares.tolist(), abs=1e-4)
     for row in rows:
         tests = row["tests_used"].split(";")
         assert heart.costs._bill(tests) == pytest.approx(float(row["price_paid"]))
@@ -55,13 +55,13 @@ def test_predict_with_the_tests_that_were_done_alone(capsys, tmp_path, folder):
     assert [row["answer"] for row in few] == [row["answer"] for row in everything]
 
 
-def test_an_answer_that_is_no_class_has_no_class_share(capsys, tmp_path):
+def test_an_answer_that_is_no_class_has_no_probability(capsys, tmp_path):
     write_table(tmp_path / "d.csv", ["x", "y"], [[i % 2, "ab"[i % 4 // 2]] for i in range(40)])
     (tmp_path / "c.toml").write_text("[errors.a]\nb = 10\nunknown = 1\n[errors.b]\na = 10\nunknown = 1\n")
     options = ["--target", "y", "--costs", tmp_path / "c.toml", "--learner", "dtmc", "-o", tmp_path / "m.json"]
     assert run(capsys, "learn", tmp_path / "d.csv", *options)[0] == 0
     assert run(capsys, "predict", tmp_path / "m.json", tmp_path / "d.csv", "-o", tmp_path / "a.csv")[0] == 0
-    assert {(row["answer"], row["class_share"]) for row in read_rows(tmp_path / "a.csv")} == {("unknown", "")}
+    assert {(row["answer"], row["probability"]) for row in read_rows(tmp_path / "a.csv")} == {("unknown", "")}
 
 
 @pytest.mark.usefixtures("good_files")

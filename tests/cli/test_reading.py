@@ -268,7 +268,7 @@ def test_the_whole_way_on_parquet(capsys, folder, tmp_path):
         assert run(capsys, "predict", tmp_path / "p.json", source, "-o", tmp_path / "a.csv")[0] == 0
         rows = read_rows(tmp_path / "a.csv")
         assert found["answer"].to_list() == [row["answer"] for row in rows]
-        assert found["class_share"].to_list() == [float(row["class_share"]) for row in rows]
+        assert found["probability"].to_list() == [float(row["probability"]) for row in rows]
         assert math.isclose(found["price_paid"].sum(), sum(float(row["price_paid"]) for row in rows))
     assert run(capsys, "evaluate", tmp_path / "p.json", tmp_path / "heart.parquet")[0] == 0
 

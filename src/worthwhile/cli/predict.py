@@ -84,5 +84,5 @@ def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
         "answer": context.answer_labels[answers].tolist(),
         "price_paid": np.round(prices, 6).tolist(),
         "tests_used": used[place.ravel()].tolist(),
-        "class_share": [None if np.isnan(share) else round(float(share), 4) for share in own],
+        "probability": [None if np.isnan(share) else round(float(share), 4) for share in own],
     }
