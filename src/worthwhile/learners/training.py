@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import BoundCosts
+from worthwhile.learners.folds import stratified_share
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
@@ -19,6 +20,11 @@ __all__ = ["Training", "route_core"]
 Floats = npt.NDArray[np.float64]
 # Whole weights become repeated cases if that makes no more rows than this, or this many times the present number.
 MAX_REPEATED, MAX_REPEATS = 100_000, 4
+
+
+# Under a time limit, only so many cells of the table are used per second of it, but at least FEWEST cases: reading,
+# sorting and copying more would take too much of the time, and a tree to the end takes about 0.5 s per million cells.
+CELLS_PER_SECOND, FEWEST = 500_000, 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +71,14 @@ class Training:
             weights=None if self.weights is None else self.weights[rows],
             sample_weights=None if self.sample_weights is None else self.sample_weights[rows],
         )
+
+    def timely(self, limit: float | None, rng: np.random.Generator) -> Training:
+        """Return the cases, or as many of them as can be prepared in a part of the time limit."""
+        if limit is None:
+            return self
+        share = CELLS_PER_SECOND * limit / (self.n_cases * max(len(self.columns.arrays), 1))
+        share = max(share, FEWEST / self.n_cases)  # a few cases are always ready in no time
+        return self if share >= 1 else self.take(stratified_share(self.classes, share, rng))
 
     def sample(self, n: int, rng: np.random.Generator) -> Training:
         """Return at most n of the cases, drawn at random."""

@@ -58,9 +58,6 @@ PILOTS = 20  # trees that measure the importance of each test
 TRIED = 10  # trees that decide how cases are drawn
 # Shares of the time limit after which no more of these trees are grown.
 TRIED_END, PILOTS_END = 0.3, 0.5
-# Under a time limit, only so many cells of the table are used per second of it, but at least FEWEST cases: reading,
-# sorting and copying more would take too much of the time, and a tree to the end takes about 0.5 s per million cells.
-CELLS_PER_SECOND, FEWEST = 500_000, 1_000
 UNSPENT = 0.5  # a forest that spends less than this share of the budget warns
 
 
@@ -301,7 +298,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         values, deadline = self._values(), Deadline(self.time_limit, training.start)
         rng = self._generator()
         seed = int(rng.integers(2**62))
-        cases, rows = self._timely(training, rng).repeated_rows()  # cases are drawn at random
+        cases, rows = training.timely(self.time_limit, rng).repeated_rows()  # cases are drawn at random
         self._class_weights = training.class_weights()
         growing, validation = self._divide(cases, rows, rng)
         self._validation_cases = validation
@@ -309,15 +306,6 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._grow_forests(values, task, validation, deadline)
         self._choose(self.budget)
         self._warn_of_budget()
-
-    def _timely(self, training: Training, rng: np.random.Generator) -> Training:
-        """Return the cases, or as many of them as can be prepared in a part of the time limit."""
-        if self.time_limit is None:
-            return training
-        share = CELLS_PER_SECOND * self.time_limit / (training.n_cases * max(len(training.columns.arrays), 1))
-        # A few cases are always ready in no time.
-        share = max(share, FEWEST / training.n_cases)
-        return training if share >= 1 else training.take(stratified_share(training.classes, share, rng))
 
     def _grow_forests(
         self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline

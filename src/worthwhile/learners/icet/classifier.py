@@ -194,8 +194,8 @@ class ICETClassifier(TreeClassifier):
     callback: Callable[[Progress], Any] | None = None
 
     def _learn(self, training: Training) -> None:
-        training = training.repeated()  # trials divide the cases at random
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
+        training = training.timely(self.time_limit, rng).repeated()  # trials divide the cases at random
         labels = SoftLabels.own(training)
         if self.variant == "refined":
             given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
