@@ -65,7 +65,7 @@ class Advice:
     --------
     >>> import worthwhile as ww
     >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
-    >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
     >>> advice = clf.next_test({})
     >>> advice
     Advice(do x0 for 4.00, 0.00 spent; stopping costs 5.00, going on 4.00)

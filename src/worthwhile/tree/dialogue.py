@@ -80,7 +80,7 @@ def run_dialogue(
     --------
     >>> import worthwhile as ww
     >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
-    >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
     >>> lines, shown = iter(["three", "3", ""]), []
     >>> result = run_dialogue(clf, {}, ask=lambda prompt: next(lines), show=shown.append)
     >>> print(*shown[:-2], sep="\\n")

@@ -109,7 +109,7 @@ class Explanation:
     --------
     >>> import worthwhile as ww
     >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
-    >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
     >>> explanation = clf.explain({"x0": 3})
     >>> print(explanation)
     x0 = 3 (> 2): 4.00

@@ -98,7 +98,8 @@ def node_costs(tree: Tree, expected: bool = True) -> list[NodeCosts]:
     Examples
     --------
     >>> import worthwhile as ww
-    >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
+    >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> [(at.price, at.share, at.stop_cost, at.expected_cost) for at in node_costs(clf.tree_)]
     [(4.0, 1.0, 5.0, 4.0), (0.0, 0.5, 0.0, 0.0), (0.0, 0.5, 0.0, 0.0)]
     """

@@ -22,7 +22,8 @@ def tree_table(tree: Tree, name: str) -> str:
     Examples
     --------
     >>> import worthwhile as ww
-    >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
+    >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> "3 nodes, 2 leaves, depth 1; expected cost 4.00 per case" in tree_table(clf.tree_, "DTMCClassifier")
     True
     """

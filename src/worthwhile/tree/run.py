@@ -85,7 +85,7 @@ class Outcome:
     --------
     >>> import worthwhile as ww
     >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
-    >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+    >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
     >>> outcome = clf.run({}, fetch={"x0": lambda: 3})
     >>> outcome
     Outcome(answer b, 4.00 spent on x0)

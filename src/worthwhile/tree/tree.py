@@ -373,7 +373,7 @@ class Tree:
         --------
         >>> import worthwhile as ww
         >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
-        >>> clf = ww.DTMCClassifier(costs=costs).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
         >>> for sentence in clf.tree_.rules():
         ...     print(sentence)
         If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
