@@ -53,7 +53,8 @@ def test_learners_have_only_parameters_that_do_something():
     assert all({"costs", "weighting", "nominal", "columns", "random_state", "n_jobs"} <= own for own in names.values())
     choices = {"prune", "confidence", "min_cases", "answer"}
     assert all(choices <= names[learner.__name__] for learner in GREEDY)
-    assert not choices & names["ICETClassifier"]  # it finds the confidence, and its variant says the rest
-    assert not {"prune", "min_cases", "answer"} & names["ACTClassifier"]  # its variant says them
+    # It finds the confidence, and its variant says the rest.
+    assert not {"prune", "confidence", "answer"} & names["ICETClassifier"]
+    assert not {"prune", "answer"} & names["ACTClassifier"]  # its variant says them
     assert all("time_limit" in names[learner.__name__] for learner in SEARCHES)
     assert all("callback" in names[name] for name in ("ICETClassifier", "ACTClassifier"))

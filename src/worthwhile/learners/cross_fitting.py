@@ -41,6 +41,7 @@ N_FOLDS = 5
 ENOUGH_CASES = 10_000
 # Weight of the parent's probabilities, in cases. Small steps hardly change anything.
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+SLACK = 1e-6  # of the largest error cost: by which an answer must be better than the others
 MIN_PROBABILITY = 1e-6  # a class that a fold never saw must not decide alone
 Z = 1.959963984540054  # 95 % of a normal distribution
 
@@ -112,14 +113,36 @@ def assess(trees: Iterable[FoldTree], least_cost: bool) -> OutOfFold | None:
 def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None) -> Tree:
     """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
     counts = real_weights(tree._core_tree, training)
-    grown = tree.nodes.weights
+    grown, probabilities = tree.nodes.weights, None
+    if found is not None:
+        probabilities = agreeing(shrunk_probabilities(tree.nodes, counts, found.strength), tree)
     nodes = replace(
         tree.nodes,
         weights=counts,
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
-        probabilities=None if found is None else shrunk_probabilities(tree.nodes, counts, found.strength),
+        probabilities=probabilities,
     )
     return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def agreeing(probabilities: Floats, tree: Tree) -> Floats:
+    """Return the probabilities, moved towards the shares that each node was grown from until its answer is the best.
+
+    A small node may answer what it would not by its shrunk probabilities. `predict` must agree with `predict_proba`,
+    and advice must not prefer another answer, so they are moved just as far as needed.
+    """
+    shares, errors = tree._core_tree.votes(), tree.error_costs
+    least = tree.answer == "least-cost"
+    ours, theirs = (part @ errors if least else -part for part in (probabilities, shares))
+    own = tree.nodes.answer[:, None]
+    behind, ahead = (np.take_along_axis(part, own, axis=1) - part for part in (ours, theirs))
+    slack = SLACK * (float(np.abs(errors).max()) if least else 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(behind > -slack, (behind + slack) / (behind + slack - np.minimum(ahead, 0.0)), 0.0)
+    np.put_along_axis(needed, own, 0.0, axis=1)
+    moved = np.clip(np.nan_to_num(needed, nan=0.0).max(axis=1), 0.0, 1.0)[:, None]
+    found: Floats = probabilities + moved * (shares - probabilities)
+    return found
 
 
 def real_weights(core: Any, training: Training) -> Floats:

@@ -1,5 +1,6 @@
 """BudgetForestClassifier: budgets, choices, stopping early, files."""
 
+import copy
 import json
 import warnings
 
@@ -36,6 +37,8 @@ def make(**parameters):
 def same(one, other):
     """That two forests answer, and charge, alike."""
     np.testing.assert_array_equal(one.predict(FRESH), other.predict(FRESH))
+    other = copy.copy(other)
+    other._temperature = one._temperature  # fitted to the budget, unlike everything else
     np.testing.assert_array_equal(one.predict_proba(FRESH), other.predict_proba(FRESH))
     np.testing.assert_array_equal(one.test_costs(FRESH), other.test_costs(FRESH))
 
@@ -328,6 +331,7 @@ def test_only_trees_that_are_consulted_are_paid():
             if abs(votes.count(1) - votes.count(0)) > 12 - len(votes):
                 break
         short = make(alpha=0, max_trees=len(votes)).fit(X, Y)
+        short._temperature = clf._temperature
         assert clf.test_costs(case) == short.test_costs(case)
         np.testing.assert_array_equal(clf.predict_proba(case), short.predict_proba(case))
 

@@ -8,8 +8,9 @@ import pytest
 import worthwhile as ww
 from interrupting import fit_interrupted
 from worthwhile import _core
+from worthwhile.learners import training
 from worthwhile.learners.deadline import Deadline
-from worthwhile.learners.forest import classifier, growing, voting
+from worthwhile.learners.forest import growing, voting
 from worthwhile.learners.forest.growing import ForestTask
 from worthwhile.learners.forest.validation import ForestValidator, GrowthMonitor
 from worthwhile.learners.forest.voting import BudgetRecord
@@ -146,8 +147,8 @@ def test_a_time_limit_counts_from_the_call_and_takes_no_more_cases_than_fit_into
         begin(self, limit, start)
 
     monkeypatch.setattr(Deadline, "__init__", noting)
-    monkeypatch.setattr(classifier, "CELLS_PER_SECOND", 4)
-    monkeypatch.setattr(classifier, "FEWEST", 10)
+    monkeypatch.setattr(training, "CELLS_PER_SECOND", 4)
+    monkeypatch.setattr(training, "FEWEST", 10)
     monkeypatch.setattr(growing, "ForestTask", lambda *parts: sizes.append(len(parts[1])) or task(*parts))
     task = ForestTask
     before = time.monotonic()

@@ -487,7 +487,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         Returns
         -------
         BudgetForestClassifier
-            The same forest as if it had been fitted with this budget.
+            The same answers and prices as if it had been fitted with this budget. The probabilities are as sure as with
+            the budget it was fitted with, and `expected_cost_` is unknown.
         """
         check_is_fitted(self, "trees_")
         other = copy.copy(self)

@@ -198,7 +198,7 @@ class Votes:
         shares[behind, first], shares[behind, second] = shares[behind, second], shares[behind, first]
         still = behind[shares[behind].argmax(axis=1) != first]  # equal shares
         shares[still, leaders[still]] = np.nextafter(shares[still].max(axis=1), 2.0)
-        return at_temperature(shares, self.rule.temperature)
+        return np.where(cast > 0, at_temperature(shares, self.rule.temperature), shares)
 
     def _smoothed(self) -> Floats:
         return self.counts + PRIOR_TREES * self.rule.class_shares
