@@ -19,8 +19,8 @@ from pathlib import Path
 
 from common import ROOT, provenance
 
-SETS = ("adult", "credit_default_taiwan")
-SIZES = (4_000, 5_000, 5_001, 7_500, 10_000, 15_000, 20_000)
+SETS = ("adult", "shuttle")
+SIZES = (4_000, 5_000, 5_001, 10_000, 20_000)
 HELD_OUT, ERRORS = 8_000, 5
 
 
