@@ -267,8 +267,9 @@ def test_eg2_uses_error_costs_and_a_learner_that_does_not_pay_says_so(capsys, fo
     costs.write(tmp_path / "costs.toml")
     options = ["--target", "class", "--costs", tmp_path / "costs.toml", "-o", tmp_path / "model.json"]
     words = "on its own training cases the model costs"
-    _, _, err = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
+    _, out, err = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
     clf = ww.load(tmp_path / "model.json")
+    assert f"A new case is expected to cost {clf.expected_cost_:.2f} (" in out
     assert (clf.prune, clf.answer) == ("cost", "least-cost")
     assert words not in err
     as_published = ["--set", "prune=pessimistic", "--set", "answer=majority"]

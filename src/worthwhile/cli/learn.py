@@ -282,12 +282,16 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
     """Print what was learned and what it costs."""
     from worthwhile.cli.reading import tests_of
     from worthwhile.evaluation.evaluate import evaluate
+    from worthwhile.wording import amount
 
     tests = tests_of(clf)
     asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
     if getattr(clf, "empty_", False):
         asks = "no tree fits the budget, so it asks for nothing"
     say(f"{name} was trained on {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
+    if hasattr(clf, "expected_cost_"):
+        mean, low, high = (amount(cost, fine=True) for cost in (clf.expected_cost_, *clf.expected_cost_interval_))
+        say(f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training.")
     if split.held_out:
         found = evaluate(clf, split.X, split.y, split.X_train, split.y_train, name="the model", random_state=seed)
         say()
@@ -297,7 +301,7 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
             say(line)
         return
     _say_costs(clf, split, say)
-    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to estimate the cost of new cases.")
+    say("It was trained on these same cases; use --test-share 0.3, or evaluate, to measure the cost of new cases.")
 
 
 def _say_costs(clf: Any, split: _Split, say: Printer) -> None:

@@ -30,6 +30,9 @@ def tree_table(tree: Tree, name: str) -> str:
     root = node_costs(tree)[0]
     expected = f"; expected cost {amount(root.expected_cost)} per case" if root.expected_cost is not None else ""
     facts = [f"{_count(tree.n_nodes, 'node')}, {_count(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}{expected}"]
+    if tree.expected_cost is not None:
+        mean, low, high = map(amount, tree.expected_cost)
+        facts.append(f"a new case: {mean} ({low} to {high}), measured on cases left out in training")
     if root.stop_cost is not None:
         facts.append(f"without tests: {amount(root.stop_cost)} per case, always answering {root.stop_answer}")
     used = _usage(tree)
