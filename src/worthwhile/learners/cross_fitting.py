@@ -241,4 +241,5 @@ def expected_cost_of(costs: Floats, weights: Floats | None = None) -> ExpectedCo
     n = 1 / float(shares @ shares)  # as many cases of equal weight would say as much
     variance = float(shares @ (costs - mean) ** 2) * n / max(n - 1, 1)
     half = Z * math.sqrt(variance / n)
-    return ExpectedCost(mean, mean - half, mean + half)
+    # No mean is outside the costs themselves: where hardly any case costs anything, the low end would be below 0.
+    return ExpectedCost(mean, max(mean - half, float(costs.min())), min(mean + half, float(costs.max())))
