@@ -81,6 +81,19 @@ def test_nodes_count_real_cases_and_keep_what_the_search_believed(clf):
         np.testing.assert_array_equal(getattr(again, name), getattr(nodes, name))
 
 
+def test_refined_trees_answer_at_least_cost_by_their_probabilities_and_published_ones_agree():
+    X, y = noisy(300, 11)
+    refined = ww.ACTClassifier(costs=COSTS.with_errors({0: {1: 60.0}, 1: {0: 500.0}}), r=1, random_state=0).fit(X, y)
+    published = ww.DTMCClassifier(costs=refined.costs).fit(X, y)
+    kept = ww.DTMCClassifier(costs=refined.costs, cross_fit=False).fit(X, y)
+    np.testing.assert_array_equal(published.tree_.nodes.answer, kept.tree_.nodes.answer)
+    for clf in (refined, published):
+        nodes = clf.tree_.nodes
+        costs = nodes.probabilities @ clf.tree_.error_costs
+        own = costs[np.arange(len(costs)), nodes.answer]
+        np.testing.assert_allclose(own, costs.min(axis=1), atol=1e-6)
+
+
 def test_weights_of_real_cases_are_sample_weights():
     X, y = noisy(200, 6)
     weights = RNG.integers(1, 4, 200)

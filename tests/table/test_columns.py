@@ -283,6 +283,12 @@ def test_pyarrow_tables_and_foreign_frames_keep_their_names():
         fit(pa.table({"when": pa.array([0] * 60, pa.int32()).cast(pa.time32("s"))}))
 
 
+@pytest.mark.parametrize("column", [pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0])])
+def test_a_single_column_is_no_table(column):
+    with pytest.raises(ValueError, match="X is a single column or case; use a table"):
+        ww.C45Classifier().fit(column, [0, 1])
+
+
 def test_booleans_are_read_as_arrays_not_one_by_one(monkeypatch):
     monkeypatch.setattr("worthwhile.table.columns.value_text", _count := _CountedText())
     flags = np.arange(1000) % 2 == 0

@@ -90,10 +90,14 @@ def n_used(n_cases: int, n_folds: int = N_FOLDS) -> int:
     return min(n_folds, max(1, math.ceil(ENOUGH_CASES / n_cases)))
 
 
-def assess(trees: Iterable[FoldTree], least_cost: bool) -> OutOfFold | None:
-    """Return the expected cost of a new case and the strength of the shrinkage; None without trees."""
+def assess(trees: Iterable[FoldTree], least_cost: bool, answers_again: bool = False) -> OutOfFold | None:
+    """Return the expected cost of a new case and the strength of the shrinkage; None without trees.
+
+    With `answers_again`, the nodes get the answers of least cost by their shrunk probabilities.
+    """
     costs: list[Floats] = []
     weights: list[Floats] = []
+    kept_trees: list[tuple[Nodes, Floats, Training]] = []
     losses = np.zeros(len(STRENGTHS))
     for core, kept, held_out in trees:
         nodes = Nodes.from_core(core)
@@ -101,28 +105,59 @@ def assess(trees: Iterable[FoldTree], least_cost: bool) -> OutOfFold | None:
         answers, prices, likely = _held_out(nodes, probabilities, held_out, least_cost)
         own = _sample_weights(held_out)
         losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ own
-        costs.append(prices + held_out.bound_costs.error_costs[held_out.classes, answers])
+        costs.append(_totals(held_out, answers, prices))
         weights.append(own)
+        kept_trees.append((nodes, probabilities, held_out))
     if not costs:
         return None
     # Of equally good strengths, the smallest; differences in the last digits do not count.
-    strength = STRENGTHS[int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])]
-    return OutOfFold(expected_cost_of(np.concatenate(costs), np.concatenate(weights)), strength)
+    chosen = int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])
+    if answers_again:
+        costs = []
+        for nodes, probabilities, held_out in kept_trees:
+            again = best_answers(probabilities[chosen], held_out.bound_costs.error_costs)
+            core = replace(nodes, answer=again, probabilities=probabilities[chosen]).to_core()
+            costs.append(_totals(held_out, *_route(core, held_out, least_cost)[:2]))
+    return OutOfFold(expected_cost_of(np.concatenate(costs), np.concatenate(weights)), STRENGTHS[chosen])
 
 
-def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None) -> Tree:
+def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answers_again: bool = False) -> Tree:
     """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
     counts = real_weights(tree._core_tree, training)
-    grown, probabilities = tree.nodes.weights, None
+    grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
     if found is not None:
-        probabilities = agreeing(shrunk_probabilities(tree.nodes, counts, found.strength), tree)
+        probabilities = shrunk_probabilities(tree.nodes, counts, found.strength)
+        if answers_again:
+            answers = best_answers(probabilities, tree.error_costs)
+        else:
+            probabilities = agreeing(probabilities, tree)
     nodes = replace(
         tree.nodes,
+        answer=answers,
         weights=counts,
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
     )
     return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def best_answers(probabilities: Floats, error_costs: Floats) -> npt.NDArray[np.int32]:
+    """Return the answer of least expected cost for each row of class probabilities; ties go to the first.
+
+    Examples
+    --------
+    >>> best_answers(np.array([[0.9, 0.1], [0.5, 0.5]]), np.array([[0.0, 1.0], [20.0, 0.0]])).tolist()
+    [1, 1]
+    """
+    costs = probabilities @ error_costs
+    slack = 1e-9 * float(np.abs(error_costs).max())
+    found: npt.NDArray[np.int32] = (costs <= costs.min(axis=1, keepdims=True) + slack).argmax(axis=1).astype(np.int32)
+    return found
+
+
+def _totals(cases: Training, answers: Any, prices: Any) -> Floats:
+    total: Floats = prices + cases.bound_costs.error_costs[cases.classes, answers]
+    return total
 
 
 def agreeing(probabilities: Floats, tree: Tree) -> Floats:

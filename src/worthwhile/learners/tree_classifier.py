@@ -34,8 +34,14 @@ class TreeClassifier(CostSensitiveClassifier):
 
     def _assess(self, training: Training) -> None:
         tree: Tree = self._tree()
-        found = assess(self._fold_trees(training), tree.answer == "least-cost") if self.cross_fit else None
-        self.tree_ = assessed_tree(tree, training, found)
+        again, found = self._answers_again(), None
+        if self.cross_fit:
+            found = assess(self._fold_trees(training), tree.answer == "least-cost", again)
+        self.tree_ = assessed_tree(tree, training, found, again)
+
+    def _answers_again(self) -> bool:
+        """Return whether nodes answer by the shrunk probabilities; published learners answer by their cases."""
+        return getattr(self, "variant", None) == "refined" and self._tree().answer == "least-cost"
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield trees that the whole procedure grows from most of the cases, with the cases that were left out."""

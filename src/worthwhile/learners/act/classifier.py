@@ -294,7 +294,8 @@ class ACTClassifier(TreeClassifier):
         self._looked_ahead = False
         found: GrownTree | None = None
         try:
-            for grown, restarts in search(training.timely(self.time_limit, rng).repeated(), deadline, rng):
+            cases = training if self.variant == "paper" else training.timely(self.time_limit, rng)
+            for grown, restarts in search(cases.repeated(), deadline, rng):
                 if restarts:  # valued in another way than the trees before
                     self.history_.clear()
                 if found is None or restarts or found.cost - grown.cost > SLACK * abs(found.cost):

@@ -464,7 +464,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             whole = len(self.trees_) == len(self._chosen.trees) == self.max_trees
             why = "raise max_trees, or" if whole else "one tree more exceeds it:"
             used = f"{len(self.trees_)} trees cost {amount(spent)} per case"
-            warn(f"{name} is mostly not spent: {used}; {why} try another alpha or tests='chosen'", stacklevel=4)
+            other = "alpha" if self.tests == CHOSEN else "alpha or tests='chosen'"
+            warn(f"{name} is mostly not spent: {used}; {why} try another {other}", stacklevel=4)
 
     def _consult_only(self, forest: Forest, record: BudgetRecord) -> None:
         self._chosen, self.trees_ = forest, list(forest.trees[: record.trees])
