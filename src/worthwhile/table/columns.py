@@ -284,7 +284,7 @@ def as_frame(X: Any) -> Any:
     """
     if hasattr(X, "to_frame") and getattr(X, "ndim", len(getattr(X, "shape", (0, 0)))) == 1:
         raise ValueError(
-            "X is a single column or case; use a table: X[['name']] for one column, X.iloc[[0]] for one case"
+            "X is a single column or case; use a table: X[['name']] for a column, X.iloc[[0]] for a case"
         )
     if type(X) is np.ndarray or is_frame(X) or not (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")):
         return X
