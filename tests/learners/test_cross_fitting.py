@@ -139,6 +139,8 @@ def test_intervals_narrow_with_the_cases():
     assert (few.high - few.low) == pytest.approx(2 * (many.high - many.low), rel=0.01)
     rare = expected_cost_of(np.array([0.0] * 30 + [5.0]))
     assert rare.low == 0 < rare.mean < rare.high < 5
+    same = expected_cost_of(np.full(7, 0.1))
+    assert same.low <= same.mean <= same.high
     weighted = expected_cost_of(costs, np.where(np.arange(400) < 100, 1.0, 0.0) + 1e-12)
     assert weighted.mean == pytest.approx(few.mean)
     assert (weighted.high - weighted.low) == pytest.approx(few.high - few.low, rel=0.01)

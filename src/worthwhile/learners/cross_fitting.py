@@ -277,4 +277,5 @@ def expected_cost_of(costs: Floats, weights: Floats | None = None) -> ExpectedCo
     variance = float(shares @ (costs - mean) ** 2) * n / max(n - 1, 1)
     half = Z * math.sqrt(variance / n)
     # No mean is outside the costs themselves: where hardly any case costs anything, the low end would be below 0.
-    return ExpectedCost(mean, max(mean - half, float(costs.min())), min(mean + half, float(costs.max())))
+    low, high = max(mean - half, float(costs.min())), min(mean + half, float(costs.max()))
+    return ExpectedCost(mean, min(low, mean), max(high, mean))  # equal costs may differ from their mean by rounding
