@@ -283,9 +283,7 @@ def as_frame(X: Any) -> Any:
     Everything else is returned as it is, and so is a foreign frame if pyarrow is not installed.
     """
     if hasattr(X, "to_frame") and getattr(X, "ndim", len(getattr(X, "shape", (0, 0)))) == 1:
-        raise ValueError(
-            "X is a single column or case; use a table: X[['name']] for a column, X.iloc[[0]] for a case"
-        )
+        raise ValueError("X is a single column or case; use a table: X[['name']] for a column, X.iloc[[0]] for a case")
     if type(X) is np.ndarray or is_frame(X) or not (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")):
         return X
     try:
