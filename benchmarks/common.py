@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import json
 import math
 import os
 import platform
@@ -12,7 +13,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +97,18 @@ def least(work: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, floa
         for key, run in work.items():
             best[key] = min(best[key], seconds(run))
     return best
+
+
+def rows_by(pythons: Sequence[str], script: str, *options: object) -> list[list[dict[str, Any]]]:
+    """Run a script with interpreters that have different versions installed, at the same time.
+
+    Returns, for each interpreter, the JSON objects that the script printed, one a line.
+    """
+
+    def run(python: str) -> list[dict[str, Any]]:
+        command = [python, script, *map(str, options)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(script).parent)
+        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(run, pythons))

@@ -11,14 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from common import ROOT, provenance
+from common import ROOT, provenance, rows_by
 
 SETS = ("adult",)
 SIZES = (4_000, 5_000, 5_001, 10_000, 20_000)
@@ -51,13 +49,6 @@ def measure(name: str, sizes: list[int]) -> None:
             "seconds": time.perf_counter() - start,
         }
         print(json.dumps(row), flush=True)
-
-
-def run(python: str, name: str, sizes: list[int]) -> list[dict]:
-    """Measure with the version that an interpreter has installed."""
-    command = [python, __file__, "--set", name, "--sizes", *map(str, sizes)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def draw(before: list[dict], after: list[dict], path: Path) -> None:
@@ -116,8 +107,7 @@ def main() -> None:
     after: list[dict] = []
     for name in SETS:
         versions = [sys.executable, *([options.before] if options.before else [])]
-        with ThreadPoolExecutor() as pool:
-            found = list(pool.map(run, versions, [name] * len(versions), [options.sizes] * len(versions)))
+        found = rows_by(versions, __file__, "--set", name, "--sizes", *options.sizes)
         after += found[0]
         before += found[1] if options.before else []
     (options.out / "sizes.md").write_text(page(before, after), encoding="utf-8")

@@ -203,7 +203,7 @@ def choose_growth(
     """Return how to grow the tree: from which labels, and with look-ahead or by which greedy criterion.
 
     Trees of all kinds are grown on the same folds. The kind whose trees cost least on the held-out cases, by the cases'
-    own labels, is chosen; of equals, the first. If there is too little time, the cases' own labels are used.
+    own labels, is chosen; ties go to the first. If there is too little time, the cases' own labels are used.
     """
     own = DELAYED if _has_delays(training) else PAPER
     fallback = GrowthChoice(SoftLabels.own(training), own, None if r > 0 or not greedy else greedy[0])

@@ -222,7 +222,7 @@ def at_temperature(shares: Floats, temperature: float) -> Floats:
 def likeliest_temperature(
     shares: Floats, truth: npt.NDArray[np.intp], weights: Floats | None, temperatures: Sequence[float] = TEMPERATURES
 ) -> float:
-    """Return the temperature at which the true classes are most likely; of equals the first.
+    """Return the temperature at which the true classes are most likely; ties go to the first.
 
     Examples
     --------
