@@ -40,13 +40,22 @@ def core_table(columns, n_values, levels=None, has_missing=None):
 def core_pricing(problem):
     """The core's price list."""
     closures = [sorted(ref.closure(problem, t)) for t in range(len(problem.columns))]
+    groups = [[group] if group >= 0 else [] for group in problem.group]
+    none = np.empty(0, dtype=np.int32)
     return _core.Pricing(
-        np.array(problem.marginal, dtype=np.float64),
-        np.array(problem.group, dtype=np.int32),
-        np.array(problem.common, dtype=np.float64),
-        np.array(problem.delayed, dtype=np.uint8),
-        np.cumsum([0, *map(len, closures)], dtype=np.int32),
-        np.array([t for tests in closures for t in tests], dtype=np.int32),
+        marginal=np.array(problem.marginal, dtype=np.float64),
+        group_start=np.cumsum([0, *map(len, groups)], dtype=np.int32),
+        group_list=np.array([g for own in groups for g in own], dtype=np.int32),
+        common=np.array(problem.common, dtype=np.float64),
+        delayed=np.array(problem.delayed, dtype=np.uint8),
+        closure_start=np.cumsum([0, *map(len, closures)], dtype=np.int32),
+        closure_tests=np.array([t for tests in closures for t in tests], dtype=np.int32),
+        wait=np.zeros(len(problem.columns)),
+        waiting=np.empty((0, 2)),
+        surcharge_test=none,
+        after_start=np.zeros(1, dtype=np.int32),
+        after_tests=none,
+        truth=none,
     )
 
 

@@ -21,10 +21,13 @@ struct Tree {
     std::vector<double> weights;        // n_nodes x n_classes: of the training cases, as the tree was grown
     std::vector<double> probabilities;  // n_nodes x n_classes: of a new case; empty: the shares of the weights
 
-    std::vector<double> reached;  // n_nodes: weight of the real training cases; empty: the weights
+    std::vector<double> reached;     // n_nodes: weight of the real training cases; empty: the weights
+    std::vector<uint8_t> commits;    // n_nodes: ordering the test orders everything below, too; empty: nowhere but for delayed tests
+    std::vector<double> surcharges;  // n_nodes x surcharges: what each is expected to add for a case at the node; empty: its amount
 
     int size() const { return static_cast<int>(test.size()); }
     bool leaf(int node) const { return test[node] < 0; }
+    bool committed(int node) const { return !commits.empty() && commits[node]; }
     double* class_weights(int node) { return weights.data() + static_cast<std::size_t>(node) * n_classes; }
     const double* class_weights(int node) const { return weights.data() + static_cast<std::size_t>(node) * n_classes; }
     double weight(int node) const {
@@ -63,6 +66,7 @@ struct Tree {
     }
 
     void make_leaf(int node) {
+        if (!commits.empty()) commits[node] = 0;
         test[node] = first_child[node] = map_start[node] = -1;
         n_children[node] = map_size[node] = 0;
     }
@@ -118,6 +122,7 @@ struct Tree {
         out.add_leaves(1);
         for (int to = 0; to < out.size(); ++to) {
             const int from = source[to];
+            if (!commits.empty()) out.commits.push_back(commits[from]);
             for (int c = 0; c < n_classes; ++c) out.class_weights(to)[c] = class_weights(from)[c];
             out.answer[to] = answer[from];
             if (leaf(from)) continue;

@@ -77,6 +77,8 @@ void check_nodes(const Tree& tree) {
 }
 
 void check_tests(const Tree& tree, const Table& table, const Pricing& pricing) {
+    if (!tree.surcharges.empty() && tree.surcharges.size() != static_cast<std::size_t>(tree.size()) * pricing.n_surcharges())
+        throw std::invalid_argument("the tree has expected amounts for another number of surcharges");
     const int n = std::min(table.n_columns(), pricing.n_tests());
     for (int node = 0; node < tree.size(); ++node) {
         if (tree.leaf(node)) continue;

@@ -24,7 +24,7 @@ public:
           walker_(tree, table, pricing, subtrees_),
           case_walker_(tree, table, pricing, errors, AnswerPolicy::majority, shares_, subtrees_, false) {
         for (int node = 0; node < tree.size(); ++node) pure_.push_back(pure_leaf(node));
-        if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree, pricing.n_tests());
+        if (pricing.any_commits()) subtrees_ = SubtreeTests(tree, pricing);
     }
 
     struct Vote {
@@ -36,7 +36,7 @@ public:
     Vote vote(std::size_t row, TestSet& paid, double* counts) const {
         TestSet charged = paid;
         const int leaf = walker_.walk(0, row, charged);
-        if (!tree_.leaf(leaf)) return mixed_vote(row, paid, counts);
+        if (!tree_.leaf(leaf) && walker_.next(leaf, row) < 0) return mixed_vote(row, paid, counts);
         add_counts(leaf, counts);
         return {tree_.answer[leaf], pay(row, charged, paid)};
     }
@@ -46,7 +46,7 @@ public:
         add_counts(leaf, counts);
         TestSet charged = paid;
         for (; asked; asked &= asked - 1)
-            if (const int test = std::countr_zero(asked); !charged.has(test)) pricing_.charge(test, charged);
+            if (const int test = std::countr_zero(asked); !charged.has(test)) pricing_.order(test, charged);
         return {tree_.answer[leaf], pay(row, charged, paid)};
     }
 
@@ -88,7 +88,7 @@ private:
 
     // A case without some value that the tree asks for: it ends in several leaves.
     Vote mixed_vote(std::size_t row, TestSet& paid, double* counts) const {
-        CaseState state{.charged = paid, .seen = TestSet(pricing_.n_tests())};
+        CaseState state{.charged = paid, .seen = pricing_.nothing()};
         case_walker_.walk(row, {}, state);
         for (const CasePart& part : state.parts)
             for (int c = 0; c < tree_.n_classes; ++c) counts[c] += part.share * counts_at(part.node)[c];
@@ -103,7 +103,7 @@ private:
     const ErrorCosts& errors_;
     const bool by_share_;
     const NodeShares shares_;
-    SubtreeTests subtrees_;  // made if a test is delayed
+    SubtreeTests subtrees_;  // made if orders may commit
     const TreeWalker walker_;
     const CaseWalker case_walker_;
     std::vector<PureLeaf> pure_;
@@ -177,7 +177,7 @@ private:
 }  // namespace
 
 ForestRouter::ForestRouter(const Table& table, Pricing pricing, const ErrorCosts& errors, bool shares)
-    : table_(table), pricing_(std::move(pricing)), errors_(errors), shares_(shares), paid_(table.n_cases, TestSet(pricing_.n_tests())) {}
+    : table_(table), pricing_(std::move(pricing)), errors_(errors), shares_(shares), paid_(table.n_cases, pricing_.nothing()) {}
 
 // Votes are counted by class: a tree of a forest has no other answers.
 void ForestRouter::check(const Tree& tree) const {
@@ -220,7 +220,7 @@ ForestVotes ForestRouter::consult_all(const std::vector<const Tree*>& trees, int
     std::deque<TreeRouter> routers;
     std::vector<FastTree> fast;
     for (const Tree* tree : trees) check(*tree);
-    const bool quick = !pricing_.any_delayed() && FastTree::can_walk(trees, table_);
+    const bool quick = !pricing_.any_commits() && pricing_.n_surcharges() == 0 && !pricing_.has_cap() && FastTree::can_walk(trees, table_);
     for (const Tree* tree : trees) {
         routers.emplace_back(*tree, table_, pricing_, errors_, shares_);
         if (quick) fast.emplace_back(*tree, table_);

@@ -56,8 +56,9 @@ public:
         plain_pairs_ = policy.impurity == find_impurity("pairs") && policy.parameter == 0;
         // No price of any test can be lower than this one.
         least_price_ = policy.context || pricing.n_tests() == 0 ? 0 : std::numeric_limits<double>::infinity();
+        amounts_ = pricing.mean_amounts({});
         for (int test = 0; test < pricing.n_tests(); ++test) {
-            prices_.push_back(pricing.price_of(test, nothing_));
+            prices_.push_back(pricing.price_of(test, nothing_, amounts_.data()));
             least_price_ = std::min(least_price_, prices_.back());
         }
         collect_maps();
@@ -72,7 +73,7 @@ public:
         rare_.resize(store_.binaries().size() * k_);
         is_touched_.assign(store_.binaries().size(), 0);
         std::vector<Task> tasks;
-        tasks.push_back({0, 0, seed_of(seed_, 0), TestSet(pricing_.n_tests()), 0, 0, columns_.size()});
+        tasks.push_back({0, 0, seed_of(seed_, 0), pricing_.nothing(), 0, 0, columns_.size()});
         while (!tasks.empty()) {
             cancellation.poll();
             Task task = std::move(tasks.back());
@@ -173,7 +174,7 @@ private:
     bool may_ask(int column) const { return policy_.asks.empty() || policy_.asks[static_cast<std::size_t>(column)]; }
 
     double price(int column, const Task& task) const {
-        return policy_.context ? pricing_.price_of(column, task.paid) : prices_[static_cast<std::size_t>(column)];
+        return policy_.context ? pricing_.price_of(column, task.paid, amounts_.data()) : prices_[static_cast<std::size_t>(column)];
     }
 
     double sum(const double* counts) const { return std::accumulate(counts, counts + width_, 0.0); }
@@ -400,7 +401,7 @@ private:
         share_out(n_branches);
         cases_.resize(task.first_case);
         TestSet paid = task.paid;
-        pricing_.charge(choice.column, paid);
+        if (!paid.has(choice.column)) pricing_.order(choice.column, paid);
         for (int b = 0; b < n_branches; ++b) {
             std::vector<Entry>& part = parts_[static_cast<std::size_t>(b)];
             if (!part.empty()) {
@@ -486,7 +487,8 @@ private:
     const ForestPolicy& policy_;
     const uint64_t seed_;
     const std::size_t k_;
-    const TestSet nothing_{pricing_.n_tests()};
+    const TestSet nothing_ = pricing_.nothing();
+    std::vector<double> amounts_;  // what tests and surcharges cost on average
     Tree tree_;
     std::vector<int> map_start_;
     std::vector<double> prices_;  // of the list

@@ -41,7 +41,7 @@ public:
     }
 
     Tree grow(Cancellation& cancellation, const LazyCase* lazy) override {
-        start({0, TestSet(pricing_.n_tests()), seed_of(policy_.sampling.seed, 0)}, root_, lazy == nullptr);
+        start({0, pricing_.nothing(), seed_of(policy_.sampling.seed, 0)}, root_, lazy == nullptr);
         while (!tasks_.empty()) {
             if (lookahead_) {
                 if (tasks_.size() >= kSubtrees) {
@@ -162,8 +162,11 @@ private:
     }
 
     TestSet paid_on_path(int node) const {
+        std::vector<int> path;
+        for (int at = parent_[node]; at >= 0; at = parent_[at]) path.push_back(tree_.test[at]);
         TestSet paid = paid_before_;
-        for (int at = parent_[node]; at >= 0; at = parent_[at]) pricing_.charge(tree_.test[at], paid);
+        for (std::size_t i = path.size(); i-- > 0;)  // from the top: what a test costs may depend on those before it
+            if (!paid.has(path[i])) pricing_.order(path[i], paid);
         return paid;
     }
 
@@ -172,7 +175,7 @@ private:
         // A copy, because the node table moves when children are added.
         node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + k_);
         const View<Word> view{blocks_[task.block].block.get(), ranges_.data(), node_weights_.data(), tree_.weight(task.node)};
-        const TestSet paid = policy_.context ? paid_on_path(task.node) : TestSet(pricing_.n_tests());
+        const TestSet paid = policy_.context ? paid_on_path(task.node) : pricing_.nothing();
         const Candidate best = choose(task, view, paid, cancellation);
         if (!best.valid) return;
 
@@ -220,7 +223,7 @@ private:
 
     // Below a delayed test all of the subtree is visited already, so that what was paid on the path does not matter.
     bool orders_delayed(const LazyCase& lazy, int node) const {
-        return goes_to(lazy, node) >= 0 && pricing_.orders_delayed(tree_.test[node], TestSet(pricing_.n_tests()));
+        return goes_to(lazy, node) >= 0 && pricing_.orders_delayed(tree_.test[node], pricing_.nothing());
     }
 
     bool visits(const LazyCase& lazy, int node, int b) const {
@@ -307,7 +310,7 @@ std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing
         for (int i = 0; i < n; ++i) {
             Random random(seed_of(policy.sampling.seed, static_cast<uint64_t>(i)));
             const bool greedy = i == 0 && policy.sampling.greedy_first;
-            const SampleValue value = sampler.sample(root, TestSet(pricing.n_tests()), 0, 0, greedy ? nullptr : &random, cancellation);
+            const SampleValue value = sampler.sample(root, pricing.nothing(), 0, 0, greedy ? nullptr : &random, cancellation);
             found.push_back(policy.sampling.by_size ? value.leaves : value.total() / root.weight());
         }
         return found;

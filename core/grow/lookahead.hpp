@@ -19,7 +19,7 @@ namespace worthwhile {
 // What a sampled tree is expected to charge the cases that come to it.
 struct SampleValue {
     double errors = 0, prices = 0, leaves = 0;
-    TestSet tests{0};  // that it asks; kept only if a test is delayed
+    TestSet tests{0};  // that it asks; kept only if orders may commit
 
     double total() const { return errors + prices; }
     void add(const SampleValue& other) {
@@ -35,7 +35,7 @@ template <class Word>
 class Sampler {
 public:
     Sampler(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
-        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), has_delays_(pricing.any_delayed()),
+        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), any_commits_(pricing.any_commits()),
           partition_(data, 1), finder_(partition_, data, pricing, errors, policy_) {}
 
     // What a tree below a node is expected to charge the node's cases; without `random` it is grown greedily.
@@ -56,7 +56,7 @@ public:
     // What a node is worth as a leaf. An empty one charges nothing.
     SampleValue as_leaf(const double* class_weights, double weight, int answer_above) const {
         SampleValue value;
-        value.tests = TestSet(pricing_.n_tests());
+        value.tests = pricing_.nothing();
         if (weight <= 0) return value;
         value.leaves = 1;
         value.errors = leaf_cost(errors_, class_weights, answer_of(class_weights, weight, answer_above), policy_.sampling.confidence);
@@ -68,17 +68,31 @@ public:
         return weight > 0 ? errors_.best_answer(class_weights, policy_.answer) : answer_above;
     }
 
+    // The prices that the cases of a node pay on average; to be asked for before it is divided.
+    std::vector<double> amounts(const View<Word>& view, int test) const {
+        return pricing_.case_prices.empty() ? pricing_.marginal : finder_.mean_amounts(view, test);
+    }
+
     // Adds what asking a test costs to what comes after it. `known`: the weight of the cases that pay.
-    void charge(SampleValue& value, int test, const TestSet& paid, double known) const {
+    void charge(SampleValue& value, int test, const TestSet& paid, double known, const std::vector<double>& amounts) const {
         if (paid.has(test)) return;
-        TestSet charged(pricing_.n_tests());
-        pricing_.charge(test, charged);
-        if (has_delays_ && pricing_.orders_delayed(test, paid)) {  // then everything that may be asked for afterwards is ordered, too
-            value.tests.each([&](int t) { pricing_.charge(t, charged); });
-            value.prices = 0;
+        const bool must_commit = any_commits_ && pricing_.orders_delayed(test, paid);
+        const bool may_commit = must_commit || (any_commits_ && pricing_.orders_wait(test, paid));
+        double alone = std::numeric_limits<double>::infinity(), all = alone;
+        if (!must_commit) {
+            TestSet charged = paid;
+            pricing_.order(test, charged);
+            alone = value.prices + known * pricing_.price(charged, paid, amounts.data());
         }
-        value.prices += known * pricing_.price(charged, paid);
-        if (has_delays_) value.tests.add(test);
+        if (may_commit) {  // everything that may be asked for afterwards is ordered, too
+            TestSet charged = paid;
+            pricing_.add(test, paid, charged);
+            value.tests.each([&](int t) { pricing_.add(t, paid, charged); });
+            pricing_.add_wait(paid, charged);
+            all = known * pricing_.price(charged, paid, amounts.data());
+        }
+        value.prices = std::min(alone, all);
+        if (any_commits_) value.tests.add(test);
     }
 
 private:
@@ -95,8 +109,9 @@ private:
         partition_.divide_weights(view, c.split, class_weights);
         SampleValue leaf;
         if (policy_.sampling.pruned) leaf = as_leaf(view.class_weights, view.weight, answer_above);
+        const std::vector<double> prices = amounts(view, c.split.column);
         SampleValue value = children(view, c.split, class_weights, paid, depth, answer_of(view.class_weights, view.weight, answer_above));
-        charge(value, c.split.column, paid, c.known);
+        charge(value, c.split.column, paid, c.known, prices);
         if (policy_.sampling.pruned && leaf.total() <= value.total() + 1e-9 * (std::abs(leaf.total()) + value.prices)) return leaf;
         return value;
     }
@@ -105,7 +120,7 @@ private:
                          int depth, int answer) {
         const int n_branches = split.branches(data_.table);
         TestSet paid_then = paid;
-        pricing_.charge(split.column, paid_then);
+        if (!paid.has(split.column)) pricing_.order(split.column, paid_then);
         std::vector<uint8_t> wanted(static_cast<std::size_t>(n_branches), 0);
         bool any = false;
         const auto weights_of = [&](int b) { return class_weights.data() + static_cast<std::size_t>(b) * k_; };
@@ -115,7 +130,7 @@ private:
         if (any && split.complete) partition_.divide_in_place(view, split, wanted, ranges);
         if (any && !split.complete) own = partition_.make_children(view, split, wanted);
         SampleValue sum;
-        sum.tests = TestSet(pricing_.n_tests());
+        sum.tests = pricing_.nothing();
         for (int b = 0; b < n_branches; ++b) {
             double weight = 0;
             for (int c = 0; c < k_; ++c) weight += weights_of(b)[c];
@@ -135,7 +150,7 @@ private:
     const ErrorCosts& errors_;
     const GrowPolicy policy_;
     const int k_;
-    const bool has_delays_;
+    const bool any_commits_;
     CasePartition<Word> partition_;
     SplitFinder<Word> finder_;
     Block<Word> block_;
@@ -206,11 +221,11 @@ private:
         const Split& split = option.split;
         const bool numeric = data_.table.columns[split.column].numeric();
         TestSet paid_then = paid;
-        pricing_.charge(split.column, paid_then);
+        if (!paid.has(split.column)) pricing_.order(split.column, paid_then);
         const std::vector<NodeCases<Word>> children = partition.make_children(view, split);
         const int answer = sampler.answer_of(view.class_weights, view.weight, 0);
         SampleValue sum;
-        sum.tests = TestSet(pricing_.n_tests());
+        sum.tests = pricing_.nothing();
         const int n_samples = numeric ? 1 : policy_.sampling.r;  // a numeric test has r cuts: all tests get the same effort
         for (std::size_t b = 0; b < children.size(); ++b) {
             SampleValue least;
@@ -224,7 +239,7 @@ private:
             sum.add(least);
         }
         if (policy_.sampling.by_size) return sum.leaves;
-        sampler.charge(sum, split.column, paid, option.known);
+        sampler.charge(sum, split.column, paid, option.known, sampler.amounts(view, split.column));
         return sum.total();
     }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "data/random.hpp"
@@ -31,8 +32,9 @@ public:
           has_indicators_(data.indicators && data.indicators->width > 0 && !lists.weighted()), counts_(data.n_classes),
           scratch_(std::max(policy.n_threads, 1)) {
         for (std::size_t row = 0; row < data.table.n_cases; ++row) training_weight_ += data.weight(row);
+        const std::vector<double> amounts = pricing.mean_amounts(data.weights);
         for (int c = 0; c < data.table.n_columns(); ++c) {
-            list_price_.push_back(pricing.price_of(c, TestSet(pricing.n_tests())));
+            list_price_.push_back(pricing.price_of(c, pricing.nothing(), amounts.data()));
             slots_.push_back({c, 0});
             for (int l = 1; l < static_cast<int>(data.table.columns[c].levels.size()); ++l) slots_.push_back({c, l});
         }
@@ -77,7 +79,7 @@ public:
         std::vector<Candidate> found;
         prepare(view);
         for (const Slot& slot : slots_) {
-            Candidate c = start(slot, paid);
+            Candidate c = start(view, slot, paid);
             if (!std::isfinite(c.stats.price)) continue;
             if (partition_.list_of(slot.column) >= 0) {
                 score_cuts(view, c, n_cuts, scratch_[0], found);
@@ -87,6 +89,27 @@ public:
             }
         }
         return found;
+    }
+
+    // The mean price of every test and surcharge over those cases of a node whose value of `test` is known, where prices depend on the
+    // case. To be called before the node is divided.
+    std::vector<double> mean_amounts(const View<Word>& view, int test) const {
+        const std::size_t n_amounts = pricing_.marginal.size();
+        const bool by_rows = partition_.rows_list() >= 0;  // without this list, every other one has all cases
+        const Range range = view.ranges[by_rows ? partition_.rows_list() : partition_.list_of(test)];
+        const Column& column = data_.table.columns[static_cast<std::size_t>(test)];
+        std::vector<double> mean(n_amounts, 0.0);
+        double known = 0;
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            const std::size_t row = partition_.packing().row(view.block->words[i]);
+            if (column.missing(row)) continue;
+            const double weight = partition_.weighted() ? view.block->weights[i] : 1.0;
+            const double* amounts = pricing_.amounts_of(row);
+            for (std::size_t a = 0; a < n_amounts; ++a) mean[a] += weight * amounts[a];
+            known += weight;
+        }
+        for (double& amount : mean) amount = known > 0 ? amount / known : 0.0;
+        return mean;
     }
 
 private:
@@ -124,7 +147,7 @@ private:
     void look_ahead(Candidate& c, const View<Word>& view, const TestSet& paid, int depth, int ahead) {
         if (!c.valid) return;
         TestSet paid_then = paid;
-        pricing_.charge(c.split.column, paid_then);
+        if (!paid.has(c.split.column)) pricing_.order(c.split.column, paid_then);
         for (const NodeCases<Word>& child : partition_.make_children(view, c.split)) {
             const View<Word> below = child.view();
             if (terminal(below.class_weights, depth + 1)) continue;
@@ -157,7 +180,7 @@ private:
         std::vector<Candidate> found(slots_.size());
         parallel_for(static_cast<int>(slots_.size()), partition_.threads_for(view), [&](int slot, int thread) {
             if (thread == 0 && poll_each) cancellation_->poll();  // only the calling thread may ask
-            Candidate& c = found[slot] = start(slots_[slot], paid);
+            Candidate& c = found[slot] = start(view, slots_[slot], paid);
             if (!std::isfinite(c.stats.price)) return;
             if (partition_.list_of(c.split.column) >= 0)
                 score_numeric(view, c, scratch_[thread]);
@@ -175,22 +198,31 @@ private:
         counts_.count(*data_.indicators, view.block->words.get() + rows.begin, rows.size(), partition_.packing());
     }
 
-    Candidate start(const Slot& slot, const TestSet& paid) const {
+    Candidate start(const View<Word>& view, const Slot& slot, const TestSet& paid) const {
         Candidate c;
         c.split.column = slot.column;
         c.split.level = slot.level;
-        c.stats.price = seen_price(slot.column, paid);
+        c.stats.price = seen_price(view, slot.column, paid);
         return c;
     }
 
     // What the criterion takes for the price of a test. A bias replaces the list price; in context it falls as the price does.
-    double seen_price(int test, const TestSet& paid) const {
+    double seen_price(const View<Word>& view, int test, const TestSet& paid) const {
         const double list_price = list_price_[test];
         const double listed = policy_.biases.empty() ? list_price : policy_.biases[test];
+        if (pricing_.has_cap() && std::isfinite(listed) && !within_cap(test, paid)) return std::numeric_limits<double>::infinity();
         if (!policy_.context || !std::isfinite(listed)) return listed;
-        const double here = pricing_.price_of(test, paid);
+        const double here =
+            pricing_.case_prices.empty() ? pricing_.price_of(test, paid) : pricing_.price_of(test, paid, mean_amounts(view, test).data());
         if (policy_.biases.empty()) return here;
         return list_price > 0 ? listed * here / list_price : listed;
+    }
+
+    bool within_cap(int test, const TestSet& paid) const {
+        if (paid.has(test)) return true;
+        TestSet charged = paid;
+        pricing_.order(test, charged);
+        return pricing_.within_cap(charged);
     }
 
     // The cases of a node that are in the list of a numeric test.

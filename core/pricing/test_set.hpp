@@ -1,6 +1,7 @@
 // Sets of tests, a bit each.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,19 @@ public:
         for (std::size_t i = 0; i <= rest_.size(); ++i) word_at(i) |= other.word(i);
     }
     bool operator==(const TestSet&) const = default;
+    // Whether the sets have a test in common. They may be of different sizes.
+    bool meets(const TestSet& other) const {
+        const std::size_t n = std::min(n_words(), other.n_words());
+        for (std::size_t i = 0; i < n; ++i)
+            if (word(i) & other.word(i)) return true;
+        return false;
+    }
+    // Whether all tests of this set, which is not the larger one, are in the other.
+    bool within(const TestSet& other) const {
+        for (std::size_t i = 0; i < n_words(); ++i)
+            if (word(i) & ~other.word(i)) return false;
+        return true;
+    }
     template <class Visit>
     void each(Visit visit) const {
         each_without(TestSet(static_cast<int>(64 * (rest_.size() + 1))), visit);

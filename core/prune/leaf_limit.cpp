@@ -21,7 +21,7 @@ public:
           cancellation_(cancellation), price_(tree.size(), 0.0), least_(tree.size()) {}
 
     void run() {
-        value(0, TestSet(pricing_.n_tests()));
+        value(0, pricing_.nothing());
         const std::vector<double>& of = least_[0];
         std::size_t best = 1;
         for (std::size_t n = 2; n <= of.size(); ++n)
@@ -39,8 +39,10 @@ private:
         least_[node] = {leaf_cost(errors_, weights, errors_.best_answer(weights, policy_.answer), policy_.confidence)};
         if (tree_.leaf(node)) return;
         TestSet path_then = path;
-        pricing_.charge(tree_.test[node], path_then);
-        if (!path.has(tree_.test[node])) price_[node] = tree_.weight(node) * pricing_.price(path_then, path);
+        if (!path.has(tree_.test[node])) {
+            pricing_.order(tree_.test[node], path_then);
+            price_[node] = tree_.weight(node) * pricing_.price(path_then, path);
+        }
         for (int b = 0; b < tree_.n_children[node]; ++b) value(tree_.first_child[node] + b, path_then);
         const std::vector<double> below = sums(node).back();
         if (below.size() > 2) least_[node].insert(least_[node].end(), below.begin() + 2, below.end());
@@ -96,17 +98,19 @@ private:
 void limit_leaves(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                   int max_leaves, Cancellation& cancellation) {
     if (n_leaves(tree) <= max_leaves) return;
-    bool delayed = false;
-    tree.each_inner_below(0, [&](int node) { delayed |= pricing.orders_delayed(tree.test[node], TestSet(pricing.n_tests())); });
+    bool commits = false;
+    tree.each_inner_below(0, [&](int node) {
+        commits |= pricing.orders_delayed(tree.test[node], pricing.nothing()) || pricing.orders_wait(tree.test[node], pricing.nothing());
+    });
     Tree best = tree;
     AdditiveLimit(best, pricing, errors, policy, max_leaves, cancellation).run();
     best = best.compact();
-    if (!delayed && !data.table.has_missing) {
+    if (!commits && !data.table.has_missing && pricing.case_prices.empty()) {
         tree = std::move(best);
         return;
     }
-    // What a node charges depends on what is left below it: an order of delayed tests is for all of them, and a case with a missing value
-    // takes several paths. A price for every leaf, high enough, then leaves the weakest parts out; every tree on the way is valued anew.
+    // What a node charges depends on what is left below it: an order may be for all of them, a case with a missing value takes
+    // several paths, and prices may depend on the case. A price for every leaf, high enough, then leaves the weakest parts out; every tree on the way is valued anew.
     const auto cost = [&](const Tree& some) { return expected_cost(some, data, pricing, errors, policy, cancellation); };
     const double* weights = tree.class_weights(0);
     const double as_leaf = leaf_cost(errors, weights, errors.best_answer(weights, policy.answer), policy.confidence);

@@ -225,19 +225,26 @@ public:
     CostPruner(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                Cancellation& cancellation)
         : tree_(tree), data_(data), pricing_(pricing), errors_(errors), policy_(policy), cancellation_(cancellation),
-          subtrees_(tree, pricing.n_tests()), walker_(tree, data.table, pricing, subtrees_) {}
+          subtrees_(tree, pricing), walker_(tree, data.table, pricing, subtrees_) {}
 
     struct Value {
         double errors = 0;  // estimated error cost of the leaves
         double prices = 0;  // what the subtree charges the cases for which `paid` is not kept case by case
     };
 
+    // What a subtree charges the cases that are walked one by one: those that start to be so at its root, which count for the nodes
+    // above it too, and those that an upper node walks itself.
+    struct IrregularPrices {
+        double from_here = 0, from_above = 0;
+    };
+
     // Without `cut` the tree is only valued, not pruned.
     Value run(bool cut = true) {
         cut_ = cut;
+        tree_.commits.assign(pricing_.has_waits() ? static_cast<std::size_t>(tree_.size()) : 0, 0);
         Cases cases = all_cases(data_);
         cases.paid.resize(cases.rows.size());
-        return prune(0, cases, TestSet(pricing_.n_tests()));
+        return prune(0, cases, pricing_.nothing());
     }
 
 private:
@@ -250,9 +257,13 @@ private:
         cancellation_.poll();
         const double leaf = as_leaf(node);
         if (tree_.leaf(node)) return {leaf, 0.0};
-        Value value = prune_children(node, cases, path);
-        const IrregularPrices irregular = irregular_prices(node, cases, path);
+        if (!tree_.commits.empty()) tree_.commits[node] = 0;
+        const bool waits = !path.has(tree_.test[node]) && pricing_.orders_delayed(tree_.test[node], path);
+        Value value = prune_children(node, cases, path, waits);
+        IrregularPrices irregular = irregular_prices(node, cases, path, waits);
         value.prices += irregular.from_here;
+        if (!waits && !path.has(tree_.test[node]) && pricing_.orders_wait(tree_.test[node], path))
+            commit_if_cheaper(node, cases, path, value, irregular);
         const double prices = value.prices + irregular.from_above, whole = value.errors + prices;
         if (cut_ && leaf <= whole + 1e-9 * (tree_.weight(node) * errors_.largest + prices)) {
             tree_.make_leaf(node);
@@ -262,11 +273,28 @@ private:
         return value;
     }
 
-    Value prune_children(int node, const Cases& cases, const TestSet& path) {
+    // Instead of waiting for one result after the other, everything below may be ordered at once.
+    void commit_if_cheaper(int node, const Cases& cases, const TestSet& path, Value& value, IrregularPrices& irregular) {
+        TestSet ordered = path;
+        subtrees_.order_all(node, pricing_, ordered);
+        if (!pricing_.within_cap(ordered)) return;
+        tree_.commits[node] = 1;
+        const IrregularPrices others = irregular_prices(node, cases, path, true);
+        const double all = own_prices(node, cases, path, true) + others.from_here;
+        const double alone = value.prices + irregular.from_above;
+        if (all + others.from_above < alone - 1e-9 * alone) {
+            value.prices = all;
+            irregular = others;
+        } else {
+            tree_.commits[node] = 0;
+        }
+    }
+
+    // `waits`: the node's order commits to everything below it.
+    Value prune_children(int node, const Cases& cases, const TestSet& path, bool waits) {
         const int test = tree_.test[node];
-        const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
         TestSet path_then = path;
-        pricing_.charge(test, path_then);
+        if (!path.has(test)) pricing_.order(test, path_then);
 
         const auto on_arrival = std::make_shared<const TestSet>(path);
         const std::vector<Cases> parts = divide(tree_, node, data_, cases, [&](std::size_t i, bool known) -> PaidTests {
@@ -310,33 +338,27 @@ private:
         const int test = tree_.test[node];
         if (path.has(test)) return 0;
         TestSet charged = path;
-        pricing_.charge(test, charged);
-        if (waits) subtrees_.charge(tree_, node, data_.table, row, pricing_, charged);
+        if (waits)
+            subtrees_.order(tree_, node, data_.table, row, pricing_, charged);
+        else
+            pricing_.order(test, charged);
         return pricing_.price(charged, path, row);
     }
 
     PaidTests paid_after(int test, const PaidTests& before, bool known) const {
         if (!known || before->has(test)) return before;
         auto after = std::make_shared<TestSet>(*before);
-        pricing_.charge(test, *after);
+        pricing_.order(test, *after);
         return after;
     }
 
-    // What the subtree charges the cases that are walked one by one: those that start to be so at this node, which count for the
-    // nodes above it too, and those that an upper node walks itself.
-    struct IrregularPrices {
-        double from_here = 0, from_above = 0;
-    };
-
-    IrregularPrices irregular_prices(int node, const Cases& cases, const TestSet& path) const {
+    IrregularPrices irregular_prices(int node, const Cases& cases, const TestSet& path, bool waits) const {
         IrregularPrices sum;
         if (!data_.table.has_missing) return sum;
-        const int test = tree_.test[node];
-        const bool waits = !path.has(test) && pricing_.orders_delayed(test, path);
         for (std::size_t i = 0; i < cases.rows.size(); ++i) {
             if (regular(node, cases, i, waits)) continue;
             const TestSet& paid = cases.paid[i] ? *cases.paid[i] : path;
-            TestSet charged(pricing_.n_tests());
+            TestSet charged = pricing_.nothing();
             walker_.charge(node, cases.rows[i], paid, charged);
             (cases.paid[i] ? sum.from_above : sum.from_here) += cases.weights[i] * pricing_.price(charged, paid, cases.rows[i]);
         }
@@ -358,6 +380,77 @@ private:
 
 void prune_by_errors(Tree& tree, const TrainingSet& data, const PrunePolicy& policy, Cancellation& cancellation) {
     ErrorPruner(tree, data, policy, cancellation).run();
+}
+
+namespace {
+
+// Cuts off what would make a case pay more than the cap, whatever its values.
+class CapPruner {
+public:
+    CapPruner(Tree& tree, const Pricing& pricing) : tree_(tree), pricing_(pricing), subtrees_(tree, pricing) {}
+
+    void prune(int node, const TestSet& path) {
+        if (tree_.leaf(node)) return;
+        TestSet paid = path;
+        if (!path.has(tree_.test[node])) {
+            const bool commits = pricing_.orders_delayed(tree_.test[node], path);
+            const auto order = [&] {
+                paid = path;
+                if (commits)
+                    subtrees_.order_all(node, pricing_, paid);
+                else
+                    pricing_.order(tree_.test[node], paid);
+                return pricing_.within_cap(paid);
+            };
+            while (!order()) {
+                make_leaf(commits ? rarest_end(node) : node);  // of a whole order, what the fewest cases ask for
+                if (tree_.leaf(node)) return;
+                update(node);
+            }
+        }
+        for (int b = 0; b < tree_.n_children[node]; ++b) prune(tree_.first_child[node] + b, paid);
+    }
+
+private:
+    void make_leaf(int node) {
+        tree_.make_leaf(node);
+        subtrees_.update(tree_, node);
+    }
+
+    // The inner node without inner children at or below a node to which the fewest cases come.
+    int rarest_end(int top) const {
+        int rarest = top;
+        double least = std::numeric_limits<double>::infinity();
+        tree_.each_inner_below(top, [&](int node) {
+            for (int b = 0; b < tree_.n_children[node]; ++b)
+                if (!tree_.leaf(tree_.first_child[node] + b)) return;
+            if (const double weight = tree_.weight(node); weight < least) least = weight, rarest = node;
+        });
+        return rarest;
+    }
+
+    void update(int node) {
+        if (tree_.leaf(node)) return;
+        for (int b = 0; b < tree_.n_children[node]; ++b) update(tree_.first_child[node] + b);
+        subtrees_.update(tree_, node);
+    }
+
+    Tree& tree_;
+    const Pricing& pricing_;
+    SubtreeTests subtrees_;
+};
+
+}  // namespace
+
+void keep_within_cap(Tree& tree, const Pricing& pricing) {
+    if (!pricing.has_cap() || tree.leaf(0)) return;
+    CapPruner(tree, pricing).prune(0, pricing.nothing());
+    tree = tree.compact();
+}
+
+void choose_commits(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
+                    Cancellation& cancellation) {
+    if (pricing.has_waits()) CostPruner(tree, data, pricing, errors, policy, cancellation).run(false);
 }
 
 void prune_by_cost(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,

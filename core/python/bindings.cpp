@@ -145,6 +145,7 @@ struct OwnedTable {
     std::vector<In1<double>> numeric;
     std::vector<In1<int32_t>> nominal;
     std::deque<std::vector<Level>> all_levels;  // by nominal column; they stay where they are when others are added
+    Optional2<double> case_prices;              // by case: the price of every test and the amount of every surcharge
     mutable std::once_flag stored;
     mutable std::unique_ptr<const ColumnStore> own_store;
 
@@ -156,6 +157,10 @@ struct OwnedTable {
     const ColumnStore& store() const {
         std::call_once(stored, [&] { own_store = std::make_unique<const ColumnStore>(table); });
         return *own_store;
+    }
+    void set_prices(Contiguous2<double> prices) {
+        check_length(prices.shape(0), table.n_cases, "'case_prices'");
+        case_prices = std::move(prices);
     }
     void check_new(std::size_t length) const {
         check_length(length, table.n_cases, "a column");
@@ -193,29 +198,104 @@ struct OwnedTable {
     }
 };
 
+// Lists of numbers laid end to end: where each starts, and all of them, every one from 0 to `limit` - 1.
+void check_lists(const std::vector<int32_t>& start, const std::vector<int32_t>& items, std::size_t n, std::size_t limit, const char* what) {
+    check_length(start.size(), n + 1, what);
+    check(start[0] == 0 && static_cast<std::size_t>(start[n]) == items.size() && std::is_sorted(start.begin(), start.end()), what,
+          " must rise from 0 to the number of its items");
+    for (int32_t item : items) check(item >= 0 && static_cast<std::size_t>(item) < limit, what, " names an item that does not exist");
+}
+
 struct OwnedPricing {
     Pricing pricing;
+    double unit;  // what 1 is worth in the money of prices that depend on the case
 
-    OwnedPricing(Contiguous1<double> marginal, Contiguous1<int32_t> group, Contiguous1<double> common, Contiguous1<uint8_t> delayed,
-                 Contiguous1<int32_t> closure_start, Contiguous1<int32_t> closure_tests)
-        : pricing{to_vector(marginal),
-                  to_vector(group),
-                  to_vector(common),
-                  to_vector(delayed),
-                  to_vector(closure_start),
-                  to_vector(closure_tests),
-                  {}} {
-        const std::size_t n = pricing.marginal.size();
-        check_length(pricing.group.size(), n, "'group'");
-        check_length(pricing.delayed.size(), n, "'delayed'");
-        check_length(pricing.closure_start.size(), n + 1, "'closure_start'");
-        for (int32_t g : pricing.group)
-            check(g < static_cast<int64_t>(pricing.common.size()), "'group' names a group without a common price");
-        for (int32_t t : pricing.closure_tests)
-            check(t >= 0 && static_cast<std::size_t>(t) < n, "'closure_tests' names a test without a price");
-        check(pricing.closure_start[0] >= 0 && static_cast<std::size_t>(pricing.closure_start[n]) <= pricing.closure_tests.size() &&
-                  std::is_sorted(pricing.closure_start.begin(), pricing.closure_start.end()),
-              "'closure_start' must rise from 0 to the length of 'closure_tests'");
+    explicit OwnedPricing(nb::kwargs arrays) {
+        Keywords given(std::move(arrays), "Pricing");
+        const auto doubles = [&](const char* name) { return to_vector(given.take<Contiguous1<double>>(name)); };
+        const auto ints = [&](const char* name) { return to_vector(given.take<Contiguous1<int32_t>>(name)); };
+        pricing.marginal = doubles("marginal");
+        pricing.group_start = ints("group_start");
+        pricing.group_list = ints("group_list");
+        pricing.common = doubles("common");
+        pricing.delayed = to_vector(given.take<Contiguous1<uint8_t>>("delayed"));
+        pricing.closure_start = ints("closure_start");
+        pricing.closure_tests = ints("closure_tests");
+        pricing.wait = doubles("wait");
+        const auto points = given.take<Contiguous2<double>>("waiting");
+        const std::vector<int32_t> surcharge_test = ints("surcharge_test"), after_start = ints("after_start"),
+                                   after_tests = ints("after_tests");
+        pricing.truth = ints("truth");
+        pricing.cap = given.take<double>("cap", pricing.cap);
+        unit = given.take<double>("unit", 1.0);
+        given.finish();
+
+        const std::size_t n = pricing.delayed.size(), m = surcharge_test.size();
+        check_length(pricing.marginal.size(), n + m, "'marginal'");
+        check_length(pricing.wait.size(), n, "'wait'");
+        check_length(pricing.truth.size(), m, "'truth'");
+        check_lists(pricing.group_start, pricing.group_list, n, pricing.common.size(), "'group_start'");
+        check_lists(pricing.closure_start, pricing.closure_tests, n, n, "'closure_start'");
+        check_lists(after_start, after_tests, m, n, "'after_start'");
+        check(std::is_sorted(surcharge_test.begin(), surcharge_test.end()), "'surcharge_test' must rise");
+        for (int32_t t : surcharge_test)
+            check(t >= 0 && static_cast<std::size_t>(t) < n, "'surcharge_test' names a test that does not exist");
+        set_waiting(points);
+        pricing.surcharge_start.assign(n + 1, 0);
+        for (int32_t t : surcharge_test) ++pricing.surcharge_start[static_cast<std::size_t>(t) + 1];
+        for (std::size_t t = 0; t < n; ++t) pricing.surcharge_start[t + 1] += pricing.surcharge_start[t];
+        for (std::size_t i = 0; i < m; ++i) {
+            TestSet required = pricing.nothing(), own = required;
+            pricing.each_required(surcharge_test[i], [&](int t) { required.add(t); });
+            for (int32_t j = after_start[i]; j < after_start[i + 1]; ++j)
+                if (!required.has(after_tests[static_cast<std::size_t>(j)])) own.add(after_tests[static_cast<std::size_t>(j)]);
+            pricing.after.push_back(std::move(own));
+        }
+        pricing.members.assign(pricing.common.size(), pricing.nothing());
+        for (std::size_t t = 0; t < n; ++t)
+            for (int32_t i = pricing.group_start[t]; i < pricing.group_start[t + 1]; ++i)
+                pricing.members[static_cast<std::size_t>(pricing.group_list[static_cast<std::size_t>(i)])].add(static_cast<int>(t));
+    }
+
+private:
+    void set_waiting(const Contiguous2<double>& points) {
+        check(points.shape(1) == 2, "'waiting' must have two columns");
+        for (std::size_t i = 0; i < points.shape(0); ++i) {
+            pricing.waiting_time.push_back(points.data()[2 * i]);
+            pricing.waiting_price.push_back(points.data()[2 * i + 1]);
+        }
+        const bool any = std::any_of(pricing.wait.begin(), pricing.wait.end(), [](double wait) { return wait > 0; });
+        if (!any || points.shape(0) < 2) {  // nothing to wait for, or waiting costs nothing
+            pricing.waiting_time.clear();
+            pricing.waiting_price.clear();
+        }
+    }
+};
+
+// Prices for the cases of a table, in the unit of the price list.
+struct CasePricing {
+    std::vector<double> scaled;
+    Pricing pricing;
+
+    CasePricing(const OwnedPricing& owned, const OwnedTable& table, const Optional2<double>& given = std::nullopt)
+        : pricing(owned.pricing) {
+        check_length(table.table.columns.size(), static_cast<std::size_t>(pricing.n_tests()), "the columns of a table");
+        const Optional2<double>& prices = given ? given : table.case_prices;
+        if (!prices) return;
+        check_shape(*prices, table.table.n_cases, pricing.marginal.size(), "'case_prices'");
+        pricing.case_prices = to_span(prices);
+        if (owned.unit == 1.0) return;
+        for (double amount : pricing.case_prices) scaled.push_back(rounded(amount / owned.unit));
+        pricing.case_prices = scaled;
+    }
+    CasePricing(const CasePricing&) = delete;
+
+private:
+    // Dividing by a unit rounds differently in every currency; numbers that keep 40 of their 53 bits are the same in all.
+    static double rounded(double value) {
+        int exponent = 0;
+        const double mantissa = std::frexp(value, &exponent);
+        return std::ldexp(std::nearbyint(std::ldexp(mantissa, 40)), exponent - 40);
     }
 };
 
@@ -302,6 +382,14 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
         check_length(reached->shape(0), tree.test.size(), "'reached'");
         tree.reached = to_vector(*reached);
     }
+    if (const auto commits = given.take<Optional1<uint8_t>>("commits", std::nullopt)) {
+        check_length(commits->shape(0), tree.test.size(), "'commits'");
+        tree.commits = to_vector(*commits);
+    }
+    if (const auto surcharges = given.take<Optional2<double>>("surcharges", std::nullopt)) {
+        check_length(surcharges->shape(0), tree.test.size(), "'surcharges'");
+        tree.surcharges.assign(surcharges->data(), surcharges->data() + surcharges->size());
+    }
     given.finish();
     check_nodes(tree);
     return tree;
@@ -327,10 +415,6 @@ auto run(Work work) {
     } catch (const Interrupted&) {
         throw nb::python_error();  // what the handler of the signal has raised
     }
-}
-
-void check_sizes(const OwnedTable& table, const OwnedPricing& pricing) {
-    check_length(table.table.columns.size(), pricing.pricing.marginal.size(), "the columns of a table");
 }
 
 // Growing looks nominal codes up without asking whether they are in range, and relies on `has_missing`; walking cases down a tree does not.
@@ -373,18 +457,9 @@ TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& c
 }
 
 TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights,
-                          const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
-    check_sizes(table, pricing);
-    if (!policy.biases.empty()) check_length(policy.biases.size(), pricing.pricing.marginal.size(), "'biases'");
+                          const ErrorCosts& errors, const Policy& policy) {
+    if (!policy.biases.empty()) check_length(policy.biases.size(), table.table.columns.size(), "'biases'");
     return make_training(table, classes, errors.n_classes, weights);
-}
-
-Pricing with_case_prices(const OwnedPricing& pricing, const OwnedTable& table, const Optional2<double>& case_prices) {
-    check_sizes(table, pricing);
-    if (case_prices) check_shape(*case_prices, table.table.n_cases, table.table.columns.size(), "'case_prices'");
-    Pricing priced = pricing.pricing;
-    priced.case_prices = to_span(case_prices);
-    return priced;
 }
 
 void check_tree(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors) {
@@ -395,14 +470,14 @@ void check_tree(const Tree& tree, const Table& table, const Pricing& pricing, co
 // Grows a tree; with `pruning_weights` it is pruned and answers as if the cases had these.
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
           const ErrorCosts& errors, const Policy& policy, Optional1<double> pruning_weights) {
-    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
-    if (!pruning_weights)
-        return run([&](Cancellation& cancellation) { return learn(data, pricing.pricing, errors, policy, cancellation); });
+    const CasePricing priced(pricing, table);
+    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    if (!pruning_weights) return run([&](Cancellation& cancellation) { return learn(data, priced.pricing, errors, policy, cancellation); });
     const TrainingSet pruning = make_training(table, classes, errors.n_classes, pruning_weights);
     return run([&](Cancellation& cancellation) {
-        Tree tree = make_grower(data, pricing.pricing, errors, policy.grow, false)->grow(cancellation);
+        Tree tree = make_grower(data, priced.pricing, errors, policy.grow, false)->grow(cancellation);
         recount(tree, pruning);
-        return finish(std::move(tree), pruning, pricing.pricing, errors, policy, cancellation);
+        return finish(std::move(tree), pruning, priced.pricing, errors, policy, cancellation);
     });
 }
 
@@ -428,11 +503,11 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
         policy.asks = to_vector(*asks);
     }
     given.finish();
-    check_sizes(table, pricing);
+    const CasePricing priced(pricing, table);
     check_shape(weights, policy.seeds.size(), table.table.n_cases, "'weights'");
     TrainingSet data = make_training(table, classes, n_classes, std::nullopt);
     data.weights = to_span(weights);
-    return run([&](Cancellation& cancellation) { return grow_greedy_trees(data, table.store(), pricing.pricing, policy, cancellation); });
+    return run([&](Cancellation& cancellation) { return grow_greedy_trees(data, table.store(), priced.pricing, policy, cancellation); });
 }
 
 // Cases with the indicators of their nominal values, which a look-ahead counts over and over.
@@ -449,18 +524,20 @@ struct IndicatedCases {
 // Grows one tree with look-ahead. After `seconds` it is finished without, and after `seconds_more` left as it is.
 Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
                 const ErrorCosts& errors, Policy policy, double seconds, double seconds_more) {
-    const IndicatedCases cases(make_training(table, classes, weights, pricing, errors, policy));
+    const CasePricing priced(pricing, table);
+    const IndicatedCases cases(make_training(table, classes, weights, errors, policy));
     policy.grow.sampling.deadline = after(seconds);
     policy.grow.sampling.last_moment = after(seconds + seconds_more);
-    return run([&](Cancellation& cancellation) { return learn(cases.data, pricing.pricing, errors, policy, cancellation); });
+    return run([&](Cancellation& cancellation) { return learn(cases.data, priced.pricing, errors, policy, cancellation); });
 }
 
 // What each of `n` sampled trees is expected to cost per case.
 nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                                             const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
-    const IndicatedCases cases(make_training(table, classes, weights, pricing, errors, policy));
+    const CasePricing priced(pricing, table);
+    const IndicatedCases cases(make_training(table, classes, weights, errors, policy));
     return to_numpy(
-        run([&](Cancellation& cancellation) { return sample_trees(cases.data, pricing.pricing, errors, policy.grow, n, cancellation); }));
+        run([&](Cancellation& cancellation) { return sample_trees(cases.data, priced.pricing, errors, policy.grow, n, cancellation); }));
 }
 
 std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
@@ -479,19 +556,21 @@ nb::ndarray<nb::numpy, double> recounted(const Tree& tree, const OwnedTable& tab
 // What a tree is expected to cost per case.
 double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                  const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
-    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
-    check_tree(tree, table.table, pricing.pricing, errors);
-    return run([&](Cancellation& cancellation) { return expected_cost(tree, data, pricing.pricing, errors, policy.prune, cancellation); });
+    const CasePricing priced(pricing, table);
+    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    check_tree(tree, table.table, priced.pricing, errors);
+    return run([&](Cancellation& cancellation) { return expected_cost(tree, data, priced.pricing, errors, policy.prune, cancellation); });
 }
 
 // The cheapest part of a tree that has at most as many leaves as the policy allows.
 Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                      const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
-    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
-    check_tree(tree, table.table, pricing.pricing, errors);
+    const CasePricing priced(pricing, table);
+    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    check_tree(tree, table.table, priced.pricing, errors);
     return run([&](Cancellation& cancellation) {
         Tree part = tree;
-        limit_leaves(part, data, pricing.pricing, errors, policy.prune, policy.max_leaves, cancellation);
+        limit_leaves(part, data, priced.pricing, errors, policy.prune, policy.max_leaves, cancellation);
         assign_answers(part, errors, policy.prune.answer);
         return part;
     });
@@ -514,7 +593,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     plan.deadline = after(given.take<double>("seconds"));
     given.finish();
 
-    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    const CasePricing priced(pricing, table);
+    const TrainingSet data = make_training(table, classes, weights, errors, policy);
     const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
     const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
     check_shape(biases, n_trials, n_tests, "'biases'");
@@ -533,30 +613,31 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
         check_confidence(plan.trials.back().confidence);
         check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
     }
-    return to_numpy(run([&](Cancellation& cancellation) { return run_trials(data, pricing.pricing, errors, policy, plan, cancellation); }));
+    return to_numpy(run([&](Cancellation& cancellation) { return run_trials(data, priced.pricing, errors, policy, plan, cancellation); }));
 }
 
 using RouteArrays = std::tuple<nb::object, nb::object, nb::object, nb::object>;
 
-RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n, int k, int n_tests) {
+RouteArrays to_arrays(Routes routes, const RouteRequest& request, std::size_t n, int k, const Pricing& pricing) {
     return {array_or_none(request.answers, std::move(routes.answer)), array_or_none(request.prices, std::move(routes.price)),
             array_or_none(request.shares, std::move(routes.shares), {n, static_cast<std::size_t>(k)}),
-            array_or_none(request.charged, std::move(routes.charged), {n, TestSet(n_tests).n_words()})};
+            array_or_none(request.charged, std::move(routes.charged), {n, pricing.nothing().n_words()})};
 }
 
 RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors,
                         AnswerPolicy policy, const RouteRequest& request, const Optional2<double>& case_prices) {
-    const Pricing priced = with_case_prices(pricing, table, case_prices);
-    check_tree(tree, table.table, priced, errors);
+    const CasePricing priced(pricing, table, case_prices);
+    check_tree(tree, table.table, priced.pricing, errors);
     Routes routes =
-        run([&](Cancellation& cancellation) { return route(tree, table.table, priced, errors, policy, request, cancellation); });
-    return to_arrays(std::move(routes), request, table.table.n_cases, tree.n_classes, priced.n_tests());
+        run([&](Cancellation& cancellation) { return route(tree, table.table, priced.pricing, errors, policy, request, cancellation); });
+    return to_arrays(std::move(routes), request, table.table.n_cases, tree.n_classes, priced.pricing);
 }
 
 // For every case, grows only what that case sees of the tree and walks it.
 RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
                          const ErrorCosts& errors, const Policy& policy, const OwnedTable& cases) {
-    const TrainingSet data = make_training(table, classes, weights, pricing, errors, policy);
+    const CasePricing priced(pricing, table), case_priced(pricing, cases);
+    const TrainingSet data = make_training(table, classes, weights, errors, policy);
     check_length(cases.table.columns.size(), table.table.columns.size(), "the columns of the cases");
     for (std::size_t c = 0; c < table.table.columns.size(); ++c)
         check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(),
@@ -565,7 +646,7 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     const std::size_t n = cases.table.n_cases;
     Routes all = run([&](Cancellation& cancellation) {
         Routes out;
-        const auto grower = make_grower(data, pricing.pricing, errors, policy.grow, true);
+        const auto grower = make_grower(data, priced.pricing, errors, policy.grow, true);
         for (std::size_t row = 0; row < n; ++row) {
             LazyCase lazy{&cases.table, row};
             Tree tree = grower->grow(cancellation, &lazy);
@@ -579,7 +660,9 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
                 else
                     column.codes += offset;
             }
-            const Routes r = route(tree, one, pricing.pricing, errors, policy.grow.answer, request, cancellation);
+            Pricing own = case_priced.pricing;
+            if (!own.case_prices.empty()) own.case_prices = own.case_prices.subspan(row * own.marginal.size(), own.marginal.size());
+            const Routes r = route(tree, one, own, errors, policy.grow.answer, request, cancellation);
             out.answer.push_back(r.answer[0]);
             out.price.push_back(r.price[0]);
             out.shares.insert(out.shares.end(), r.shares.begin(), r.shares.end());
@@ -587,7 +670,7 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
         }
         return out;
     });
-    return to_arrays(std::move(all), request, n, errors.n_classes, pricing.pricing.n_tests());
+    return to_arrays(std::move(all), request, n, errors.n_classes, pricing.pricing);
 }
 
 std::vector<int> members(const TestSet& tests) {
@@ -603,20 +686,20 @@ nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing
     check_tree(tree, table.table, priced, errors);
     check(table.table.n_cases == 1, "one case is walked at a time");
     const auto to_set = [&](const std::vector<int>& tests) {
-        TestSet set(priced.n_tests());
+        TestSet set = priced.nothing();
         for (int t : tests) {
-            check(t >= 0 && t < priced.n_tests(), "there is no test ", std::to_string(t));
+            check(t >= 0 && t < priced.n_items(), "there is no test ", std::to_string(t));
             set.add(t);
         }
         return set;
     };
     std::vector<uint8_t> mask(static_cast<std::size_t>(priced.n_tests()), 0);
-    to_set(known).each([&](int t) { mask[static_cast<std::size_t>(t)] = 1; });
+    to_set(known).each([&](int t) { mask.at(static_cast<std::size_t>(t)) = 1; });
     SubtreeTests subtrees;
-    if (priced.any_delayed()) subtrees = SubtreeTests(tree, priced.n_tests());
+    if (priced.any_commits()) subtrees = SubtreeTests(tree, priced);
     const NodeShares shares(tree, node_probabilities);
     const CaseWalker walker(tree, table.table, priced, errors, policy, shares, subtrees, may_stop);
-    CaseState state{.charged = to_set(paid), .seen = TestSet(priced.n_tests())};
+    CaseState state{.charged = to_set(paid), .seen = priced.nothing()};
     walker.walk(0, mask, state, true);
     nb::list parts, steps;
     for (const CasePart& part : state.parts) parts.append(nb::make_tuple(part.node, part.share));
@@ -645,12 +728,13 @@ using VoteArrays = std::tuple<nb::object, nb::object, nb::object>;
 // A forest's router and the prices by case that it looks into.
 struct OwnedForestRouter {
     Optional2<double> case_prices;
+    CasePricing priced;
     ForestRouter router;
-    std::size_t n_cases, n_tests;
+    std::size_t n_cases;
 
     OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices, bool shares)
-        : case_prices(std::move(prices)), router(table.table, with_case_prices(pricing, table, case_prices), errors, shares),
-          n_cases(table.table.n_cases), n_tests(table.table.columns.size()) {}
+        : case_prices(std::move(prices)), priced(pricing, table, case_prices), router(table.table, priced.pricing, errors, shares),
+          n_cases(table.table.n_cases) {}
 
     VoteArrays consult(const Tree& tree, Optional1<uint8_t> who, int n_threads) {
         if (who) check_length(who->shape(0), n_cases, "'who'");
@@ -668,9 +752,7 @@ struct OwnedForestRouter {
                 nb::cast(to_numpy(std::move(votes.price)))};
     }
 
-    nb::ndarray<nb::numpy, uint64_t> charged() const {
-        return to_numpy(router.charged(), {n_cases, TestSet(static_cast<int>(n_tests)).n_words()});
-    }
+    nb::ndarray<nb::numpy, uint64_t> charged() const { return to_numpy(router.charged(), {n_cases, priced.pricing.nothing().n_words()}); }
 };
 
 template <class T>
@@ -682,11 +764,9 @@ void define_classes(nb::module_& m) {
     nb::class_<OwnedTable>(m, "Table")
         .def(nb::init<std::size_t, bool>(), "n_cases"_a, "has_missing"_a)
         .def("add_numeric", &OwnedTable::add_numeric, "values"_a)
-        .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a);
-    nb::class_<OwnedPricing>(m, "Pricing")
-        .def(nb::init<Contiguous1<double>, Contiguous1<int32_t>, Contiguous1<double>, Contiguous1<uint8_t>, Contiguous1<int32_t>,
-                      Contiguous1<int32_t>>(),
-             "marginal"_a, "group"_a, "common"_a, "delayed"_a, "closure_start"_a, "closure_tests"_a);
+        .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a)
+        .def("set_prices", &OwnedTable::set_prices, "case_prices"_a);
+    nb::class_<OwnedPricing>(m, "Pricing").def(nb::init<nb::kwargs>());
     nb::class_<ErrorCosts>(m, "Errors")
         .def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
     nb::class_<Policy>(m, "Policy")
@@ -705,6 +785,7 @@ void define_classes(nb::module_& m) {
         .def_prop_ro("map_size", field(&Tree::map_size), nb::rv_policy::move)
         .def_prop_ro("maps", field(&Tree::maps), nb::rv_policy::move)
         .def_prop_ro("answer", field(&Tree::answer), nb::rv_policy::move)
+        .def_prop_ro("commits", field(&Tree::commits), nb::rv_policy::move)
         .def_prop_ro(
             "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
         .def(

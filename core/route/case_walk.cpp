@@ -78,8 +78,7 @@ std::vector<JointResult> joint_results(const Tree& tree, const std::vector<int>&
 CaseWalker::CaseWalker(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                        const NodeShares& shares, const SubtreeTests& subtrees, bool may_stop)
     : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), shares_(shares), subtrees_(subtrees),
-      any_delayed_(pricing.any_delayed()), may_stop_(may_stop && tree.weight(0) > 0) {
-    pricing_.case_prices = {};
+      any_commits_(pricing.any_commits()), may_stop_(may_stop && tree.weight(0) > 0) {
     for (int a = 0; a < errors.n_answers; ++a) {
         double least = errors.at(0, a), most = least;
         for (int c = 1; c < errors.n_classes; ++c) least = std::min(least, errors.at(c, a)), most = std::max(most, errors.at(c, a));
@@ -93,7 +92,7 @@ int CaseWalker::branch(int node, std::size_t row) const {
 
 void CaseWalker::walk(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const {
     while (advance(row, known, state, with_steps)) {
-        const int test = worthwhile_test(row, state, with_steps);
+        const int test = worthwhile_test(row, known, state, with_steps);
         if (test < 0 || !ask(test, known, state)) return;
     }
 }
@@ -104,7 +103,7 @@ bool CaseWalker::advance(std::size_t row, std::span<const uint8_t> known, CaseSt
         moved = false;
         for (std::size_t i = 0; i < state.parts.size();) {
             const int test = tree_.test[state.parts[i].node];
-            if (test < 0 || !(state.seen.has(test) || asks_freely(test, row, state))) {
+            if (test < 0 || !(state.seen.has(test) || asks_freely(test, row, state)) || !affordable(test, row, known, state)) {
                 ++i;
                 continue;
             }
@@ -119,8 +118,16 @@ bool CaseWalker::advance(std::size_t row, std::span<const uint8_t> known, CaseSt
 // Whether a test needs no decision: the case is in one place, where the tree decides, or the test costs nothing.
 bool CaseWalker::asks_freely(int test, std::size_t row, const CaseState& state) const {
     if (!may_stop_ || !state.divided()) return true;
-    if (!any_delayed_) return !(pricing_.price_of(test, state.charged) > 0);  // asked for every part again and again
-    return !(pricing_.price(order_for_decision(test, state.parts, state.charged, state.seen, row).charged, state.charged) > 0);
+    if (!any_commits_ && pricing_.n_surcharges() == 0)  // asked for every part again and again
+        return !(pricing_.price_of(test, state.charged) > 0);
+    const CaseOrder ordered = order_for_decision(test, state.parts, state.charged, state.seen, row);
+    return !(expected_price(ordered.charged, state.charged, test, state.parts) > 0);
+}
+
+// Whether a case that orders a test stays within the cap, whatever its values.
+bool CaseWalker::affordable(int test, std::size_t row, std::span<const uint8_t> known, const CaseState& state) const {
+    if (!pricing_.has_cap() || state.charged.has(test)) return true;
+    return pricing_.within_cap(order(row, known, state, test).charged);
 }
 
 // Marks a test as seen; false if it is not known yet.
@@ -138,10 +145,11 @@ void CaseWalker::move(std::size_t at, std::size_t row, std::span<const uint8_t> 
     const CasePart part = state.parts[at];
     const int test = tree_.test[part.node], taken = branch(part.node, row);
     const bool paid = state.charged.has(test);
-    CaseOrder ordered{state.charged, TestSet(pricing_.n_tests())};
+    CaseOrder ordered{state.charged, pricing_.nothing()};
     if (taken >= 0 && !paid) ordered = order(row, known, state, test);
     if (with_steps)
-        state.steps.push_back({part.node, taken, paid, pricing_.price(ordered.charged, state.charged), ordered.commits, ordered.charged});
+        state.steps.push_back(
+            {part.node, taken, paid, expected_price(ordered.charged, state.charged, test, state.parts), ordered.commits, ordered.charged});
     state.charged = std::move(ordered.charged);
     if (taken >= 0) {
         state.parts[at].node = tree_.first_child[part.node] + taken;
@@ -157,17 +165,18 @@ void CaseWalker::move(std::size_t at, std::size_t row, std::span<const uint8_t> 
 // What a test charges for if all parts that stand at it order it. Tests that are `met` and unavailable are not ordered.
 template <class Met>
 CaseOrder CaseWalker::order_of(int test, const std::vector<CasePart>& parts, const TestSet& charged, std::size_t row, Met met) const {
-    CaseOrder out{charged, TestSet(pricing_.n_tests())};
+    CaseOrder out{charged, pricing_.nothing()};
     if (charged.has(test)) return out;
-    out.delayed = any_delayed_ && pricing_.orders_delayed(test, charged);
     const auto commit = [&](int t) {
-        pricing_.charge(t, out.charged);
+        pricing_.add(t, charged, out.charged);
         if (t != test && !charged.has(t)) out.commits.add(t);
     };
     for (const CasePart& part : parts) {
         if (tree_.test[part.node] != test || (met(test) && branch(part.node, row) < 0)) continue;
-        pricing_.charge(test, out.charged);
-        if (!out.delayed) break;
+        pricing_.add(test, charged, out.charged);
+        if (!any_commits_) break;
+        if (!orders_below(tree_, pricing_, part.node, charged)) continue;
+        out.delayed = true;
         if (subtrees_.every_value_known())
             subtrees_.at(part.node).each([&](int t) {
                 if (!met(t) || !table_.columns[static_cast<std::size_t>(t)].missing(row)) commit(t);
@@ -177,6 +186,7 @@ CaseOrder CaseWalker::order_of(int test, const std::vector<CasePart>& parts, con
                 if (!met(tree_.test[below]) || branch(below, row) >= 0) commit(tree_.test[below]);
             });
     }
+    pricing_.add_wait(charged, out.charged);
     return out;
 }
 
@@ -203,29 +213,48 @@ std::vector<double> CaseWalker::mixture(const std::vector<CasePart>& parts) cons
     return mix;
 }
 
-double CaseWalker::price(const CaseOrder& order, const Payments& paid) const {
+double CaseWalker::price(const CaseOrder& order, const Payments& paid, int test, const std::vector<CasePart>& parts) const {
     TestSet had = paid.charged;
     had.unite(paid.known);
-    return pricing_.price(order.charged, had);
+    return expected_price(order.charged, had, test, parts);
+}
+
+// What an order is expected to cost the parts of a case that stand at its test: by the price list, whatever this case pays in the end,
+// because answers must not depend on who asks for prices; surcharges by what they add at these nodes.
+double CaseWalker::expected_price(const TestSet& charged, const TestSet& paid, int test, const std::vector<CasePart>& parts) const {
+    if (tree_.surcharges.empty()) return pricing_.price(charged, paid, pricing_.marginal.data());
+    const std::size_t n_tests = static_cast<std::size_t>(pricing_.n_tests()), m = static_cast<std::size_t>(pricing_.n_surcharges());
+    std::vector<double> amounts = pricing_.marginal;
+    std::fill(amounts.begin() + static_cast<std::ptrdiff_t>(n_tests), amounts.end(), 0.0);
+    double share = 0;
+    for (const CasePart& part : parts) {
+        if (tree_.test[part.node] != test) continue;
+        for (std::size_t s = 0; s < m; ++s)
+            amounts[n_tests + s] += part.share * tree_.surcharges[static_cast<std::size_t>(part.node) * m + s];
+        share += part.share;
+    }
+    for (std::size_t s = 0; s < m; ++s) amounts[n_tests + s] = share > 0 ? amounts[n_tests + s] / share : 0.0;
+    return pricing_.price(charged, paid, amounts.data());
 }
 
 double CaseWalker::answer_cost(const std::vector<double>& mix) const { return errors_.of_best(mix.data(), policy_); }
 
 // The first test that a divided case should do next; -1 if none is expected to save more than it costs.
-int CaseWalker::worthwhile_test(std::size_t row, CaseState& state, bool with_steps) const {
+int CaseWalker::worthwhile_test(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const {
     state.rejected = -1;
     if (!may_stop_ || !state.divided()) return -1;
     const double stop = answer_cost(mixture(state.parts));
-    TestSet considered(pricing_.n_tests());
+    TestSet considered = pricing_.nothing();
     for (const CasePart& part : state.parts) {
         const int test = tree_.test[part.node];
         if (test < 0 || considered.has(test)) continue;
         considered.add(test);
+        if (!affordable(test, row, known, state)) continue;
         if (!with_steps && hopeless(test, state, row)) continue;
         double cost = 0;
         // What pays by the next few tests pays all the more by all of them; mostly that is found out before a large tree is searched.
         for (int levels : {1, 4, std::numeric_limits<int>::max()}) {
-            cost = cost_of_test(test, state.parts, state.seen, {state.charged, TestSet(pricing_.n_tests())}, row, levels);
+            cost = cost_of_test(test, state.parts, state.seen, {state.charged, pricing_.nothing()}, row, levels);
             if (cost < stop - kSlack * errors_.largest) return test;
         }
         if (state.rejected < 0 || cost < state.rejected_cost) state.rejected = test, state.rejected_cost = cost;
@@ -241,7 +270,7 @@ bool CaseWalker::hopeless(int test, const CaseState& state, std::size_t row) con
     for (const CasePart& part : state.parts)
         if (tree_.test[part.node] == test) share += part.share;
     const CaseOrder ordered = order_for_decision(test, state.parts, state.charged, state.seen, row);
-    return pricing_.price(ordered.charged, state.charged) >= share * widest_;
+    return expected_price(ordered.charged, state.charged, test, state.parts) >= share * widest_;
 }
 
 // Expected price and error cost if all parts at a test do it, the first of them then goes on as long as that pays, and the others stay.
@@ -265,7 +294,7 @@ double CaseWalker::cost_of_test(int test, const std::vector<CasePart>& parts, co
         share.pop_back();
         results = joint_results(tree_, nodes);
     }
-    double cost = price(ordered, paid);
+    double cost = price(ordered, paid, test, parts);
     for (const JointResult& result : results) {
         std::vector<double> rest = others;
         for (std::size_t i = 1; i < nodes.size(); ++i) add(tree_.first_child[nodes[i]] + result.branches[i], share[i], rest);
@@ -305,7 +334,7 @@ double CaseWalker::cost_of_part(int top, double share, const std::vector<double>
         } else if (visits[i].levels > 0) {
             const std::vector<CasePart> here{{node, share}};
             const CaseOrder ordered = order_for_decision(tree_.test[node], here, visits[i].charged, seen, row);
-            visits[i].price = price(ordered, {visits[i].charged, paid.known});
+            visits[i].price = price(ordered, {visits[i].charged, paid.known}, tree_.test[node], here);
             if (policy_ == AnswerPolicy::least_cost && visits[i].price >= share * widest_) continue;
             const std::vector<double> shares = tree_.frequencies(node);
             for (std::size_t b = 0; b < shares.size(); ++b)
@@ -355,7 +384,7 @@ double CaseWalker::undivided_cost(int top, std::size_t row, std::span<const uint
         }
         const std::vector<CasePart> here{{node, 1.0}};
         CaseOrder ordered = order_of(test, here, visits[i].charged, row, met);
-        visits[i].own = price(ordered, {visits[i].charged, paid.known});
+        visits[i].own = price(ordered, {visits[i].charged, paid.known}, test, here);
         if (taken >= 0) {
             visits.push_back({first_child + taken, 1.0, std::move(ordered.charged)});
         } else {
@@ -381,7 +410,7 @@ double CaseWalker::undivided_cost(int top, std::size_t row, std::span<const uint
 double CaseWalker::divided_cost(int node, std::size_t row, std::span<const uint8_t> known, const Payments& paid) const {
     std::vector<CasePart> parts;
     for (const auto& [b, share] : heaviest_first(tree_, node)) parts.push_back({tree_.first_child[node] + b, share});
-    TestSet seen(pricing_.n_tests());
+    TestSet seen = pricing_.nothing();
     for (int t = 0; t < pricing_.n_tests(); ++t)
         if (known.empty() || known[static_cast<std::size_t>(t)]) seen.add(t);
     if (parts.size() == 1) return undivided_cost(parts[0].node, row, known, paid);

@@ -54,7 +54,7 @@ struct Payments {
 
 class CaseWalker {
 public:
-    // `subtrees` must be those of the tree if any test is delayed. Without `may_stop` a divided case does all tests that the tree asks for.
+    // `subtrees` must be those of the tree if orders may commit. Without `may_stop` a divided case does all tests that the tree asks for.
     CaseWalker(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                const NodeShares& shares, const SubtreeTests& subtrees, bool may_stop);
 
@@ -82,9 +82,11 @@ private:
     bool asks_freely(int test, std::size_t row, const CaseState& state) const;
     bool ask(int test, std::span<const uint8_t> known, CaseState& state) const;
     void move(std::size_t at, std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const;
-    int worthwhile_test(std::size_t row, CaseState& state, bool with_steps) const;
+    bool affordable(int test, std::size_t row, std::span<const uint8_t> known, const CaseState& state) const;
+    int worthwhile_test(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const;
     bool hopeless(int test, const CaseState& state, std::size_t row) const;
-    double price(const CaseOrder& order, const Payments& paid) const;
+    double price(const CaseOrder& order, const Payments& paid, int test, const std::vector<CasePart>& parts) const;
+    double expected_price(const TestSet& charged, const TestSet& paid, int test, const std::vector<CasePart>& parts) const;
     double answer_cost(const std::vector<double>& mix) const;
     void add(int node, double share, std::vector<double>& mix) const;
     double cost_of_test(int test, const std::vector<CasePart>& parts, const TestSet& seen, const Payments& paid, std::size_t row,
@@ -96,12 +98,12 @@ private:
 
     const Tree& tree_;
     const Table& table_;
-    Pricing pricing_;  // by the price list alone: what is asked must not depend on who asks for answers and who for prices
+    const Pricing& pricing_;
     const ErrorCosts& errors_;
     const AnswerPolicy policy_;
     const NodeShares& shares_;
     const SubtreeTests& subtrees_;
-    const bool any_delayed_, may_stop_;
+    const bool any_commits_, may_stop_;
     double widest_ = 0;  // the most that one answer costs more for one class than for another
 };
 

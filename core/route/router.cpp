@@ -25,7 +25,7 @@ public:
         : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request),
           shares_(tree, node_probabilities), votes_(tree, node_shares), walker_(tree, table, pricing, subtrees_),
           case_walker_(tree, table, pricing, errors, policy, shares_, subtrees_, request.may_stop) {
-        if (pricing.any_delayed()) subtrees_ = SubtreeTests(tree_, pricing_.n_tests());
+        if (pricing.any_commits()) subtrees_ = SubtreeTests(tree_, pricing_);
         prepare_fast_walk();
         if (request.prices || request.charged) charge_leaves();
     }
@@ -112,7 +112,7 @@ private:
     // `leaf`: where the case ends, or -1 if a value that the tree asks for is missing.
     void finish(int leaf, std::size_t row, Routes& out) const {
         const std::size_t k = static_cast<std::size_t>(tree_.n_classes);
-        const TestSet nothing(pricing_.n_tests());
+        const TestSet nothing = pricing_.nothing();
         TestSet walked = nothing;
         if (leaf >= 0) {
             if (request_.answers) out.answer[row] = tree_.answer[leaf];
@@ -153,7 +153,7 @@ private:
             TestSet paid;
         };
         std::vector<Visit> todo;
-        todo.push_back({0, 0.0, TestSet(pricing_.n_tests())});
+        todo.push_back({0, 0.0, pricing_.nothing()});
         while (!todo.empty()) {
             Visit at = std::move(todo.back());
             todo.pop_back();
@@ -165,10 +165,11 @@ private:
             const int test = tree_.test[at.node];
             if (!at.paid.has(test)) {
                 TestSet charged = at.paid;
-                pricing_.charge(test, charged);
-                if (pricing_.orders_delayed(test, at.paid)) {
-                    subtrees_.at(at.node).each([&](int t) { pricing_.charge(t, charged); });
+                if (orders_below(tree_, pricing_, at.node, at.paid)) {
+                    subtrees_.order_all(at.node, pricing_, charged);
                     order_[at.node] = at.node;
+                } else {
+                    pricing_.order(test, charged);
                 }
                 at.spent += pricing_.price(charged, at.paid);
                 at.paid = std::move(charged);
@@ -196,8 +197,8 @@ private:
     std::ptrdiff_t row_bytes_ = 0;       // 0: the table is not stored row by row, or the rows are too long to fetch
     std::vector<double> leaf_price_;     // by node
     std::vector<TestSet> leaf_charged_;  // by node
-    SubtreeTests subtrees_;              // made if a test is delayed
-    std::vector<int> order_;             // by node: the node above it, or itself, that orders a delayed test; -1: none
+    SubtreeTests subtrees_;              // made if orders may commit
+    std::vector<int> order_;             // by node: the node above it, or itself, that orders all that follows; -1: none
 };
 
 }  // namespace
@@ -210,7 +211,7 @@ Routes route(const Tree& tree, const Table& table, const Pricing& pricing, const
     if (request.answers) out.answer.resize(n);
     if (request.prices) out.price.resize(n);
     if (request.shares) out.shares.resize(n * static_cast<std::size_t>(tree.n_classes));
-    if (request.charged) out.charged.resize(n * TestSet(pricing.n_tests()).n_words());
+    if (request.charged) out.charged.resize(n * pricing.nothing().n_words());
     const Router router(tree, table, pricing, errors, policy, request);
     const int chunks = static_cast<int>((n + kChunk - 1) / kChunk);
     parallel_for(chunks, request.n_threads, [&](int chunk, int thread) {

@@ -34,11 +34,11 @@ private:
     mutable std::vector<double> shares_;
 };
 
-// Looks at a tree that may still be pruned; `subtrees` must be those of the tree if any test is delayed.
+// Looks at a tree that may still be pruned; `subtrees` must be those of the tree if orders may commit.
 class TreeWalker {
 public:
     TreeWalker(const Tree& tree, const Table& table, const Pricing& pricing, const SubtreeTests& subtrees)
-        : tree_(tree), table_(table), pricing_(pricing), subtrees_(subtrees), any_delayed_(pricing.any_delayed()) {}
+        : tree_(tree), table_(table), pricing_(pricing), subtrees_(subtrees), any_commits_(pricing.any_commits()) {}
 
     // The next node of a case, or -1 if its value is missing.
     int next(int node, std::size_t row) const {
@@ -46,15 +46,13 @@ public:
         return branch < 0 ? -1 : tree_.first_child[node] + branch;
     }
 
-    // Walks from `node` to a leaf, or to the first node whose value is missing, and adds what the case is charged on the way.
+    // Walks from `node` to a leaf, to the first node whose value is missing, or to one whose test would cost more than the cap allows;
+    // adds what the case is charged on the way.
     int walk(int node, std::size_t row, TestSet& charged) const {
         while (!tree_.leaf(node)) {
             const int child = next(node, row);
             if (child < 0) break;
-            if (const int test = tree_.test[node]; !charged.has(test)) {
-                if (any_delayed_ && pricing_.orders_delayed(test, charged)) subtrees_.charge(tree_, node, table_, row, pricing_, charged);
-                pricing_.charge(test, charged);
-            }
+            if (!charged.has(tree_.test[node]) && !order(node, row, charged)) break;
             node = child;
         }
         return node;
@@ -64,11 +62,23 @@ public:
     void charge(int node, std::size_t row, const TestSet& paid, TestSet& charged) const {
         TestSet mine = paid;  // what this walk has paid; walks down sibling branches do not see each other's payments
         node = walk(node, row, mine);
-        each_branch(node, [&](int child, double) { charge(child, row, mine, charged); });
+        if (tree_.leaf(node) || next(node, row) < 0) each_branch(node, [&](int child, double) { charge(child, row, mine, charged); });
         charged.unite(mine);
     }
 
 private:
+    // Orders the test of a node; false if the case must not pay so much.
+    bool order(int node, std::size_t row, TestSet& charged) const {
+        TestSet before = pricing_.has_cap() ? charged : TestSet();
+        if (any_commits_ && orders_below(tree_, pricing_, node, charged))
+            subtrees_.order(tree_, node, table_, row, pricing_, charged);
+        else
+            pricing_.order(tree_.test[node], charged);
+        if (pricing_.within_cap(charged)) return true;
+        charged = std::move(before);
+        return false;
+    }
+
     // Calls visit(child, share) for the branches that a case without a value goes down; none for a leaf.
     template <class Visit>
     void each_branch(int node, Visit visit) const {
@@ -82,7 +92,7 @@ private:
     const Table& table_;
     const Pricing& pricing_;
     const SubtreeTests& subtrees_;
-    const bool any_delayed_;
+    const bool any_commits_;
 };
 
 }  // namespace worthwhile

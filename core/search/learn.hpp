@@ -26,7 +26,9 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     if (policy.pruning == Pruning::cost) prune_by_cost(tree, data, pricing, errors, policy.prune, cancellation);
     if (policy.pruning != Pruning::none) tree = tree.compact();
     limit_leaves(tree, data, pricing, errors, policy.prune, policy.max_leaves, cancellation);
+    keep_within_cap(tree, pricing);
     snap_thresholds(tree, data);
+    choose_commits(tree, data, pricing, errors, policy.prune, cancellation);
     assign_answers(tree, errors, policy.grow.answer);
     return tree;
 }

@@ -52,6 +52,19 @@ public:
     }
     TableSubset(const TableSubset&) = delete;
 
+    // Prices of these cases alone.
+    Pricing priced(const Pricing& pricing) {
+        Pricing own = pricing;
+        if (pricing.case_prices.empty()) return own;
+        const std::size_t width = pricing.marginal.size();
+        for (uint32_t row : rows_) {
+            const double* amounts = pricing.amounts_of(row);
+            case_prices_.insert(case_prices_.end(), amounts, amounts + width);
+        }
+        own.case_prices = case_prices_;
+        return own;
+    }
+
     // Copies the columns that a tree asks for; those of a part that only judges are copied when they are first needed.
     void gather_tests_of(const Tree& tree) {
         for (int test : tree.test)
@@ -126,6 +139,7 @@ private:
     std::vector<uint8_t> here_;  // by column: it is copied; otherwise it still shows all rows of the whole table
     std::vector<int32_t> classes_;
     std::vector<double> weights_;
+    std::vector<double> case_prices_;
     Order order_;
     NominalIndicators indicators_;
 };
@@ -146,14 +160,15 @@ class TrialRunner {
 public:
     TrialRunner(const TrainingSet& whole, const Pricing& pricing, const ErrorCosts& errors, const LearnPolicy& policy,
                 const TrialPlan& plan, int split, bool several)
-        : pricing_(pricing), errors_(errors), policy_(policy),
+        : errors_(errors), policy_(policy),
           half_(plan.grows.empty() ? random_half(whole.table.n_cases, plan.seed, split) : std::vector<uint8_t>()),
           growing_cases_(whole, grows(whole, plan, split), true,
                          plan.growing_weights.empty() ? whole.weights : plan.row_of(plan.growing_weights, split, whole)),
           judging_cases_(whole, grows(whole, plan, split), false, plan.judging_weights.empty() ? whole.weights : plan.judging_weights),
-          growing_(growing_cases_.data()), judging_(judging_cases_.data()) {
+          growing_prices_(growing_cases_.priced(pricing)), judging_prices_(judging_cases_.priced(pricing)), growing_(growing_cases_.data()),
+          judging_(judging_cases_.data()) {
         policy_.grow.n_threads = 1;
-        grower_ = make_grower(growing_, pricing_, errors_, policy_.grow, several);
+        grower_ = make_grower(growing_, growing_prices_, errors_, policy_.grow, several);
     }
 
     double cost(const Trial& trial, Cancellation& cancellation) {
@@ -162,9 +177,9 @@ public:
         policy_.grow.max_depth = trial.max_depth;
         policy_.prune.confidence = trial.confidence;
         grower_->set_policy(policy_.grow);
-        const Tree tree = finish(grower_->grow(cancellation), growing_, pricing_, errors_, policy_, cancellation);
+        const Tree tree = finish(grower_->grow(cancellation), growing_, growing_prices_, errors_, policy_, cancellation);
         judging_cases_.gather_tests_of(tree);
-        return average_cost(tree, judging_, pricing_, errors_, policy_.grow.answer, cancellation);
+        return average_cost(tree, judging_, judging_prices_, errors_, policy_.grow.answer, cancellation);
     }
 
 private:
@@ -172,12 +187,11 @@ private:
         return plan.grows.empty() ? std::span<const uint8_t>(half_) : plan.row_of(plan.grows, split, whole);
     }
 
-    const Pricing& pricing_;
     const ErrorCosts& errors_;
     LearnPolicy policy_;
     const std::vector<uint8_t> half_;
-    const TableSubset growing_cases_;
-    TableSubset judging_cases_;
+    TableSubset growing_cases_, judging_cases_;
+    const Pricing growing_prices_, judging_prices_;
     const TrainingSet growing_, judging_;
     std::unique_ptr<TreeGrower> grower_;
 };

@@ -278,6 +278,7 @@ TEST_CASE("sound node tables are taken") {
     Pricing pricing;
     CHECK_THROWS_AS(check_tests(stump(), table, pricing), std::invalid_argument);  // a test without a price
     pricing.marginal = {1.0};
+    pricing.delayed = {0};
     CHECK_NOTHROW(check_tests(stump(), table, pricing));
 }
 

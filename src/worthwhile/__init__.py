@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 # Public name -> module that defines it.
 _HOME = {
     "Costs": "costs",
+    "Surcharge": "costs",
     "Test": "costs",
     "Tree": "tree",
     "Advice": "tree",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # the same again, for type checkers and editors
     from worthwhile import metrics as metrics
     from worthwhile import report as report
     from worthwhile.costs import Costs as Costs
+    from worthwhile.costs import Surcharge as Surcharge
     from worthwhile.costs import Test as Test
     from worthwhile.learners.act.classifier import ACTClassifier as ACTClassifier
     from worthwhile.learners.act.classifier import LSID3Classifier as LSID3Classifier

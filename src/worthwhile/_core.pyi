@@ -16,16 +16,27 @@ class Table:
     def __init__(self, n_cases: int, has_missing: bool) -> None: ...
     def add_numeric(self, values: _Floats) -> None: ...
     def add_nominal(self, codes: _Ints, n_values: int, levels: list[list[int]]) -> None: ...
+    def set_prices(self, case_prices: _Floats) -> None: ...
 
 class Pricing:
     def __init__(
         self,
+        *,
         marginal: _Floats,
-        group: _Ints,
+        group_start: _Ints,
+        group_list: _Ints,
         common: _Floats,
         delayed: npt.NDArray[np.uint8],
         closure_start: _Ints,
         closure_tests: _Ints,
+        wait: _Floats,
+        waiting: _Floats,
+        surcharge_test: _Ints,
+        after_start: _Ints,
+        after_tests: _Ints,
+        truth: _Ints,
+        cap: float = ...,
+        unit: float = 1.0,
     ) -> None: ...
 
 class Errors:

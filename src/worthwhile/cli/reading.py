@@ -104,9 +104,9 @@ def _without(costs: Costs, dropped: Collection[str]) -> Costs:
     tests = {name: test for name, test in costs.tests.items() if name not in gone}
     if len(tests) == len(costs.tests):
         return costs
-    groups = {test.group for test in tests.values()}
+    groups = {group for test in tests.values() for group in test.groups}
     left = {name: common for name, common in costs.groups.items() if name in groups}
-    return Costs(tests=tests, groups=left, errors=costs.errors, about=costs.about)
+    return Costs(tests=tests, groups=left, errors=costs.errors, about=costs.about, waiting=costs.waiting)
 
 
 def check_costs(

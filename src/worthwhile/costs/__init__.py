@@ -2,5 +2,6 @@
 
 from worthwhile.costs.costs import Costs, Prices
 from worthwhile.costs.price_list import Test
+from worthwhile.costs.surcharges import Surcharge
 
-__all__ = ["Costs", "Prices", "Test"]
+__all__ = ["Costs", "Prices", "Surcharge", "Test"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.costs import Costs, Prices
-from worthwhile.costs.error_costs import MAX_AMOUNT
+from worthwhile.costs.error_costs import MAX_AMOUNT, label_key, plain_label
 
 __all__ = ["BoundCosts", "LearningCosts"]
 
@@ -65,16 +65,24 @@ class BoundCosts:
     error_costs: Floats  # [truth][answer]
     core_pricing: Any
     core_errors: Any
+    cap: float | None = None  # no case may pay more
+    truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # class of each surcharge, or -1
 
     @classmethod
-    def of(cls, costs: Costs | None, columns: Sequence[str], classes: Sequence[Any]) -> BoundCosts:
+    def of(
+        cls, costs: Costs | None, columns: Sequence[str], classes: Sequence[Any], cap: float | None = None
+    ) -> BoundCosts:
         """Bind costs to these columns and classes; raise an error if they do not fit."""
-        priced = _priced(costs, columns) if costs is not None else _free(tuple(columns))
-        costs, prices, core_pricing = priced
+        costs, prices = _priced(costs, columns) if costs is not None else _free(tuple(columns))[:2]
         answers, matrix = costs.error_matrix(classes)
         matrix = np.ascontiguousarray(matrix)
         matrix.flags.writeable = False
-        return cls(costs, prices, tuple(answers), matrix, core_pricing, _core.Errors(matrix))
+        truth = _truths(prices, classes)
+        if not costs.tests and cap is None:
+            pricing = _free(tuple(columns))[2]
+        else:
+            pricing = _core_pricing(prices, truth, cap)
+        return cls(costs, prices, tuple(answers), matrix, pricing, _core.Errors(matrix), cap, truth)
 
     @functools.cached_property
     def learning(self) -> LearningCosts:
@@ -90,13 +98,19 @@ class BoundCosts:
         base = self.error_costs.min(axis=1)
         regret = self.error_costs - base[:, None]
         unit = self._unit(regret)
-        scaled = [_rounded(array / unit) for array in (self.prices.marginal, self.prices.common, regret)]
-        if max(array.max(initial=0.0) for array in scaled) > MAX_AMOUNT:  # times weights, they would overflow
+        own = self.prices
+        scaled = [
+            _rounded(array / unit)
+            for array in (own.marginal, own.common, own.surcharge_amount, own.waiting[:, 1], regret)
+        ]
+        if max(np.abs(array).max(initial=0.0) for array in scaled) > MAX_AMOUNT:  # times weights, they would overflow
             return self.as_given
-        marginal, common, errors = scaled
-        prices = replace(self.prices, marginal=marginal, common=common)
-        is_free = not (marginal.any() or common.any())
-        pricing = self.core_pricing if is_free else _core.Pricing(*vars(prices).values())
+        marginal, common, amounts, waiting, errors = scaled
+        points = np.column_stack([own.waiting[:, 0], waiting])
+        prices = replace(own, marginal=marginal, common=common, surcharge_amount=amounts, waiting=points)
+        is_free = not (self.costs.tests or self.cap is not None)
+        cap = None if self.cap is None else self.cap / unit
+        pricing = self.core_pricing if is_free else _core_pricing(prices, self.truth, cap, unit)
         return LearningCosts(unit, base, errors, pricing, _core.Errors(errors))
 
     @functools.cached_property
@@ -106,7 +120,7 @@ class BoundCosts:
         return LearningCosts(1.0, base, self.error_costs, self.core_pricing, self.core_errors)
 
     def _unit(self, regret: Floats) -> float:
-        listed = self.prices.marginal + np.append(self.prices.common, 0.0)[self.prices.group]
+        listed = self.prices.full_prices()
         if (listed > 0).any():
             return float(np.exp(np.log(listed[listed > 0]).mean())) / MEAN_PRICE
         return float(regret.max(initial=0.0)) or 1.0
@@ -129,12 +143,28 @@ def _rounded(values: Floats) -> Floats:
     return np.ascontiguousarray(np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS))
 
 
-def _priced(costs: Costs, columns: Sequence[str]) -> tuple[Costs, Prices, Any]:
-    prices = costs.prices_for(columns)
-    return costs, prices, _core.Pricing(*vars(prices).values())
+def _priced(costs: Costs, columns: Sequence[str]) -> tuple[Costs, Prices]:
+    return costs, costs.prices_for(columns)
+
+
+def _truths(prices: Prices, classes: Sequence[Any]) -> npt.NDArray[np.int32]:
+    """Return the index of the class of each surcharge; -1: it is for all classes; a class that is not here is none."""
+    names = [str(label_key(plain_label(label))) for label in classes]
+    place = {name: at for at, name in enumerate(names)}
+    return np.array(
+        [-1 if s.truth is None else place.get(label_key(s.truth), len(names)) for s in prices.surcharges], dtype=np.int32
+    )
+
+
+def _core_pricing(prices: Prices, truth: npt.NDArray[np.int32], cap: float | None, unit: float = 1.0) -> Any:
+    """Return the prices for the core; `unit` is what 1 is worth in the user's money."""
+    arrays = {name: array for name, array in vars(prices).items() if name not in ("surcharges", "surcharge_amount")}
+    arrays["marginal"] = np.concatenate([prices.marginal, prices.surcharge_amount])
+    return _core.Pricing(**arrays, truth=truth, unit=unit, **({} if cap is None else {"cap": cap}))
 
 
 # Cached: without costs the same prices come up again and again, at a twentieth of a fit on 500 × 8.
 @functools.lru_cache(maxsize=16)
 def _free(columns: tuple[str, ...]) -> tuple[Costs, Prices, Any]:
-    return _priced(Costs(), columns)
+    costs, prices = _priced(Costs(), columns)
+    return costs, prices, _core_pricing(prices, np.empty(0, np.int32), None)

@@ -16,8 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.costs.error_costs import CostsError, ErrorTable, is_missing, listing, number, show, suggest
-from worthwhile.costs.price_list import Test, check_about, check_groups, check_test, find_closures, name_items
+from worthwhile.costs.error_costs import CostsError, ErrorTable, is_missing, listing, number, plain_label, show, suggest
+from worthwhile.costs.price_list import (
+    Test,
+    check_about,
+    check_groups,
+    check_test,
+    check_waiting,
+    find_closures,
+    name_items,
+    waiting_price,
+)
+from worthwhile.costs.surcharges import Condition, Surcharge
 
 __all__ = ["Costs", "Prices", "Test"]
 
@@ -29,9 +39,10 @@ class Prices:
     Attributes
     ----------
     marginal : float64 (d,)
-        Price of each column, without its group's common price.
-    group : int32 (d,)
-        Index of its group, -1 for none.
+        Price of each column, without its groups' common prices.
+    group_start : int32 (d + 1,)
+    group_list : int32
+        ``group_list[group_start[t]:group_start[t + 1]]`` are the indices of the groups of column t.
     common : float64 (g,)
         Common price of each group.
     delayed : uint8 (d,)
@@ -39,14 +50,51 @@ class Prices:
     closure_start : int32 (d + 1,)
     closure_tests : int32
         ``closure_tests[closure_start[t]:closure_start[t + 1]]`` is t, then all tests it requires, directly or not.
+    wait : float64 (d,)
+        How long the result of each test takes.
+    waiting : float64 (p, 2)
+        Points (time, price) of what waiting costs; none if it costs nothing.
+    surcharge_test : int32 (m,)
+        The column that each surcharge belongs to.
+    surcharge_amount : float64 (m,)
+    after_start : int32 (m + 1,)
+    after_tests : int32
+        ``after_tests[after_start[s]:after_start[s + 1]]`` are the columns that must be done before for surcharge s.
+    surcharges : tuple of Surcharge
+        Their other conditions, in the same order.
     """
 
     marginal: np.ndarray
-    group: np.ndarray
+    group_start: np.ndarray
+    group_list: np.ndarray
     common: np.ndarray
     delayed: np.ndarray
     closure_start: np.ndarray
     closure_tests: np.ndarray
+    wait: np.ndarray
+    waiting: np.ndarray
+    surcharge_test: np.ndarray
+    surcharge_amount: np.ndarray
+    after_start: np.ndarray
+    after_tests: np.ndarray
+    surcharges: tuple[Surcharge, ...]
+
+    def groups_of(self, column: int) -> list[int]:
+        """Return the indices of the groups of a column."""
+        found: list[int] = self.group_list[self.group_start[column] : self.group_start[column + 1]].tolist()
+        return found
+
+    def members(self, group: int) -> np.ndarray:
+        """Return which columns belong to a group."""
+        found = np.zeros(len(self.marginal), dtype=np.bool_)
+        found[np.repeat(np.arange(len(self.marginal)), np.diff(self.group_start))[self.group_list == group]] = True
+        return found
+
+    def full_prices(self) -> np.ndarray:
+        """Return the price of each column as the first test of its groups, without what it requires."""
+        total = self.marginal.copy()
+        np.add.at(total, np.repeat(np.arange(len(total)), np.diff(self.group_start)), self.common[self.group_list])
+        return total
 
 
 class Costs:
@@ -66,6 +114,10 @@ class Costs:
         true class, such as "unknown", is a reject answer.
     classes : sequence, optional
         Names of the columns of a matrix; the first ones also name its rows.
+    waiting : number or sequence of (time, price), optional
+        What it costs to wait for results: a price per unit of time, or points of a curve, which starts at (0, 0) and
+        goes on with its last slope. Tests ordered together wait together, the longest counts; orders one after another
+        add up. See the field `wait` of `Test`.
     about : mapping of str to str, optional
         Title, source, currency, licence ...: kept and written to files, ignored by learners.
 
@@ -86,6 +138,7 @@ class Costs:
     _groups: dict[str, float]
     _errors: ErrorTable
     _about: dict[str, str]
+    _waiting: tuple[tuple[float, float], ...]
     _closures: dict[str, tuple[str, ...]]
 
     def __init__(
@@ -95,28 +148,39 @@ class Costs:
         errors: Any = 1.0,
         classes: Sequence[Any] | None = None,
         about: Mapping[str, str] | None = None,
+        waiting: Any = None,
     ) -> None:
         checked_groups = check_groups(groups)
         checked = {name: check_test(name, test, checked_groups) for name, test in name_items(tests, "tests", "test")}
-        unused = set(checked_groups) - {test.group for test in checked.values()}
+        unused = set(checked_groups) - {group for test in checked.values() for group in test.groups}
         for name in checked_groups:
             if name in unused:
                 raise CostsError(
                     f"group {show(name)} has no test; give a test group={show(name)} or remove the group",
                     ("group", name),
                 )
-        self._set(checked, checked_groups, ErrorTable.parse(errors, classes), check_about(about))
+        table = ErrorTable.parse(errors, classes)
+        _check_truths(checked, table)
+        self._set(checked, checked_groups, table, check_about(about), check_waiting(waiting))
 
-    def _set(self, tests: dict[str, Test], groups: dict[str, float], errors: ErrorTable, about: dict[str, str]) -> None:
+    def _set(
+        self,
+        tests: dict[str, Test],
+        groups: dict[str, float],
+        errors: ErrorTable,
+        about: dict[str, str],
+        waiting: tuple[tuple[float, float], ...],
+    ) -> None:
         closures = find_closures(tests)
         state = {"_tests": tests, "_groups": groups, "_errors": errors, "_about": about, "_closures": closures}
-        self.__dict__.update(state)  # not by assignment: costs are immutable
+        self.__dict__.update(state, _waiting=waiting)  # not by assignment: costs are immutable
 
     def _copy(
         self,
         tests: dict[str, Test] | None = None,
         groups: dict[str, float] | None = None,
         errors: ErrorTable | None = None,
+        waiting: tuple[tuple[float, float], ...] | None = None,
     ) -> Costs:
         """Return a copy with some parts replaced; the new parts must be checked already."""
         copy = object.__new__(type(self))
@@ -125,6 +189,7 @@ class Costs:
             self._groups if groups is None else groups,
             self._errors if errors is None else errors,
             self._about,
+            self._waiting if waiting is None else waiting,
         )
         return copy
 
@@ -143,8 +208,10 @@ class Costs:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Costs):
             return NotImplemented
-        mine = (self._tests, self._groups, self._errors.with_string_labels(), self._about)
-        return mine == (other._tests, other._groups, other._errors.with_string_labels(), other._about)
+        return self._compared() == other._compared()
+
+    def _compared(self) -> tuple[Any, ...]:
+        return self._tests, self._groups, self._errors.with_string_labels(), self._about, self._waiting
 
     def __hash__(self) -> int:
         return hash((frozenset(self._tests.items()), frozenset(self._groups.items())))
@@ -153,7 +220,11 @@ class Costs:
         parts = [f"{_count(self._tests, 'test')} for {self.total_price():g} together" if self._tests else "no tests"]
         delayed = sum(test.delayed for test in self._tests.values())
         computed = sum(bool(test.requires) for test in self._tests.values())
+        waits = sum(bool(test.wait) for test in self._tests.values())
+        surcharges = sum(len(test.surcharges) for test in self._tests.values())
         parts += [f"{n} {word}" for n, word in ((delayed, "delayed"), (computed, "computed")) if n]
+        parts += [f"{waits} with a wait"] if waits else []
+        parts += [f"{surcharges} surcharge{'s' * (surcharges > 1)}"] if surcharges else []
         parts += [_count(self._groups, "group")] if self._groups else []
         errors = self._errors
         if errors.uniform is not None:
@@ -210,7 +281,38 @@ class Costs:
         """
         return dict(self._about)
 
-    def price(self, test: str, paid: Collection[str] = ()) -> float:
+    @property
+    def waiting(self) -> float | tuple[tuple[float, float], ...]:
+        """What waiting costs: a price per unit of time, or points (time, price) of a curve.
+
+        Examples
+        --------
+        >>> Costs(waiting=2.5).waiting, Costs().waiting, Costs(waiting=[(0, 0), (24, 10), (72, 200)]).waiting
+        (2.5, 0.0, ((0.0, 0.0), (24.0, 10.0), (72.0, 200.0)))
+        """
+        if len(self._waiting) == 2 and self._waiting[1][0] == 1.0:
+            return self._waiting[1][1]
+        return self._waiting or 0.0
+
+    def waiting_price(self, time: float, waited: float = 0.0) -> float:
+        """Return what it costs to wait for `time` more, after having waited for `waited`.
+
+        Examples
+        --------
+        >>> costs = Costs(waiting=[(0, 0), (24, 10), (72, 200)])
+        >>> costs.waiting_price(24), costs.waiting_price(24, waited=24), costs.waiting_price(96)
+        (10.0, 95.0, 295.0)
+        """
+        return waiting_price(self._waiting, waited + time) - waiting_price(self._waiting, waited)
+
+    def price(
+        self,
+        test: str,
+        paid: Collection[str] = (),
+        known: Mapping[str, Any] | None = None,
+        truth: Any = None,
+        result: Any = None,
+    ) -> float:
         """Return what a test and the tests it requires cost, given the tests already paid for.
 
         Parameters
@@ -219,6 +321,17 @@ class Costs:
             Name of the test.
         paid : collection of str
             Names of the tests already paid for. They and the common prices of their groups are not charged again.
+        known : mapping of test to result, optional
+            What is known of the case, for surcharges that depend on other results.
+        truth : class label, optional
+            The class of the case, for surcharges by class.
+        result : optional
+            The result of the test itself, for surcharges by result.
+
+        Notes
+        -----
+        A surcharge counts if all it asks about is given and meets its conditions. Waiting is not included: see
+        `waiting_price`.
 
         Examples
         --------
@@ -226,6 +339,13 @@ class Costs:
         >>> costs = Costs(tests=blood, groups={"blood": 2.10})
         >>> costs.price("chol"), costs.price("chol", paid={"fbs"}), costs.price("chol", paid={"chol"})
         (7.27, 5.17, 0.0)
+
+        A stress test that may harm the sick, and costs less after an ECG:
+
+        >>> stress = Test(100, surcharges=[Surcharge(500, truth="sick"), Surcharge(-5, after=["ecg"])])
+        >>> costs = Costs(tests={"ecg": 20, "stress": stress})
+        >>> costs.price("stress"), costs.price("stress", paid={"ecg"}), costs.price("stress", truth="sick")
+        (100.0, 95.0, 600.0)
         """
         if isinstance(paid, str):
             raise CostsError(f"paid must be a collection of names, not the string {show(paid)}")
@@ -233,19 +353,37 @@ class Costs:
         for name in (test, *done):
             if name not in self._closures:
                 raise CostsError(f"no price for test {show(name)}; {suggest(str(name), self._closures)}")
-        return self._bill(self._closures[test], done)
+        values = {**(known or {}), **({} if result is None else {test: result})}
+        added = [
+            surcharge.amount
+            for name in self._closures[test]
+            if name in self._tests and name not in done
+            for surcharge in self._tests[name].surcharges
+            if self._applies(name, surcharge, done, values, truth)
+        ]
+        return math.fsum([self._bill(self._closures[test], done), *added])
+
+    def _applies(
+        self, name: str, surcharge: Surcharge, done: Collection[str], values: Mapping[str, Any], truth: Any
+    ) -> bool:
+        if surcharge.truth is not None and (truth is None or str(plain_label(truth)) != str(surcharge.truth)):
+            return False
+        conditions = {**surcharge.where, **({} if surcharge.result is None else {name: surcharge.result})}
+        if not all(Condition.parse(given, "").holds(values.get(other)) for other, given in conditions.items()):
+            return False
+        return all(other in done or other in self._closures[name] for other in surcharge.after)
 
     def _bill(self, names: Iterable[str], paid: Collection[str] = ()) -> float:
         """Return the price of a set of tests: their own prices and the common prices of groups not yet paid for."""
         tests = [self._tests[name] for name in names if name not in paid and name in self._tests]
-        settled = {self._tests[name].group for name in paid if name in self._tests}
-        due = {test.group for test in tests if test.group is not None} - settled
-        return math.fsum(
-            [*(test.price for test in tests), *(self._groups[group] for group in due if group is not None)]
-        )
+        settled = {group for name in paid if name in self._tests for group in self._tests[name].groups}
+        due = {group for test in tests for group in test.groups} - settled
+        return math.fsum([*(test.price for test in tests), *(self._groups[group] for group in due)])
 
     def total_price(self) -> float:
         """Return the price of all tests together, each group's common price once (Turney 1995, the T of eq. 6).
+
+        Surcharges and waiting, which depend on the case, are not included.
 
         Examples
         --------
@@ -316,14 +454,26 @@ class Costs:
         return self._copy(tests=tests)
 
     def without_delays(self) -> Costs:
-        """Return a copy without delays: every result is available at once.
+        """Return a copy without delays and waits: every result is available at once.
 
         Examples
         --------
         >>> Costs(tests={"chol": Test(7.27, delayed=True)}).without_delays().tests["chol"].delayed
         False
         """
-        return self._copy(tests={name: replace(test, delayed=False) for name, test in self._tests.items()})
+        tests = {name: replace(test, delayed=False, wait=0.0) for name, test in self._tests.items()}
+        return self._copy(tests=tests)
+
+    def without_surcharges(self) -> Costs:
+        """Return a copy without surcharges; tests that only a surcharge asked about are no longer required.
+
+        Examples
+        --------
+        >>> costs = Costs(tests={"dye": Test(30, surcharges=[Surcharge(300, result="reaction")])})
+        >>> costs.without_surcharges().price("dye", result="reaction")
+        30.0
+        """
+        return self._copy(tests={name: replace(test, surcharges=()) for name, test in self._tests.items()})
 
     def without_groups(self) -> Costs:
         """Return a copy without groups: every test has its full (first) price.
@@ -336,9 +486,7 @@ class Costs:
         7.27
         """
         full = {
-            name: replace(test, price=test.price + self._groups[test.group], group=None)
-            if test.group is not None
-            else test
+            name: replace(test, price=test.price + math.fsum(self._groups[group] for group in test.groups), group=None)
             for name, test in self._tests.items()
         }
         return self._copy(tests=full, groups={})
@@ -356,8 +504,8 @@ class Costs:
         >>> tests = {"fti": Test(2.0, requires=("tt4",)), "tt4": Test(12.41, group="blood")}
         >>> costs = Costs(tests=tests, groups={"blood": 2.10})
         >>> prices = costs.prices_for(["sex", "tt4", "fti"])
-        >>> prices.marginal.tolist(), prices.group.tolist(), prices.common.tolist()
-        ([0.0, 12.41, 2.0], [-1, 0, -1], [2.1])
+        >>> prices.marginal.tolist(), [prices.groups_of(column) for column in range(3)], prices.common.tolist()
+        ([0.0, 12.41, 2.0], [[], [0], []], [2.1])
         >>> prices.closure_start.tolist(), prices.closure_tests.tolist()
         ([0, 1, 2, 4], [0, 1, 2, 1])
         """
@@ -370,25 +518,38 @@ class Costs:
         free = Test(0.0)
         tests = [self._tests.get(name, free) for name in names]
         group_index = {name: place for place, name in enumerate(self._groups)}
-        closures = [[position[name] for name in self._closures.get(name, (name,))] for name in names]
+        groups = _ragged([group_index[group] for group in test.groups] for test in tests)
+        closures = _ragged([position[name] for name in self._closures.get(name, (name,))] for name in names)
+        surcharges = [(place, own) for place, test in enumerate(tests) for own in test.surcharges]
+        after = _ragged([position[name] for name in own.after] for _, own in surcharges)
         return Prices(
             marginal=np.array([test.price for test in tests], dtype=np.float64),
-            group=np.array([-1 if test.group is None else group_index[test.group] for test in tests], dtype=np.int32),
+            group_start=groups[0],
+            group_list=groups[1],
             common=np.array(list(self._groups.values()), dtype=np.float64),
             delayed=np.array([test.delayed for test in tests], dtype=np.uint8),
-            closure_start=np.cumsum([0, *(len(closure) for closure in closures)], dtype=np.int32),
-            closure_tests=np.array([place for closure in closures for place in closure], dtype=np.int32),
+            closure_start=closures[0],
+            closure_tests=closures[1],
+            wait=np.array([test.wait for test in tests], dtype=np.float64),
+            waiting=np.array(self._waiting, dtype=np.float64).reshape(-1, 2),
+            surcharge_test=np.array([place for place, _ in surcharges], dtype=np.int32),
+            surcharge_amount=np.array([own.amount for _, own in surcharges], dtype=np.float64),
+            after_start=after[0],
+            after_tests=after[1],
+            surcharges=tuple(own for _, own in surcharges),
         )
 
     def _check_columns(self, position: Mapping[str, int]) -> None:
         known = [name for name in position if isinstance(name, str)]
-        missing = [name for name in self._closures if name not in position]
+        before = {other: name for name, test in self._tests.items() for own in test.surcharges for other in own.after}
+        missing = [name for name in dict.fromkeys([*self._closures, *before]) if name not in position]
         if not missing:
             return
-        needs = {r: name for name, test in self._tests.items() for r in test.requires}
+        needs = {r: name for name, test in self._tests.items() for r in test.prerequisites}
         parts = []
         for name in missing[:3]:
-            role = "priced" if name in self._tests else f"required by {show(needs[name])}"
+            role = f"required by {show(needs[name])}" if name in needs else f"in after of {show(before.get(name))}"
+            role = "priced" if name in self._tests else role
             hint = "in TOML, errors = … must be above [tests]" if name == "errors" else suggest(name, known)
             parts.append(f"{show(name)} ({role}; {hint})")
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
@@ -455,6 +616,28 @@ class Costs:
         from worthwhile.costs import files as cost_files
 
         cost_files.write(self, path)
+
+
+def _ragged(rows: Iterable[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return lists of numbers as one array: where each starts, and all numbers."""
+    lists = list(rows)
+    start = np.cumsum([0, *map(len, lists)], dtype=np.int32)
+    return start, np.array([item for row in lists for item in row], dtype=np.int32)
+
+
+def _check_truths(tests: Mapping[str, Test], errors: ErrorTable) -> None:
+    """Check that surcharges by class name a class of the error costs; a uniform error cost has none to compare with."""
+    if errors.uniform is not None:
+        return
+    known = {str(label) for label in errors.truths}
+    for name, test in tests.items():
+        for surcharge in test.surcharges:
+            if surcharge.truth is not None and str(surcharge.truth) not in known:
+                raise CostsError(
+                    f"a surcharge of test {show(name)} has the unknown class {show(surcharge.truth)}; "
+                    f"{suggest(str(surcharge.truth), known)}",
+                    ("test", name),
+                )
 
 
 def _count(things: Collection[object], word: str) -> str:

@@ -10,30 +10,77 @@ import math
 from collections.abc import Iterable, Sequence, Set
 
 from worthwhile.costs.costs import Prices
+from worthwhile.costs.price_list import waiting_price
 
 __all__ = ["Pricing"]
 
 
 class Pricing:
-    """Prices by column index (docs/design/pricing.md)."""
+    """Prices by column index (docs/design/pricing.md).
+
+    What a case is charged is a set of *items*. The items below `n_tests` are the tests. Behind them, item
+    ``n_tests + s`` is surcharge s, and item ``n_tests + n_surcharges + t`` is the time that a case waited for test t.
+    """
 
     def __init__(self, prices: Prices) -> None:
-        self._marginal = prices.marginal.tolist()
-        self._group = prices.group.tolist()
+        self._prices = prices
+        self.n_tests = len(prices.marginal)
+        self.n_surcharges = len(prices.surcharge_test)
+        self._amounts = [*prices.marginal.tolist(), *prices.surcharge_amount.tolist()]
+        self._groups = [frozenset(prices.groups_of(t)) for t in range(self.n_tests)]
         self._common = prices.common.tolist()
         self._delayed = prices.delayed.tolist()
+        self._wait = prices.wait.tolist() if len(prices.waiting) else [0.0] * self.n_tests
+        self._waiting = [tuple(point) for point in prices.waiting.tolist()]
         start, tests = prices.closure_start.tolist(), prices.closure_tests.tolist()
         self._closure = [frozenset(tests[a:b]) for a, b in itertools.pairwise(start)]
+        start, tests = prices.after_start.tolist(), prices.after_tests.tolist()
+        self._surcharges: dict[int, list[tuple[int, frozenset[int]]]] = {}
+        for s, (test, (a, b)) in enumerate(zip(prices.surcharge_test.tolist(), itertools.pairwise(start), strict=True)):
+            self._surcharges.setdefault(test, []).append((self.n_tests + s, frozenset(tests[a:b])))
 
     def closure(self, tests: Iterable[int]) -> frozenset[int]:
         """Return the tests with everything they require."""
         return frozenset().union(*(self._closure[t] for t in tests))
 
-    def price(self, charged: Set[int], paid: Set[int] = frozenset()) -> float:
-        """Return the price of `charged` if the tests in `paid` are already paid for."""
+    def order(self, tests: Iterable[int], before: Set[int]) -> frozenset[int]:
+        """Return the items that are charged when these tests are ordered together, and those charged before."""
+        new = self.closure(tests) - before
+        items = set(before) | new
+        for test in new:
+            done = before | self._closure[test]
+            items.update(item for item, after in self._surcharges.get(test, ()) if after <= done)
+        longest = max(new, key=lambda test: (self._wait[test], -test), default=None)
+        if longest is not None and self._wait[longest] > 0:
+            items.add(self.n_tests + self.n_surcharges + longest)
+        return frozenset(items)
+
+    def tests(self, items: Set[int]) -> frozenset[int]:
+        """Return the tests among some items."""
+        return frozenset(item for item in items if item < self.n_tests)
+
+    def price(self, charged: Set[int], paid: Set[int] = frozenset(), amounts: Sequence[float] | None = None) -> float:
+        """Return the price of `charged` if the items in `paid` are already paid for.
+
+        Without `amounts`, the price of every test and the amount of every surcharge, they are those of the price list.
+        """
+        amounts = self._amounts if amounts is None else amounts
+        last = self.n_tests + self.n_surcharges
         new = charged - paid
-        groups = {self._group[t] for t in new} - {self._group[t] for t in paid} - {-1}
-        return math.fsum([*(self._marginal[t] for t in new), *(self._common[g] for g in groups)])
+        groups = self._groups_of(new) - self._groups_of(paid)
+        parts = [*(amounts[item] for item in new if item < last), *(self._common[g] for g in groups)]
+        if self._waiting:
+            parts += [waiting_price(self._waiting, self.waited(charged | paid))]
+            parts += [-waiting_price(self._waiting, self.waited(paid))]
+        return math.fsum(parts)
+
+    def waited(self, items: Set[int]) -> float:
+        """Return how long a case waited that was charged for some items."""
+        last = self.n_tests + self.n_surcharges
+        return math.fsum(self._wait[item - last] for item in items if item >= last)
+
+    def _groups_of(self, items: Set[int]) -> frozenset[int]:
+        return frozenset().union(*(self._groups[item] for item in items if item < self.n_tests))
 
     def items(self, charged: Sequence[int], names: Sequence[str], paid: Set[int] = frozenset()) -> dict[str, float]:
         """Return the part of each test, by name, in the price of `charged`; its first test pays for a group.

@@ -231,5 +231,5 @@ def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = No
             paid[available, required] = True
     total = paid @ prices.marginal
     for group, common in enumerate(prices.common):
-        total += common * paid[:, prices.group == group].any(axis=1)
+        total += common * paid[:, prices.members(group)].any(axis=1)
     return np.asarray(total, dtype=np.float64)

@@ -124,7 +124,7 @@ def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
         for t, name in enumerate(context.columns)
     ]
     for g, name in enumerate(context.costs.groups):
-        share = float(charged[:, prices.group == g].any(axis=1).mean())
+        share = float(charged[:, prices.members(g)].any(axis=1).mean())
         items.append(Item(name, "group", share * float(prices.common[g]), share))
     paid = sorted((item for item in items if item.amount > 0), key=lambda item: -item.amount)
     return Spending(tuple(paid), len(charged))

@@ -109,8 +109,8 @@ def _test_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     test = tree.costs.tests.get(name)
     if costs.commits:
         price += f" (+{len(costs.commits)} tests)"
-    elif test is not None and test.group is not None and not costs.paid:
-        price = shortened(f"{price} · {test.group}", LINE)
+    elif test is not None and test.groups and not costs.paid:
+        price = shortened(" · ".join([price, *test.groups]), LINE)
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [shortened(name, NAME), price, " · ".join([*_share(costs), *cost])]
 
@@ -140,7 +140,7 @@ def _description(tree: Tree, node: int, costs: NodeCosts) -> str:
     if costs.commits:
         price += f", including {', '.join(tree.columns[t] for t in costs.commits)}"
     traits = ["delayed result"] if test and test.delayed else []
-    traits += [f"group {test.group}"] if test and test.group else []
+    traits += [f"group {group}" for group in test.groups] if test else []
     cost = "" if costs.expected_cost is None else f"; expected cost from here on {amount(costs.expected_cost)}"
     return f"test {name}: {'; '.join([price, *traits])}{share}{cost}"
 

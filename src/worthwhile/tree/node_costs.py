@@ -41,10 +41,8 @@ class NodeCosts:
         The other tests, not paid yet, that are ordered with it.
     order : int or None
         The node, this one or one above it, that orders a delayed test and with it all tests below.
-    group : str or None
-        The group of the test, whose common price is part of `price` unless `group_paid`.
-    group_paid : bool
-        The common price of the group was paid on the path here.
+    groups : tuple of (str, bool)
+        The groups of the test, and whether their common price was paid on the path here; if not, it is part of `price`.
     spent : float
         Price of everything on the path here, including this node.
     share : float or None
@@ -64,8 +62,7 @@ class NodeCosts:
     delayed: bool
     commits: tuple[int, ...]
     order: int | None
-    group: str | None
-    group_paid: bool
+    groups: tuple[tuple[str, bool], ...]
     spent: float
     share: float | None = None
     stop_answer: Any = None
@@ -162,8 +159,7 @@ class _NodeOrder:
     delayed: bool = False
     commits: tuple[int, ...] = ()
     order: int | None = None
-    group: str | None = None
-    group_paid: bool = False
+    groups: tuple[tuple[str, bool], ...] = ()
     spent: float = 0.0
 
 
@@ -197,17 +193,16 @@ def _orders(tree: Tree) -> list[_NodeOrder]:
 def _order(tree: Tree, prices: Pricing, node: int, path: _PathState) -> tuple[_NodeOrder, frozenset[int]]:
     """Return the order at an inner node, and what it charges."""
     test, known = int(tree.nodes.test[node]), tree.costs.tests
-    group = known[tree.columns[test]].group if tree.columns[test] in known else None
-    members = (tree.columns[t] for t in path.paid if tree.columns[t] in known)
-    group_paid = group is not None and any(known[name].group == group for name in members)
+    members = (tree.columns[t] for t in prices.tests(path.paid) if tree.columns[t] in known)
+    paid_groups = {group for name in members for group in known[name].groups}
+    own = known[tree.columns[test]].groups if tree.columns[test] in known else ()
+    groups = tuple((group, group in paid_groups) for group in own)
     if test in path.paid:
-        return _NodeOrder(
-            0.0, True, test in path.asked, False, (), path.order, group, group_paid, path.spent
-        ), frozenset()
+        return _NodeOrder(0.0, True, test in path.asked, False, (), path.order, groups, path.spent), frozenset()
     ordered, delayed = {test}, prices.orders_delayed(test, path.paid)
     if delayed:
         ordered |= {int(tree.nodes.test[n]) for n in subtree(tree, node)} - {-1}
-    charged = prices.closure(ordered)
+    charged = prices.order(ordered, path.paid)
     price, commits = prices.price(charged, path.paid), tuple(sorted(ordered - path.paid - {test}))
     order = node if delayed else path.order
-    return _NodeOrder(price, False, False, delayed, commits, order, group, group_paid, path.spent + price), charged
+    return _NodeOrder(price, False, False, delayed, commits, order, groups, path.spent + price), charged

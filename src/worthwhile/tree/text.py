@@ -37,8 +37,7 @@ def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
     if costs.paid:
         return [_paid(costs)]
     notes = [amount(costs.price)]
-    if costs.group is not None:
-        notes.append(f"group {costs.group}{' already paid' if costs.group_paid else ''}")
+    notes += [f"group {group}{' already paid' * paid}" for group, paid in costs.groups]
     if costs.delayed:
         also = ", ".join(tree.columns[t] for t in costs.commits)
         notes.append(f"delayed: also orders {also}" if also else "delayed")
@@ -86,8 +85,7 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
         lines = [_paid(costs)]
     else:
         lines = [f"price {amount(costs.price)}"]
-        if costs.group is not None:
-            lines.append(f"group {costs.group}{', paid' if costs.group_paid else ''}")
+        lines += [f"group {group}{', paid' * paid}" for group, paid in costs.groups]
         if costs.delayed:
             lines.append(
                 f"delayed, +{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else "delayed"
