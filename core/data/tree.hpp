@@ -25,6 +25,8 @@ struct Tree {
     std::vector<uint8_t> commits;    // n_nodes: ordering the test orders everything below, too; empty: nowhere but for delayed tests
     std::vector<double> surcharges;  // n_nodes x surcharges: what each is expected to add for a case at the node; empty: its amount
 
+    bool may_stop = true;  // whether a case with an unavailable test stops where no further test pays; false: as in the papers
+
     int size() const { return static_cast<int>(test.size()); }
     bool leaf(int node) const { return test[node] < 0; }
     bool committed(int node) const { return !commits.empty() && commits[node]; }
@@ -117,6 +119,7 @@ struct Tree {
     Tree compact() const {
         Tree out;
         out.n_classes = n_classes;
+        out.may_stop = may_stop;
         out.maps = maps;
         std::vector<int> source{0};
         out.add_leaves(1);

@@ -339,6 +339,7 @@ struct Policy : LearnPolicy {
         prune.raise_subtrees = given.take<bool>("raise_subtrees");
         max_leaves = given.take<int>("max_leaves", std::numeric_limits<int>::max());
         check(max_leaves >= 1, "'max_leaves' must be at least 1");
+        may_stop = given.take<bool>("may_stop", true);
         prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
         given.finish();
         grow.biases = biases;
@@ -390,6 +391,7 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
         check_length(surcharges->shape(0), tree.test.size(), "'surcharges'");
         tree.surcharges.assign(surcharges->data(), surcharges->data() + surcharges->size());
     }
+    tree.may_stop = given.take<bool>("may_stop", true);
     given.finish();
     check_nodes(tree);
     return tree;
@@ -696,7 +698,10 @@ nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing
     std::vector<uint8_t> mask(static_cast<std::size_t>(priced.n_tests()), 0);
     to_set(known).each([&](int t) { mask.at(static_cast<std::size_t>(t)) = 1; });
     SubtreeTests subtrees;
-    if (priced.any_commits()) subtrees = SubtreeTests(tree, priced);
+    const auto lacks = [&](int t) {
+        return mask[static_cast<std::size_t>(t)] && table.table.columns[static_cast<std::size_t>(t)].missing(0);
+    };
+    if (priced.any_commits() || std::any_of(known.begin(), known.end(), lacks)) subtrees = SubtreeTests(tree, priced);
     const NodeShares shares(tree, node_probabilities);
     const CaseWalker walker(tree, table.table, priced, errors, policy, shares, subtrees, may_stop);
     CaseState state{.charged = to_set(paid), .seen = priced.nothing()};
@@ -786,6 +791,7 @@ void define_classes(nb::module_& m) {
         .def_prop_ro("maps", field(&Tree::maps), nb::rv_policy::move)
         .def_prop_ro("answer", field(&Tree::answer), nb::rv_policy::move)
         .def_prop_ro("commits", field(&Tree::commits), nb::rv_policy::move)
+        .def_ro("may_stop", &Tree::may_stop)
         .def_prop_ro(
             "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
         .def(

@@ -81,6 +81,7 @@ class _GreedyClassifier(TreeClassifier):
             prune=self.prune,
             confidence=float(self.confidence),
             raise_subtrees=bool(self.raise_subtrees),
+            may_stop=getattr(self, "variant", "refined") != "paper",
             n_threads=self._n_threads(),
         )
 

@@ -39,6 +39,9 @@ class Nodes:
     probabilities : float64 (n, classes), optional
         Class probabilities of a new case at the node; None: the class shares of its weights. All expected costs are
         computed from them.
+    may_stop : bool
+        Whether a case with an unavailable test stops where no further test pays; False: it does all tests that the tree
+        asks for, as in the papers.
     """
 
     test: npt.NDArray[np.int32]
@@ -52,10 +55,11 @@ class Nodes:
     weights: npt.NDArray[np.float64]
     believed: npt.NDArray[np.float64] | None = None
     probabilities: npt.NDArray[np.float64] | None = None
+    may_stop: bool = True
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
-            if array is not None:
+            if isinstance(array, np.ndarray):
                 array.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
