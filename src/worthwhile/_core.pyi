@@ -91,6 +91,8 @@ class Tree:
         weights: _Floats,
         probabilities: _Floats | None = None,
         reached: _Floats | None = None,
+        commits: npt.NDArray[np.uint8] | None = None,
+        surcharges: _Floats | None = None,
         may_stop: bool = True,
     ) -> None: ...
     test: _Ints
@@ -101,6 +103,7 @@ class Tree:
     map_size: _Ints
     maps: _Ints
     answer: _Ints
+    commits: npt.NDArray[np.uint8]
     weights: _Floats
     may_stop: bool
     def shares(self) -> _Floats: ...

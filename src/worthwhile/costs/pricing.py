@@ -74,6 +74,10 @@ class Pricing:
             parts += [-waiting_price(self._waiting, self.waited(paid))]
         return math.fsum(parts)
 
+    def commits(self, test: int, paid: Set[int], chosen: bool) -> bool:
+        """Return whether ordering `test` orders everything that may follow: it is delayed, or so `chosen`."""
+        return chosen or self.orders_delayed(test, paid)
+
     def waited(self, items: Set[int]) -> float:
         """Return how long a case waited that was charged for some items."""
         last = self.n_tests + self.n_surcharges
@@ -82,21 +86,33 @@ class Pricing:
     def _groups_of(self, items: Set[int]) -> frozenset[int]:
         return frozenset().union(*(self._groups[item] for item in items if item < self.n_tests))
 
-    def items(self, charged: Sequence[int], names: Sequence[str], paid: Set[int] = frozenset()) -> dict[str, float]:
-        """Return the part of each test, by name, in the price of `charged`; its first test pays for a group.
+    def items(
+        self,
+        order: Sequence[int],
+        names: Sequence[str],
+        charged: Set[int],
+        paid: Set[int] = frozenset(),
+        amounts: Sequence[float] | None = None,
+    ) -> dict[str, float]:
+        """Return the part of each test, by name, in the price of `charged`, in the given order of the tests.
+
+        The first test of a group pays its common price. A surcharge belongs to its test, and the price of waiting to
+        the test that was waited for.
 
         Examples
         --------
         >>> import worthwhile as ww
         >>> lab = ww.Costs(tests={"a": ww.Test(3, group="blood"), "b": ww.Test(4, group="blood")}, groups={"blood": 2})
-        >>> Pricing(lab.prices_for(["a", "b"])).items([1, 0], ["a", "b"])
+        >>> Pricing(lab.prices_for(["a", "b"])).items([1, 0], ["a", "b"], {0, 1})
         {'b': 6.0, 'a': 3.0}
         """
         found, so_far = {}, set(paid)
-        for test in charged:
-            if test not in paid:
-                found[names[test]] = self.price({test}, so_far)
-                so_far.add(test)
+        for test in order:
+            if test in charged and test not in paid:
+                own = {test, self.n_tests + self.n_surcharges + test}
+                own |= {item for item, _ in self._surcharges.get(test, ())}
+                found[names[test]] = self.price(own & charged, so_far, amounts)
+                so_far |= own & charged
         return found
 
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:

@@ -66,7 +66,9 @@ class Surcharge:
         return hash((self.amount, self.truth, tuple(self.where), self.after))
 
     def __repr__(self) -> str:
-        given = [f"{f.name}={value!r}" for f in fields(self)[1:] if (value := getattr(self, f.name)) not in (None, {}, ())]
+        given = [
+            f"{f.name}={value!r}" for f in fields(self)[1:] if (value := getattr(self, f.name)) not in (None, {}, ())
+        ]
         return f"Surcharge({', '.join([repr(self.amount), *given])})"
 
 
@@ -213,7 +215,9 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
     truth = None if given.truth is None else plain_label(given.truth)
     after = _check_after(name, given.after, what, entry)
     if truth is None and given.result is None and not where and not after:
-        raise CostsError(f"a {what} has no condition: give truth, result, where or after, or add it to the price", entry)
+        raise CostsError(
+            f"a {what} has no condition: give truth, result, where or after, or add it to the price", entry
+        )
     return Surcharge(amount, truth, _canonical(given.result), where, after)
 
 

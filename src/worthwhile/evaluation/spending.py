@@ -80,7 +80,7 @@ class Spending:
         return "\n".join(f"{name:<{width}} {amount:>10.2f} per case{share}" for name, amount, share in rows)
 
 
-def spending(est: Any, X: Any, case_prices: Any = None) -> Spending:
+def spending(est: Any, X: Any, case_prices: Any = None, y: Any = None) -> Spending:
     """Return what is spent on these cases, test by test.
 
     Parameters

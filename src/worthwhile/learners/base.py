@@ -24,7 +24,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
 from worthwhile.learners.parameters import Weighting, check_parameters
-from worthwhile.learners.training import Training
+from worthwhile.learners.training import Training, with_prices
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
@@ -33,6 +33,7 @@ from worthwhile.table.identifiers import find_identifiers, identifier_warning
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
+from worthwhile.tree.case_amounts import check_conditions
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import ExpectedCost, Reader, costs_to_json, plain
@@ -49,13 +50,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base of all learners. A learner adds its parameters as fields and implements the abstract methods."""
 
     costs: Costs | None = None
+    cap: float | None = None
     weighting: Weighting | None = None
     nominal: Sequence[str | int] | None = None
     columns: Sequence[str] | None = None
     random_state: Any = None
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None) -> Self:
         """Learn from cases.
 
         Parameters
@@ -70,6 +72,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
             their mean: with ``1 / n`` for all cases, every case counts as one. For ICET and forests, which divide cases
             at random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
+        case_prices : array or frame of shape (cases, tests), optional
+            Prices that depend on the case; they replace the prices of the tests. The columns of a frame are found by
+            name. Group prices, surcharges and waiting stay the same.
 
         Returns
         -------
@@ -80,7 +85,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         X = as_frame(X)
         columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
-        training = replace(self._prepare(columns, y, sample_weight), start=start)
+        training = replace(self._prepare(columns, y, sample_weight, case_prices), start=start)
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
         self._learn(training)
@@ -108,7 +113,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _route(
-        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        y: Any = None,
     ) -> tuple[Any, Any, Any]:
         """Return the answers (as indices), prices and class shares of cases, each None if not asked for."""
 
@@ -150,14 +161,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         # scikit-learn's get_params inspects the constructor every time, which takes a twentieth of a fit on 500 × 8.
         return tuple(field.name for field in fields(cls))
 
-    def _prepare(self, columns: Columns, y: Any, sample_weight: Any) -> Training:
+    def _prepare(self, columns: Columns, y: Any, sample_weight: Any, case_prices: Any = None) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
         given = weights = at_least_1(read_weights(sample_weight, columns.n_cases))
-        bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist())
+        bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist(), self.cap)
         if self.weighting is not None:
             weights = instance_weights(index, self._class_costs(bound_costs, labels.tolist()), weights)
+        prices = case_prices
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
+            context = ProblemContext(Schema.learn(columns, self.nominal), tuple(labels.tolist()), bound_costs)
+            prices = context.checked_case_prices(prices, columns.n_cases)
+            prices = None if prices is None else prices[kept]
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
             given = None if given is None else given[kept]
         hierarchies = getattr(self, "hierarchies", None)
@@ -167,9 +182,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         if unused:
             warnings.warn(identifier_warning(columns, unused), UserWarning, stacklevel=3)
         schema = Schema.learn(columns, self.nominal, unused)
-        table = schema.encode(columns, levels_for(schema, hierarchies), complete=True)
         context = ProblemContext(schema, tuple(labels.tolist()), bound_costs)
-        return Training(context, columns, table, index, labels, weights, given)
+        check_conditions(schema, bound_costs.prices)
+        own = context.checked_case_prices(prices, columns.n_cases)
+        table = schema.encode(columns, levels_for(schema, hierarchies), complete=True)
+        table = with_prices(table, context, columns, index, own)
+        return Training(context, columns, table, index, labels, weights, given, case_prices=own)
 
     def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return what it costs to misclassify a case of each class."""
@@ -267,14 +285,14 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         shares: npt.NDArray[np.float64] = self._route(X, shares=True)[2]
         return shares
 
-    def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
+    def test_costs(self, X: Any, case_prices: Any = None, y: Any = None) -> npt.NDArray[np.float64]:
         """Return the price that each case pays for its tests; see `Tree.test_costs`."""
-        prices: npt.NDArray[np.float64] = self._route(X, prices=True, case_prices=case_prices)[1]
+        prices: npt.NDArray[np.float64] = self._route(X, prices=True, case_prices=case_prices, y=y)[1]
         return prices
 
     def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
         """Return the price of the tests plus the cost of the error for each case."""
-        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
+        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y)
         return total
 

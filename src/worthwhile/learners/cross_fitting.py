@@ -19,6 +19,7 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
+from worthwhile.tree.case_amounts import surcharges_apply, truth_shares
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
@@ -32,6 +33,7 @@ __all__ = [
     "fold_masks",
     "n_used",
     "shrunk_probabilities",
+    "with_expected_surcharges",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -139,6 +141,29 @@ def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answe
         probabilities=probabilities,
     )
     return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def with_expected_surcharges(tree: Tree, training: Training) -> Tree:
+    """Return the tree with what each surcharge adds on average for the cases that reach a node.
+
+    Those by class go by the node's class probabilities.
+    """
+    context = training.context
+    if not context.has_surcharges:
+        return tree
+    prices = context.bound_costs.prices
+    applies = surcharges_apply(context.schema, prices, training.columns)
+    weights = _sample_weights(training)
+    reached = tree.nodes.weights
+    likely = tree._core_tree.shares()
+    expected = np.zeros((tree.n_nodes, len(prices.surcharges)))
+    truths = truth_shares(prices, context.classes, np.eye(len(context.classes)))
+    for s in range(len(prices.surcharges)):
+        held = tree._core_tree.recounted(training.table, training.classes, weights * applies[:, s])
+        share = np.divide(held, reached, out=np.zeros_like(held), where=reached > 0)  # by class
+        own = np.ones(len(context.classes)) if truths is None else truths[:, s]
+        expected[:, s] = prices.surcharge_amount[s] * (likely * share * own).sum(axis=1)
+    return Tree(replace(tree.nodes, surcharges=expected), context, tree.answer, tree.expected_cost)
 
 
 def best_answers(probabilities: Floats, error_costs: Floats) -> npt.NDArray[np.int32]:

@@ -491,10 +491,18 @@ class CSID3Classifier(_GreedyClassifier):
         return super()._tree()
 
     def _route(
-        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        y: Any = None,
     ) -> tuple[Any, Any, Any]:
-        if not self._is_lazy() or case_prices is not None:
-            return super()._route(X, answers, prices, shares, case_prices)
+        # What depends on the case, and how long it waits, is known of a whole tree only.
+        whole = case_prices is not None or self.problem_.has_surcharges or self.problem_.bound_costs.prices.wait.any()
+        if not self._is_lazy() or whole:
+            return super()._route(X, answers, prices, shares, case_prices, y)
         answers_, prices_, shares_, _ = self._route_lazily(X)
         return answers_, prices_, shares_
 

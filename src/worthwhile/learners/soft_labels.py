@@ -88,7 +88,7 @@ class SoftLabels:
         self.ensemble_error = float(1 - np.average(right, weights=training.weights))
         self.case, label = np.nonzero(self._own + self._ensemble)
         self.classes = label.astype(np.int32)
-        self.table = training.schema.encode(training.columns.take(self.case), complete=True)
+        self.table = training.encoded(self.case, self.classes)
 
     @classmethod
     def own(cls, training: Training) -> SoftLabels:
@@ -128,8 +128,7 @@ class SoftLabels:
             return some.table, some.classes, some.weights
         weights = self.weights(soft_label_weight)
         counted = np.flatnonzero(weights if kept is None else weights * kept[self.case])
-        table = training.schema.encode(training.columns.take(self.case[counted]), complete=True)
-        return table, self.classes[counted], weights[counted]
+        return training.encoded(self.case[counted], self.classes[counted]), self.classes[counted], weights[counted]
 
 
 _memory: ContextVar[dict[bytes, Floats] | None] = ContextVar("_memory", default=None)

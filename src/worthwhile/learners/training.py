@@ -15,7 +15,7 @@ from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
 
-__all__ = ["Training", "route_core"]
+__all__ = ["Training", "route_core", "with_prices"]
 
 Floats = npt.NDArray[np.float64]
 # Whole weights become repeated cases if that makes no more rows than this, or this many times the present number.
@@ -39,6 +39,7 @@ class Training:
     weights: Floats | None
     sample_weights: Floats | None = None  # as given to `fit`, without weighting by error costs
     start: float | None = None  # when `fit` was called: time limits count from then
+    case_prices: Floats | None = None  # by case and test, where prices depend on the case
 
     @property
     def schema(self) -> Schema:
@@ -66,11 +67,18 @@ class Training:
         return replace(
             self,
             columns=columns,
-            table=self.schema.encode(columns, complete=True),
+            table=self.encoded(rows, self.classes[rows]),
             classes=self.classes[rows],
+            case_prices=None if self.case_prices is None else self.case_prices[rows],
             weights=None if self.weights is None else self.weights[rows],
             sample_weights=None if self.sample_weights is None else self.sample_weights[rows],
         )
+
+    def encoded(self, rows: npt.NDArray[np.intp], classes: npt.NDArray[np.int32]) -> Any:
+        """Return the core's table of some cases, with what they pay if they are of these classes."""
+        columns = self.columns.take(rows)
+        given = None if self.case_prices is None else self.case_prices[rows]
+        return with_prices(self.schema.encode(columns, complete=True), self.context, columns, classes, given)
 
     def timely(self, limit: float | None, rng: np.random.Generator) -> Training:
         """Return the cases, or as many of them as can be prepared in a part of the time limit."""
@@ -117,6 +125,16 @@ class Training:
         if self.sample_weights is None:
             return np.argsort(key, kind="stable")
         return np.lexsort((self.sample_weights, key))  # cases that differ by their weight only, by their weight
+
+
+def with_prices(
+    table: Any, context: ProblemContext, columns: Columns, classes: npt.NDArray[np.int32], given: Floats | None
+) -> Any:
+    """Return the core's table of training cases with what they pay, where prices depend on the case."""
+    if given is not None or context.has_surcharges:
+        labels = np.array(context.classes, dtype=object)[classes]
+        table.set_prices(context.amounts(columns, given, labels))
+    return table
 
 
 def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -12,7 +12,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
-from worthwhile.learners.cross_fitting import FoldTree, assess, assessed_tree, fold_cases
+from worthwhile.learners.cross_fitting import (
+    FoldTree,
+    assess,
+    assessed_tree,
+    fold_cases,
+    with_expected_surcharges,
+)
 from worthwhile.learners.training import Training
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext
@@ -37,7 +43,7 @@ class TreeClassifier(CostSensitiveClassifier):
         again, found = self._answers_again(), None
         if self.cross_fit:
             found = assess(self._fold_trees(training), tree.answer == "least-cost", again)
-        self.tree_ = assessed_tree(tree, training, found, again)
+        self.tree_ = with_expected_surcharges(assessed_tree(tree, training, found, again), training)
 
     def _answers_again(self) -> bool:
         """Return whether nodes answer by the shrunk probabilities; published learners answer by their cases."""
@@ -64,10 +70,16 @@ class TreeClassifier(CostSensitiveClassifier):
         return self.tree_
 
     def _route(
-        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        y: Any = None,
     ) -> tuple[Any, Any, Any]:
         tree = self._tree()
-        return tree._route(self._read(X), answers, prices, shares, case_prices, self._n_threads())
+        return tree._route(self._read(X), answers, prices, shares, case_prices, self._n_threads(), y)
 
     def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
         return self._tree()._charged(self._read(X), self._n_threads())

@@ -60,6 +60,10 @@ class Advice:
         what these require. The common price of a group is part of the first of its tests.
     paid : dict
         Every test paid for so far, in column order, with its part of `spent`.
+    waits : float
+        How long the ordered results take, in the unit of the price list; what waiting costs is part of `price`.
+    charged : frozenset of int
+        What was charged so far, as the price list counts it: tests, surcharges and waits.
 
     Examples
     --------
@@ -91,6 +95,8 @@ class Advice:
     reason: str = ""
     order: dict[str, float] = field(default_factory=dict)
     paid: dict[str, float] = field(default_factory=dict)
+    waits: float = 0.0
+    charged: frozenset[int] = frozenset()
 
     @property
     def gain(self) -> float | None:
@@ -105,7 +111,8 @@ class Advice:
             return f"answer {self.answer}"
         others = [f"{name} {amount(price)}" for name, price in self.order.items() if name != self.test]
         also = f", including {enumeration(others)}" if others else ""
-        return f"do {self.test} for {amount(self.price)}{also}"
+        wait = f", {self.waits:g} to wait" if self.waits else ""
+        return f"do {self.test} for {amount(self.price)}{also}{wait}"
 
     def __repr__(self) -> str:
         costs = [
@@ -129,13 +136,14 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
         price=0.0,
         commits=(),
         answer=None,
-        spent=walk.pricing.price(charged, free),
+        spent=walk.pricing.price(charged, free, walk.amounts),
         probabilities={label: float(share) for label, share in zip(tree.classes, walk.shares, strict=True)},
         stop_answer=stop_answer,
         stop_cost=stop_cost,
         go_on_cost=walk.go_on_cost,
         unavailable=tuple(columns[t] for t in walk.unavailable()),
-        paid=walk.pricing.items(sorted(charged), columns, free),
+        paid=walk.pricing.items(sorted(walk.pricing.tests(charged)), columns, charged, free, walk.amounts),
+        charged=charged,
     )
     if order is None:
         answer = walk.answer_index()
@@ -145,20 +153,25 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
     return replace(
         now,
         test=columns[order.test],
-        price=walk.pricing.price(order.charged, charged),
+        price=walk.pricing.price(order.charged, charged, walk.amounts),
+        waits=walk.pricing.waited(order.charged) - walk.pricing.waited(charged),
         commits=tuple(columns[t] for t in order.commits if t not in charged),
         delayed=order.delayed,
-        order=order_items(walk.pricing, order, columns, charged),
+        order=order_items(walk.pricing, order, columns, charged, walk.amounts),
         reason=_why_go_on(now, len(walk.positions) > 1),
     )
 
 
 def order_items(
-    pricing: Pricing, order: TestOrder, columns: Sequence[str], charged: frozenset[int]
+    pricing: Pricing,
+    order: TestOrder,
+    columns: Sequence[str],
+    charged: frozenset[int],
+    amounts: Sequence[float] | None = None,
 ) -> dict[str, float]:
     """Return what each test of an order costs: the test itself, then those it commits to, then what they require."""
-    tests = dict.fromkeys([order.test, *order.commits, *sorted(order.charged)])
-    return pricing.items([t for t in tests if t in order.charged], columns, charged)
+    tests = dict.fromkeys([order.test, *order.commits, *sorted(pricing.tests(order.charged))])
+    return pricing.items(list(tests), columns, order.charged, charged, amounts)
 
 
 def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:

@@ -27,6 +27,13 @@ from worthwhile.table.columns import (
     select_columns,
 )
 from worthwhile.table.schema import Schema
+from worthwhile.tree.case_amounts import (
+    amounts_of_case,
+    case_amounts,
+    check_conditions,
+    surcharges_apply,
+    truth_shares,
+)
 
 __all__ = ["ProblemContext", "UnknownClassWarning", "distinct_labels", "label_array", "label_column"]
 
@@ -63,13 +70,62 @@ class ProblemContext:
     bound_costs: BoundCosts
 
     @classmethod
-    def of(cls, schema: Schema, classes: Sequence[Any], costs: Costs | None) -> ProblemContext:
+    def of(
+        cls, schema: Schema, classes: Sequence[Any], costs: Costs | None, cap: float | None = None
+    ) -> ProblemContext:
         """Bind costs to columns and classes, rejecting costs that do not fit them."""
-        return cls(schema, tuple(classes), BoundCosts.of(costs, schema.names, classes))
+        bound = BoundCosts.of(costs, schema.names, classes, cap)
+        check_conditions(schema, bound.prices)
+        return cls(schema, tuple(classes), bound)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The core's objects cannot be pickled; they are built again.
-        return ProblemContext.of, (self.schema, self.classes, self.costs)
+        return ProblemContext.of, (self.schema, self.classes, self.costs, self.cap)
+
+    @property
+    def cap(self) -> float | None:
+        """What no case may pay more than; None: no limit."""
+        return self.bound_costs.cap
+
+    @property
+    def has_surcharges(self) -> bool:
+        """Whether any price depends on the case."""
+        return bool(self.bound_costs.prices.surcharges)
+
+    def amounts(self, columns: Columns, case_prices: Any = None, y: Any = None, shares: Any = None) -> Floats | None:
+        """Return what tests and surcharges cost each case, for the core; None if all cases pay the same.
+
+        Surcharges by class go by the true classes `y`, or by the class probabilities `shares`.
+        """
+        given = self.checked_case_prices(case_prices, columns.n_cases)
+        if given is None and not self.has_surcharges:
+            return None
+        prices = self.bound_costs.prices
+        truth = None
+        if y is not None:
+            labels, place = distinct_labels(y, columns.n_cases)
+            truth = truth_shares(prices, labels, np.eye(len(labels))[place])
+        elif shares is not None:
+            truth = truth_shares(prices, self.classes, shares)
+        return case_amounts(self.bound_costs, given, surcharges_apply(self.schema, prices, columns), truth)
+
+    def amounts_of_case(
+        self, case: Mapping[int, float], shares: Floats, expected: Sequence[float] | None
+    ) -> list[float] | None:
+        """Return what tests and surcharges cost one case, as far as it is known; None: as the price list says.
+
+        Surcharges by class are expected by the class probabilities `shares`.
+        """
+        prices = self.bound_costs.prices
+        if not prices.surcharges:
+            return None
+        truth = truth_shares(prices, self.classes, np.asarray(shares)[None, :])
+        likely = np.ones(len(prices.surcharges)) if truth is None else truth[0]
+        return amounts_of_case(self.schema, prices, case, expected, likely.tolist())
+
+    def needs_shares(self) -> bool:
+        """Return whether prices depend on the true class, so that without it they are expected by probabilities."""
+        return any(surcharge.truth is not None for surcharge in self.bound_costs.prices.surcharges)
 
     @property
     def columns(self) -> tuple[str, ...]:

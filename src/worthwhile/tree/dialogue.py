@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
 from worthwhile.table.schema import number_or_days
@@ -137,7 +139,10 @@ class Dialogue:
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """What was paid for so far."""
-        return ledger_of(self.values, self.context, self.already_paid)
+        shares = np.array([self.advice.probabilities[label] for label in self.context.classes])
+        known = {value.test: value.value for value in self.values}
+        amounts = self.context.amounts_of_case(self.context.schema.read_case(known), shares, None)
+        return ledger_of(self.values, self.context, self.already_paid, amounts)
 
     def turn(self, ask: Callable[[str], str], show: Callable[[Any], None]) -> bool:
         """Show the advice, read one line and act on it; return False at the end of the dialogue."""
@@ -208,7 +213,7 @@ class Dialogue:
         test = str(self.advice.test)
         self.known[test] = value
         self.advice = self._advise(self.known)
-        self.values.append(KnownValue(test, value, tuple(self.advice.paid)))
+        self.values.append(KnownValue(test, value, tuple(self.advice.paid), charged=self.advice.charged))
         self._shown = False
 
     def _undo(self, show: Callable[[Any], None]) -> None:

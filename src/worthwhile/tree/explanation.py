@@ -154,7 +154,8 @@ def explain(tree: Tree, case: Mapping[str, Any]) -> Explanation:
     """Return the path of a case through the tree; see `Tree.explain`."""
     walk = Walk(tree, case)
     steps = steps_of(walk, case, node_costs(tree))
-    return Explanation.of(steps, advise(tree, case), walk.pricing.price(walk.charged), [str(step) for step in steps])
+    spent = walk.pricing.price(walk.charged, amounts=walk.amounts)
+    return Explanation.of(steps, advise(tree, case), spent, [str(step) for step in steps])
 
 
 def steps_of(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
+from worthwhile.costs.surcharges import Surcharge
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.nodes import Nodes
@@ -65,13 +66,36 @@ def costs_to_json(costs: Costs) -> dict[str, Any]:
     """Return costs as plain objects. Error costs are a list of rows, because JSON's keys are always strings."""
     tests = {}
     for name, test in costs.tests.items():
-        entry = {"price": test.price, "group": test.group, "delayed": test.delayed, "requires": list(test.requires)}
+        group = list(test.group) if isinstance(test.group, tuple) else test.group
+        entry = {
+            "price": test.price,
+            "group": group,
+            "delayed": test.delayed,
+            "requires": list(test.requires),
+            "wait": test.wait,
+            "surcharges": [_surcharge_to_json(surcharge) for surcharge in test.surcharges],
+        }
         tests[name] = {key: value for key, value in entry.items() if key == "price" or value}
     errors = costs.errors
     if isinstance(errors, Mapping):
         errors = [[plain(truth), plain(answer), cost] for truth, row in errors.items() for answer, cost in row.items()]  # type: ignore[assignment]
     parts = {"tests": tests, "groups": dict(costs.groups), "errors": errors, "about": costs.about}
+    if costs.waiting:
+        parts["waiting"] = costs.waiting if isinstance(costs.waiting, float) else [list(p) for p in costs.waiting]
     return {key: value for key, value in parts.items() if value != {}}
+
+
+def _surcharge_to_json(surcharge: Surcharge) -> dict[str, Any]:
+    conditions = {"truth": surcharge.truth, "result": surcharge.result, "where": surcharge.where}
+    found = {"amount": surcharge.amount} | {name: _plain_values(value) for name, value in conditions.items()}
+    found["after"] = list(surcharge.after)
+    return {key: value for key, value in found.items() if value not in (None, {}, [])}
+
+
+def _plain_values(condition: Any) -> Any:
+    if isinstance(condition, Mapping):
+        return {name: _plain_values(value) for name, value in condition.items()}
+    return [plain(value) for value in condition] if isinstance(condition, tuple) else plain(condition)
 
 
 def write_tree(tree: Tree) -> dict[str, Any]:
@@ -97,7 +121,8 @@ def write_context(context: ProblemContext) -> dict[str, Any]:
             else {"name": name, "kind": "nominal", "values": list(values)}
         )
     classes = [plain(label) for label in context.classes]
-    return {"classes": classes, "columns": columns, "costs": costs_to_json(context.costs)}
+    cap = {} if context.cap is None else {"cap": context.cap}
+    return {"classes": classes, "columns": columns, "costs": costs_to_json(context.costs), **cap}
 
 
 def write_nodes(tree: Tree) -> list[dict[str, Any]]:
@@ -121,11 +146,14 @@ def _write_node(tree: Tree, node: int) -> dict[str, Any]:
                     branches[branch].append(value)
             entry["branches"] = branches
         entry["children"] = list(nodes.children(node))
+        if nodes.committed(node):
+            entry["commits"] = True
     entry["answer"] = plain(tree.answers[nodes.answer[node]])
     for name, array in (
         ("weights", nodes.weights),
         ("believed", nodes.believed),
         ("probabilities", nodes.probabilities),
+        ("surcharges", nodes.surcharges),
     ):
         if array is not None:
             entry[name] = array[node].tolist()
@@ -240,7 +268,10 @@ def parse_context(reader: Reader) -> ProblemContext:
     classes = _parse_classes(reader.take("classes", list))
     schema = _parse_columns(reader.take("columns", list))
     costs = costs_from_json(reader.take("costs", dict, {}))
-    return ProblemContext.of(schema, classes, costs)  # rejects prices of tests that are not columns
+    cap = reader.take("cap", numbers.Real, None)
+    if cap is not None and not (is_finite(cap) and cap >= 0):
+        raise ValueError(f"'cap' of the tree must be at least 0, got {_short(cap)}")
+    return ProblemContext.of(schema, classes, costs, cap)  # rejects prices of tests that are not columns
 
 
 def parse_nodes(context: ProblemContext, contents: list[Any], may_reject: bool = True) -> Nodes:
@@ -295,8 +326,9 @@ def costs_from_json(content: Any) -> Costs:
     reader = Reader(content, "costs")
     parts = {name: reader.take(name, dict, {}) for name in ("tests", "groups", "about")}
     errors = reader.take("errors", (list, dict, numbers.Real), 1.0)
+    waiting = reader.take("waiting", (list, numbers.Real), None)
     reader.finish()
-    return Costs(errors=_errors_from_rows(errors) if isinstance(errors, list) else errors, **parts)
+    return Costs(errors=_errors_from_rows(errors) if isinstance(errors, list) else errors, waiting=waiting, **parts)
 
 
 def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
@@ -346,12 +378,15 @@ class _NodeParser:
                 arrays["map_start"][new], arrays["map_size"][new] = len(maps), len(entry["map"])
                 maps.extend(entry["map"])
         self._inherit_answers(arrays, weights)
+        commits = np.array([entries[node]["commits"] for node in order], dtype=np.uint8)
         return Nodes(
             threshold=threshold,
             weights=weights,
             maps=np.array(maps, dtype=np.int32),
             believed=self._parse_all("believed", entries, order),
             probabilities=self._parse_all("probabilities", entries, order),
+            surcharges=self._parse_all("surcharges", entries, order),
+            commits=commits if commits.any() else None,
             **arrays,
         )
 
@@ -365,13 +400,18 @@ class _NodeParser:
             return None
         if lacks:
             raise ValueError(f"node {lacks[0]} lacks {name!r}, which other nodes have")
-        return np.array([entries[node][name] for node in order])
+        found = [entries[node][name] for node in order]
+        if len({len(row) for row in found}) > 1:
+            raise ValueError(f"the nodes have {name!r} of different lengths")
+        return np.array(found, dtype=np.float64)
 
     def _parse_node(self, index: int, content: Any, n: int) -> dict[str, Any]:
         where = f"node {index}"
         reader = Reader(content, where)
         weights = self._parse_weights(where, reader.take("weights", list, None))
         entry: dict[str, Any] = {"weights": weights, "children": [], "column": -1, "threshold": 0.0, "map": None}
+        entry["commits"] = reader.take("commits", bool, False)
+        entry["surcharges"] = self._parse_surcharges(where, reader.take("surcharges", list, None))
         for name in ("believed", "probabilities"):
             given = reader.take(name, list, None)
             entry[name] = None if given is None else self._parse_weights(where, given, name)
@@ -382,6 +422,8 @@ class _NodeParser:
         entry["answer"] = self._find_answer(where, given, weights)
         if "test" in content:
             self._parse_test(where, reader, entry, n)
+        elif entry["commits"]:
+            raise ValueError(f"{where} is a leaf, but has 'commits'")
         elif entry["answer"] < 0:
             raise ValueError(f"{where} is a leaf without an answer; give 'answer' or 'weights'")
         reader.finish()
@@ -442,6 +484,15 @@ class _NodeParser:
             if not is_finite(w) or not 0 <= w <= MAX_WEIGHT:
                 raise ValueError(f"{name!r} of {where} has {_short(w)}; {name} are numbers from 0 to {MAX_WEIGHT:g}")
         return np.array(weights, dtype=np.float64)
+
+    @staticmethod
+    def _parse_surcharges(where: str, amounts: list[Any] | None) -> list[float] | None:
+        if amounts is None:
+            return None
+        for value in amounts:
+            if not is_finite(value):
+                raise ValueError(f"'surcharges' of {where} has {_short(value)}; they are finite numbers")
+        return [float(value) for value in amounts]
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
         if given is None:

@@ -36,7 +36,9 @@ class NodeCosts:
     known : bool
         The test was done on the path here.
     delayed : bool
-        Its result is delayed, so all tests below are ordered with it.
+        All tests below are ordered with it: its result is delayed, or waiting for it alone would cost more.
+    waits : float
+        How long a case waits here.
     commits : tuple of int
         The other tests, not paid yet, that are ordered with it.
     order : int or None
@@ -64,6 +66,7 @@ class NodeCosts:
     order: int | None
     groups: tuple[tuple[str, bool], ...]
     spent: float
+    waits: float = 0.0
     share: float | None = None
     stop_answer: Any = None
     stop_cost: float | None = None
@@ -161,6 +164,7 @@ class _NodeOrder:
     order: int | None = None
     groups: tuple[tuple[str, bool], ...] = ()
     spent: float = 0.0
+    waits: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -199,10 +203,12 @@ def _order(tree: Tree, prices: Pricing, node: int, path: _PathState) -> tuple[_N
     groups = tuple((group, group in paid_groups) for group in own)
     if test in path.paid:
         return _NodeOrder(0.0, True, test in path.asked, False, (), path.order, groups, path.spent), frozenset()
-    ordered, delayed = {test}, prices.orders_delayed(test, path.paid)
+    ordered, delayed = {test}, prices.commits(test, path.paid, tree.nodes.committed(node))
     if delayed:
         ordered |= {int(tree.nodes.test[n]) for n in subtree(tree, node)} - {-1}
     charged = prices.order(ordered, path.paid)
-    price, commits = prices.price(charged, path.paid), tuple(sorted(ordered - path.paid - {test}))
+    price = prices.price(charged, path.paid, tree.amounts_at(node))
+    commits = tuple(sorted(ordered - path.paid - {test}))
     order = node if delayed else path.order
-    return _NodeOrder(price, False, False, delayed, commits, order, groups, path.spent + price), charged
+    waits = prices.waited(charged) - prices.waited(path.paid)
+    return _NodeOrder(price, False, False, delayed, commits, order, groups, path.spent + price, waits), charged

@@ -42,6 +42,10 @@ class Nodes:
     may_stop : bool
         Whether a case with an unavailable test stops where no further test pays; False: it does all tests that the tree
         asks for, as in the papers.
+    commits : uint8 (n,), optional
+        1 where the test is ordered together with everything that may follow, instead of waiting for it alone.
+    surcharges : float64 (n, surcharges), optional
+        What each surcharge is expected to add for a case that reaches the node.
     """
 
     test: npt.NDArray[np.int32]
@@ -56,6 +60,8 @@ class Nodes:
     believed: npt.NDArray[np.float64] | None = None
     probabilities: npt.NDArray[np.float64] | None = None
     may_stop: bool = True
+    commits: npt.NDArray[np.uint8] | None = None
+    surcharges: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -68,8 +74,9 @@ class Nodes:
     @classmethod
     def from_core(cls, core: Any) -> Nodes:
         """Return the node table of a tree of the core."""
-        names = set(cls.__dataclass_fields__) - {"believed", "probabilities"}
-        return cls(**{name: getattr(core, name) for name in names})
+        names = set(cls.__dataclass_fields__) - {"believed", "probabilities", "commits", "surcharges"}
+        commits = core.commits
+        return cls(**{name: getattr(core, name) for name in names}, commits=commits if commits.any() else None)
 
     def to_core(self) -> Any:
         """Return the tree as the core's object."""
@@ -77,6 +84,10 @@ class Nodes:
         if (grown := arrays.pop("believed")) is not None:
             arrays |= {"weights": grown, "reached": self.weights.sum(axis=1)}
         return _core.Tree(n_classes=self.weights.shape[1], **arrays)
+
+    def committed(self, node: int) -> bool:
+        """Return whether the test of a node is ordered together with everything that may follow."""
+        return self.commits is not None and bool(self.commits[node])
 
     def children(self, node: int) -> range:
         """Return the indices of the children of a node."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from worthwhile.costs.error_costs import is_missing, listing, suggest
 from worthwhile.table.columns import value_text
 from worthwhile.tree.walk import Walk
@@ -120,6 +122,7 @@ class KnownValue:
     paid: tuple[str, ...]
     given: bool = False
     note: str = ""
+    charged: frozenset[int] = frozenset()
 
 
 def run(
@@ -141,12 +144,17 @@ def run(
     values = given_values(advise, known)
     while (advice := advise(known)).test is not None:
         values += _fetch_ordered(advise, advice, known, fetch)
-    ledger = ledger_of(values, context, free)
+    shares = np.array([advice.probabilities[label] for label in context.classes])
+    amounts = context.amounts_of_case(context.schema.read_case(known), shares, None)
+    ledger = ledger_of(values, context, free, amounts)
     return Outcome(advice.answer, advice.probabilities, advice.spent, ledger, advice.go_on_cost, advice.reason)
 
 
 def ledger_of(
-    values: Sequence[KnownValue], context: ProblemContext, already_paid: Iterable[str]
+    values: Sequence[KnownValue],
+    context: ProblemContext,
+    already_paid: Iterable[str],
+    amounts: Sequence[float] | None = None,
 ) -> tuple[LedgerEntry, ...]:
     """Return a line for each value, in order, and for each test that was paid for without its value being asked for."""
     lines: list[tuple[KnownValue, str, tuple[str, ...]]] = []  # the value, the test it was ordered with, its commits
@@ -158,13 +166,14 @@ def ledger_of(
         lines += [(KnownValue(test, None, ()), value.test, ()) for test in new if test in final - named]
         before |= set(value.paid)
     place = {name: column for column, name in enumerate(context.columns)}
-    free, so_far = context.closure_of(already_paid), set[int]()
-    prices = context.pricing.items([place[v.test] for v, _, _ in lines if v.test in final], context.columns, free)
-    entries = []
+    free = context.closure_of(already_paid)
+    charged = values[-1].charged if values else frozenset[int]()
+    order = [place[v.test] for v, _, _ in lines if v.test in final]
+    prices = context.pricing.items(order, context.columns, charged, free, amounts)
+    entries, spent = [], 0.0
     for value, ordered_with, commits in lines:
-        so_far |= {place[value.test]} if value.test in final else set()
-        spent = context.pricing.price(so_far, free)
         price = prices.get(value.test, 0.0)
+        spent += price
         entries.append(
             LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with)
         )
@@ -193,8 +202,9 @@ def _fetch_ordered(advise: Advise, advice: Advice, known: dict[str, Any], fetch:
     found = []
     for test in (str(advice.test), *advice.commits):
         known[test], note = _fetch_one(test, fetch[test])
-        paid = tuple(advise(known).paid)
-        found.append(KnownValue(test, known[test], paid, note=note))
+        now = advise(known)
+        paid = tuple(now.paid)
+        found.append(KnownValue(test, known[test], paid, note=note, charged=now.charged))
         if not found[1:] and not set(advice.commits) <= set(paid):
             break  # an unavailable test, or a value that the tree does not know, orders nothing else
     return found
@@ -217,7 +227,8 @@ def given_values(advise: Advise, known: Mapping[str, Any]) -> list[KnownValue]:
     so_far: dict[str, Any] = {}
     for name in sorted(known, key=lambda name: not is_missing(known[name])):
         so_far[name] = known[name]
-        found.append(KnownValue(name, known[name], tuple(advise(so_far).paid), given=True))
+        now = advise(so_far)
+        found.append(KnownValue(name, known[name], tuple(now.paid), given=True, charged=now.charged))
     return found
 
 

@@ -38,6 +38,7 @@ def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
         return [_paid(costs)]
     notes = [amount(costs.price)]
     notes += [f"group {group}{' already paid' * paid}" for group, paid in costs.groups]
+    notes += [f"wait {costs.waits:g}"] if costs.waits else []
     if costs.delayed:
         also = ", ".join(tree.columns[t] for t in costs.commits)
         notes.append(f"delayed: also orders {also}" if also else "delayed")
@@ -86,6 +87,7 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     else:
         lines = [f"price {amount(costs.price)}"]
         lines += [f"group {group}{', paid' * paid}" for group, paid in costs.groups]
+        lines += [f"wait {costs.waits:g}"] if costs.waits else []
         if costs.delayed:
             lines.append(
                 f"delayed, +{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else "delayed"

@@ -19,6 +19,7 @@ from worthwhile.costs.pricing import Pricing
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise
+from worthwhile.tree.case_amounts import truth_shares
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, explain
 from worthwhile.tree.json_format import ExpectedCost, parse_tree, read_json, write_tree
@@ -85,6 +86,7 @@ class Tree:
         self.expected_cost = expected_cost
         # A grown tree keeps the core's own copy; one from a file is handed over to the core.
         self._core_tree = nodes.to_core() if core is None else core
+        _check_surcharges(nodes, context)
 
     @classmethod
     def from_core(cls, core: Any, context: ProblemContext, answer: str = "majority") -> Tree:
@@ -148,6 +150,28 @@ class Tree:
         """Whether a case with an unavailable test stops where no further test pays; False: as in the papers."""
         return self.nodes.may_stop
 
+    def amounts_at(self, node: int) -> list[float] | None:
+        """Return the price of every test, and what every surcharge is expected to add, for a case at a node.
+
+        None: the amounts of the price list.
+        """
+        if not self.context.has_surcharges:
+            return None
+        return [*self.context.bound_costs.prices.marginal.tolist(), *self.expected_surcharges()[node].tolist()]
+
+    def expected_surcharges(self) -> npt.NDArray[np.float64]:
+        """Return what each surcharge is expected to add for a case at each node: (nodes, surcharges).
+
+        In a tree written by hand, conditions on results are taken to hold, and classes are as likely as the tree says.
+        """
+        if self.nodes.surcharges is not None:
+            return self.nodes.surcharges
+        prices, shares = self.context.bound_costs.prices, self._core_tree.shares()
+        truth = truth_shares(prices, self.classes, shares)
+        return np.broadcast_to(prices.surcharge_amount, (self.n_nodes, len(prices.surcharges))) * (
+            1.0 if truth is None else truth
+        )
+
     @property
     def has_weights(self) -> bool:
         """Whether there are training weights to compute expected costs from; a tree written by hand may have none."""
@@ -185,8 +209,8 @@ class Tree:
         """Return the class probabilities of each case: those of its leaf, a mean of leaves if a value is missing."""
         return self._route(X, shares=True)[2]
 
-    def test_costs(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
-        """Return the price that each case pays for its tests.
+    def test_costs(self, X: Any, case_prices: Any = None, y: Any = None) -> npt.NDArray[np.float64]:
+        """Return the price that each case pays for its tests, with surcharges and waiting.
 
         Parameters
         ----------
@@ -194,12 +218,15 @@ class Tree:
         case_prices : array or frame of shape (cases, tests), optional
             Prices that depend on the case; they replace the marginal prices of the tests. The columns of a frame are
             found by name, those of an array are in the order of the tests. Group prices stay the same.
+        y : sequence of classes, optional
+            The true classes, by which surcharges for a class are charged; without them, these are expected by the class
+            probabilities of each case.
         """
-        return self._route(X, prices=True, case_prices=case_prices)[1]
+        return self._route(X, prices=True, case_prices=case_prices, y=y)[1]
 
     def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
         """Return test price plus error cost of each case."""
-        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices)
+        answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
         return prices + self.context.errors_of(answers, y)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
@@ -314,25 +341,23 @@ class Tree:
         shares: bool = False,
         case_prices: Any = None,
         n_threads: int = 1,
+        y: Any = None,
     ) -> tuple[Any, Any, Any]:
         columns = X if isinstance(X, Columns) else self.context.read(X)
         table = self.context.schema.encode(columns)
-        return self.route_table(table, columns.n_cases, answers, prices, shares, case_prices, n_threads)
+        amounts = None
+        if prices:
+            likely = None
+            if y is None and self.context.needs_shares():
+                likely = self.route_table(table, False, False, True, None, n_threads)[2]
+            amounts = self.context.amounts(columns, case_prices, y, likely)
+        return self.route_table(table, answers, prices, shares, amounts, n_threads)
 
     def route_table(
-        self,
-        table: Any,
-        n_cases: int,
-        answers: bool,
-        prices: bool,
-        shares: bool,
-        case_prices: Any = None,
-        n_threads: int = 1,
+        self, table: Any, answers: bool, prices: bool, shares: bool, amounts: Any = None, n_threads: int = 1
     ) -> tuple[Any, Any, Any]:
         """Route an encoded table: (answer indices, prices, class shares), each None if not requested."""
         costs = self.context.bound_costs
-        if case_prices is not None:
-            case_prices = self.context.checked_case_prices(case_prices, n_cases)
         answers_, prices_, shares_, _ = _core.route(
             self._core_tree,
             table,
@@ -343,7 +368,7 @@ class Tree:
             prices=prices,
             shares=shares,
             n_threads=n_threads,
-            case_prices=case_prices,
+            case_prices=amounts,
         )
         return answers_, prices_, shares_
 
@@ -413,3 +438,10 @@ class Tree:
             Names the node, column or class that is wrong.
         """
         return cls(*parse_tree(read_json(text)))
+
+
+def _check_surcharges(nodes: Nodes, context: ProblemContext) -> None:
+    """Refuse expected amounts of another number of surcharges than the price list has."""
+    n = len(context.bound_costs.prices.surcharges)
+    if nodes.surcharges is not None and nodes.surcharges.shape[1] != n:
+        raise ValueError(f"'surcharges' of node 0 has {nodes.surcharges.shape[1]} entries, but the costs have {n}")

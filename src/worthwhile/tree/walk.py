@@ -88,17 +88,20 @@ class Walk:
             also_paid=sorted(self.known_closure),
             may_stop=may_stop,
         )
-        self.steps: list[WalkStep] = []
-        before = paid
-        for node, branch, price, paid_before, commits, charged in found["steps"]:
-            test = int(tree.nodes.test[node])
-            ordered = dict.fromkeys([test, *commits, *charged] if len(charged) > len(before) else [])
-            items = self.pricing.items([t for t in ordered if t in charged], tree.columns, before)
-            self.steps.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items))
-            before = frozenset(charged)
         self.charged: frozenset[int] = frozenset(found["charged"])
         self.positions = [Position(node, share) for node, share in found["parts"]]
         self.shares: npt.NDArray[np.float64] = found["shares"]
+        self.amounts = tree.context.amounts_of_case(self.case, self.shares, self._expected_surcharges())
+        self.steps: list[WalkStep] = []
+        before = paid
+        for node, branch, listed, paid_before, commits, items_charged in found["steps"]:
+            test, charged = int(tree.nodes.test[node]), frozenset(items_charged)
+            tests = self.pricing.tests(charged)
+            ordered = dict.fromkeys([test, *commits, *sorted(tests)] if len(charged) > len(before) else [])
+            items = self.pricing.items(list(ordered), tree.columns, charged, before, self.amounts)
+            price = listed if self.amounts is None else self.pricing.price(charged, before, self.amounts)
+            self.steps.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items))
+            before = charged
         self.next_order: TestOrder | None = None
         if found["waiting"] >= 0:
             charged, commits, delayed = found["order"]
@@ -107,6 +110,14 @@ class Walk:
         self.rejected: tuple[int, float] | None = None  # a test that does not pay, and what going on with it costs
         if found["rejected"] >= 0:
             self.rejected = found["rejected"], found["rejected_cost"]
+
+    def _expected_surcharges(self) -> list[float] | None:
+        """Return what each surcharge is expected to add where the case stands."""
+        if not self.tree.context.has_surcharges:
+            return None
+        expected = self.tree.expected_surcharges()
+        found: list[float] = sum(at.share * expected[at.node] for at in self.positions).tolist()  # type: ignore[union-attr]
+        return found
 
     def is_known(self, node: int) -> bool:
         """Return whether the test of a node has a value or is known to be unavailable."""

@@ -86,7 +86,7 @@ class Consultation:
             price,
             also,
             answer,
-            context.pricing.price(charged, self._free),
+            context.pricing.price(charged, self._free, self._amounts(shares)),
             {label: float(share) for label, share in zip(context.classes, shares, strict=True)},
             stop_answer,
             stop_cost,
@@ -95,8 +95,15 @@ class Consultation:
             tuple(context.columns[t] for t in unavailable),
             self._reason(stop_answer, stop_cost, go_on),
             order,
-            context.pricing.items(sorted(charged), context.columns, self._free),
+            context.pricing.items(
+                sorted(context.pricing.tests(charged)), context.columns, charged, self._free, self._amounts(shares)
+            ),
+            charged=charged,
         )
+
+    def _amounts(self, shares: Any) -> list[float] | None:
+        """Return what tests and surcharges cost the case; results that are not known yet are taken to be surcharged."""
+        return self._context.amounts_of_case(self._case, shares, None)
 
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case through the trees, in words and money."""
@@ -107,7 +114,9 @@ class Consultation:
             steps += own
             vote = [f"  votes {self._answers[number]}"] if number < len(self._answers) else []
             lines += [f"tree {number + 1} of {self._n_trees}", *(f"  {step}" for step in own), *vote]
-        return Explanation.of(steps, self.advice(case), self._context.pricing.price(self._paid, self._free), lines)
+        amounts = self._amounts(self._votes.shares()[0])
+        spent = self._context.pricing.price(self._paid, self._free, amounts)
+        return Explanation.of(steps, self.advice(case), spent, lines)
 
     def _order(self, charged: frozenset[int]) -> tuple[str | None, float, tuple[str, ...], bool, dict[str, float]]:
         """Return the next test, its price, the tests it commits to, whether it is delayed, and the price of each."""
@@ -116,8 +125,9 @@ class Consultation:
             return None, 0.0, (), False, {}
         columns, pricing = self._context.columns, self._context.pricing
         also = tuple(columns[t] for t in order.commits if t not in charged)
-        items = order_items(pricing, order, columns, charged)
-        return columns[order.test], pricing.price(order.charged, charged), also, order.delayed, items
+        amounts = self._amounts(self._votes.shares()[0])
+        items = order_items(pricing, order, columns, charged, amounts)
+        return columns[order.test], pricing.price(order.charged, charged, amounts), also, order.delayed, items
 
     def _reason(self, stop_answer: Any, stop_cost: float, go_on: float | None) -> str:
         voted = f"{len(self._answers)} of {self._n_trees} trees"

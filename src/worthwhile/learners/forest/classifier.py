@@ -565,11 +565,21 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return normalized_savings(self.trees_)
 
     def _route(
-        self, X: Any, answers: bool = False, prices: bool = False, shares: bool = False, case_prices: Any = None
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        y: Any = None,
     ) -> tuple[Any, Any, Any]:
         check_is_fitted(self, "trees_")
         columns = self._read(X)
-        votes, _ = self._vote(self.problem_.schema.encode(columns), columns.n_cases, case_prices)
+        table, likely = self.problem_.schema.encode(columns), None
+        if prices and y is None and self.problem_.needs_shares():
+            likely = self._vote(table, columns.n_cases, None)[0].shares()
+        amounts = self.problem_.amounts(columns, case_prices, y, likely) if prices else None
+        votes, _ = self._vote(table, columns.n_cases, amounts)
         return (
             votes.answers() if answers else None,
             votes.prices if prices else None,
@@ -581,11 +591,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         columns = self._read(X)
         return self._vote(self.problem_.schema.encode(columns), columns.n_cases, None)[1].charged()
 
-    def _vote(self, table: Any, n_cases: int, case_prices: Any) -> tuple[Votes, _core.ForestRouter]:
+    def _vote(self, table: Any, n_cases: int, amounts: Any) -> tuple[Votes, _core.ForestRouter]:
         """Consult the trees about each case, as many as it needs."""
-        context, n_threads = self.problem_, self._n_threads()
-        prices, costs = context.checked_case_prices(case_prices, n_cases), context.bound_costs
-        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, prices, self._least_cost)
+        costs, n_threads = self.problem_.bound_costs, self._n_threads()
+        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, amounts, self._least_cost)
         votes = Votes(n_cases, self._rule())
         trees = [tree._core_tree for tree in self.trees_]
         if self._adaptive:
