@@ -66,7 +66,7 @@ class BoundCosts:
     core_pricing: Any
     core_errors: Any
     cap: float | None = None  # no case may pay more
-    truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # class of each surcharge, or -1
+    truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # of each surcharge; -1: all
 
     @classmethod
     def of(
@@ -78,10 +78,8 @@ class BoundCosts:
         matrix = np.ascontiguousarray(matrix)
         matrix.flags.writeable = False
         truth = _truths(prices, classes)
-        if not costs.tests and cap is None:
-            pricing = _free(tuple(columns))[2]
-        else:
-            pricing = _core_pricing(prices, truth, cap)
+        is_free = not costs.tests and cap is None
+        pricing = _free(tuple(columns))[2] if is_free else _core_pricing(prices, truth, cap)
         return cls(costs, prices, tuple(answers), matrix, pricing, _core.Errors(matrix), cap, truth)
 
     @functools.cached_property
@@ -151,9 +149,8 @@ def _truths(prices: Prices, classes: Sequence[Any]) -> npt.NDArray[np.int32]:
     """Return the index of the class of each surcharge; -1: it is for all classes; a class that is not here is none."""
     names = [str(label_key(plain_label(label))) for label in classes]
     place = {name: at for at, name in enumerate(names)}
-    return np.array(
-        [-1 if s.truth is None else place.get(label_key(s.truth), len(names)) for s in prices.surcharges], dtype=np.int32
-    )
+    found = [-1 if own.truth is None else place.get(label_key(own.truth), len(names)) for own in prices.surcharges]
+    return np.array(found, dtype=np.int32)
 
 
 def _core_pricing(prices: Prices, truth: npt.NDArray[np.int32], cap: float | None, unit: float = 1.0) -> Any:

@@ -136,7 +136,7 @@ def _check_group(name: str, group: Any, groups: Mapping[str, float]) -> str | tu
     names = group if isinstance(group, (tuple, list)) else () if group is None else (group,)
     for own in names:
         if not isinstance(own, str):
-            raise CostsError(f"group of test {show(name)} must be a group name or a list of them, not {show(own)}", where)
+            raise CostsError(f"group of test {show(name)} must be a name or a list of names, not {show(own)}", where)
         if own not in groups:
             raise CostsError(f"test {show(name)} is in unknown group {show(own)}; {suggest(own, groups)}", where)
     if len(set(names)) < len(names):

@@ -93,9 +93,7 @@ def _holds(values: tuple[str, ...] | None, condition: Condition, array: npt.NDAr
 
 def check_conditions(schema: Schema, prices: Prices) -> None:
     """Refuse comparisons with nominal columns, and texts where a column has numbers."""
-    for test, surcharge, conditions in zip(
-        prices.surcharge_test.tolist(), prices.surcharges, _conditions(schema, prices), strict=True
-    ):
+    for test, conditions in zip(prices.surcharge_test.tolist(), _conditions(schema, prices), strict=True):
         for column, condition in conditions:
             name, own = schema.names[column], schema.names[test]
             what = f"a surcharge of test {show(own)} has the condition {condition.text()!r} on {show(name)}"
