@@ -157,7 +157,7 @@ def _core_pricing(prices: Prices, truth: npt.NDArray[np.int32], cap: float | Non
     """Return the prices for the core; `unit` is what 1 is worth in the user's money."""
     arrays = {name: array for name, array in vars(prices).items() if name not in ("surcharges", "surcharge_amount")}
     arrays["marginal"] = np.concatenate([prices.marginal, prices.surcharge_amount])
-    return _core.Pricing(**arrays, truth=truth, unit=unit, **({} if cap is None else {"cap": cap}))
+    return _core.Pricing(**arrays, truth=truth, unit=unit, cap=np.inf if cap is None else cap)
 
 
 # Cached: without costs the same prices come up again and again, at a twentieth of a fit on 500 × 8.

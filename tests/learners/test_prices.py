@@ -1,0 +1,189 @@
+"""Learners with prices that depend on the case, on waiting, and on a cap."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.model_selection import cross_validate
+
+import worthwhile as ww
+
+SCREENED = {"columns": ["ask", "dye", "ecg"], "nominal": ["ask", "dye"]}
+ERRORS = {"sick": {"well": 200.0}, "well": {"sick": 60.0}}
+
+
+def dye_problem(n=600, seed=0):
+    """A dye that shows the disease, to which some react; a question that tells who will, and nothing else."""
+    rng = np.random.default_rng(seed)
+    sick, reacts = rng.random(n) < 0.3, rng.random(n) < 0.25
+    shown = np.where(sick ^ (rng.random(n) < 0.03), "bright", "dark")
+    X = np.empty((n, 3), dtype=object)
+    X[:, 0] = np.where(reacts, "yes", "no")
+    X[:, 1] = np.where(reacts, "reaction", shown)
+    X[:, 2] = (sick + rng.normal(0, 1.2, n)).round(2)
+    dye = ww.Test(10.0, surcharges=[ww.Surcharge(300.0, result="reaction")])
+    return X, np.where(sick, "sick", "well"), ww.Costs(tests={"ask": 1.0, "dye": dye, "ecg": 5.0}, errors=ERRORS)
+
+
+def test_a_worthless_question_that_avoids_an_expensive_reaction_is_found():
+    X, y, costs = dye_problem()
+    X_new, y_new, _ = dye_problem(seed=1)
+    clf = ww.ACTClassifier(costs=costs, random_state=0, **SCREENED).fit(X, y)
+    blind = ww.ACTClassifier(costs=costs.without_surcharges(), random_state=0, **SCREENED).fit(X, y)
+    never_ask = ww.ACTClassifier(costs=costs.with_prices({"ask": 1e6}), random_state=0, **SCREENED).fit(X, y)
+    priced = ww.Tree(blind.tree_.nodes, clf.problem_, blind.tree_.answer)
+    assert clf.tree_.columns[clf.tree_.nodes.test[0]] == "ask"
+    assert clf.total_costs(X_new, y_new).mean() < 0.8 * never_ask.total_costs(X_new, y_new).mean()
+    assert clf.total_costs(X_new, y_new).mean() < 0.5 * priced.total_costs(X_new, y_new).mean()
+    # Nobody who said yes got the dye.
+    assert clf.test_costs(X_new).max() < 300
+    assert 0.8 < clf.expected_cost_ / clf.total_costs(X_new, y_new).mean() < 1.25
+
+
+def stress_problem(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    sick = rng.random(n) < 0.5
+    X = np.column_stack([sick + rng.normal(0, 0.4, n), sick + rng.normal(0, 0.6, n)]).round(2)
+    return X, np.where(sick, "sick", "well")
+
+
+def eg2(**parameters):
+    return ww.EG2Classifier(prune="cost", context=True, answer="least-cost", **parameters)
+
+
+@pytest.mark.parametrize("learner", [ww.DTMCClassifier, eg2, ww.ACTClassifier, ww.ICETClassifier])
+def test_a_risk_to_the_sick_is_charged_by_the_true_class_and_expected_by_probabilities(learner):
+    X, y = stress_problem()
+    surcharge = ww.Surcharge(50.0, truth="sick")
+    costs = ww.Costs(tests={"x0": ww.Test(1.0, surcharges=[surcharge]), "x1": 1.0}, errors=40.0)
+    clf = learner(costs=costs, random_state=0).fit(X, y)
+    free = learner(costs=costs.without_surcharges(), random_state=0).fit(X, y)
+    assert "x0" in free.tree_.tests_used()
+    assert "x0" not in clf.tree_.tests_used()  # costs 26 on average, and saves less
+    tree = ww.Tree(free.tree_.nodes, clf.problem_, free.tree_.answer)
+    paid = tree.test_costs(X, y=y) - free.tree_.test_costs(X)
+    done = free.tree_.apply(X) >= 0
+    assert set(paid[y == "well"]) == {0.0}
+    assert set(paid[(y == "sick") & done]) <= {0.0, 50.0}
+    assert (paid == 50).any()
+    expected = tree.test_costs(X) - free.tree_.test_costs(X)
+    assert expected.mean() == pytest.approx(paid.mean(), rel=0.2)
+    assert tree.total_costs(X, y) == pytest.approx(tree.test_costs(X, y=y) + 40 * (tree.predict(X) != y))
+
+
+def test_a_discount_after_another_test_is_used():
+    X, y = stress_problem()
+    second = ww.Test(9.0, surcharges=[ww.Surcharge(-8.0, after=["x1"])])
+    costs = ww.Costs(tests={"x0": second, "x1": 1.0}, errors=60.0)
+    clf = ww.ACTClassifier(costs=costs, random_state=0).fit(X, y)
+    assert clf.tree_.columns[clf.tree_.nodes.test[0]] == "x1"
+    assert "x0" in clf.tree_.tests_used()
+    assert set(clf.test_costs(X)) <= {1.0, 2.0}
+    assert clf.next_test({"x1": 0.5}).price in (0.0, 1.0)
+
+
+LEARNERS = [
+    ww.C45Classifier, ww.C45CSClassifier, ww.EG2Classifier, ww.IDXClassifier, ww.CSID3Classifier, ww.DTMCClassifier,
+    ww.LSID3Classifier, ww.ACTClassifier, ww.ICETClassifier, ww.BudgetForestClassifier,
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:BudgetForestClassifier")
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_no_case_pays_more_than_the_cap(learner):
+    heart = ww.datasets.load("heart", as_frame=False)
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(heart.y))[:120]
+    X, y = heart.X[rows], heart.y[rows]
+    known = {"nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
+    known |= {"max_trees": 4} if learner is ww.BudgetForestClassifier else {}
+    gaps = X.copy()
+    gaps[rng.random(X.shape) < 0.3] = None
+    for cap in (0.0, 2.0, 8.0, 110.0):
+        clf = learner(costs=heart.costs, cap=cap, **known).fit(X, y)
+        for cases in (X, gaps):
+            assert clf.test_costs(cases).max() <= cap + 1e-9
+        assert (clf.test_costs(X) == 0).all() or cap > 0
+
+
+@pytest.mark.parametrize("learner", [ww.EG2Classifier, ww.DTMCClassifier, ww.ACTClassifier])
+def test_a_cap_at_the_price_of_all_tests_changes_nothing(learner):
+    heart = ww.datasets.load("heart", as_frame=False)
+    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
+    clf = learner(**known).fit(heart.X, heart.y)
+    capped = learner(cap=heart.costs.total_price(), **known).fit(heart.X, heart.y)
+    assert capped.tree_.to_text() == clf.tree_.to_text()
+
+
+def wait_costs(waiting, delayed=False):
+    """Two laboratory results that take a day each; the second one is worth its price only after some first results."""
+    tests = {name: ww.Test(3.0, wait=0.0 if delayed else 24.0, delayed=delayed) for name in ("x0", "x1")}
+    return ww.Costs(tests=tests, errors=200.0, waiting=waiting)
+
+
+def test_waiting_decides_whether_tests_are_ordered_together():
+    X, y = stress_problem()
+    trees = {rate: ww.ACTClassifier(costs=wait_costs(rate), random_state=0).fit(X, y).tree_ for rate in (0, 0.01, 2)}
+    now = ww.ACTClassifier(costs=wait_costs(None).without_delays(), random_state=0).fit(X, y).tree_
+    assert trees[0].to_text() == now.to_text()  # waiting that costs nothing
+    for tree in trees.values():
+        assert {"x0", "x1"} == set(tree.tests_used())
+    assert trees[0.01].nodes.commits is None  # one after the other: a second day costs .24, the second test 3
+    assert trees[2].nodes.commits[0] == 1  # together: a second day would cost 48
+    assert trees[2].test_costs(X) == pytest.approx(3 + 3 + 2 * 24)
+    advice = trees[2].next_test({})
+    assert (advice.commits, advice.waits, advice.price) == (("x1",) if advice.test == "x0" else ("x0",), 24.0, 54.0)
+    again = ww.Tree.from_json(trees[2].to_json())
+    assert again.test_costs(X).tolist() == trees[2].test_costs(X).tolist()
+
+
+def test_a_curve_of_waiting_goes_by_the_whole_time():
+    costs = wait_costs([(0, 0), (24, 1), (48, 100)])
+    tree = ww.Tree.from_json(
+        """{"format": "worthwhile-tree", "version": 1, "classes": ["a", "b"],
+        "columns": [{"name": "x0", "kind": "numeric"}, {"name": "x1", "kind": "numeric"}],
+        "nodes": [{"test": "x0", "threshold": 0, "children": [1, 2]}, {"answer": "a"},
+                  {"test": "x1", "threshold": 0, "children": [3, 4]}, {"answer": "a"}, {"answer": "b"}]}"""
+    )
+    context = type(tree.context).of(tree.schema, tree.classes, costs)
+    assert ww.Tree(tree.nodes, context).test_costs([[-1, 1], [1, 1]]).tolist() == [4.0, 106.0]
+
+
+def test_prices_by_case_are_learned_from():
+    X, y = stress_problem()
+    rich = np.arange(len(y)) % 2 == 0
+    X = np.column_stack([X, rich])
+    prices = np.column_stack([np.where(rich, 100.0, 1.0), np.full(len(y), 5.0), np.zeros(len(y))])
+    costs = ww.Costs(tests={"x0": 10.0, "x1": 5.0}, errors=30.0)
+    clf = ww.ACTClassifier(costs=costs, random_state=0).fit(X, y, case_prices=prices)
+    plain = ww.ACTClassifier(costs=costs, random_state=0).fit(X, y)
+    mine, its = (est.total_costs(X, y, case_prices=prices).mean() for est in (clf, plain))
+    assert mine < 0.7 * its
+    assert clf.test_costs(X[rich], case_prices=prices[rich]).max() <= 5
+    listed = np.tile([10.0, 5.0, 0.0], (len(y), 1))
+    same = ww.ACTClassifier(costs=costs, random_state=0).fit(X, y, case_prices=listed)
+    assert same.tree_.to_text() == plain.tree_.to_text()
+
+
+def test_prices_by_case_are_routed():
+    X, y = stress_problem()
+    prices = np.column_stack([np.where(np.arange(len(y)) % 2, 100.0, 1.0), np.full(len(y), 5.0)])
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 10.0, "x1": 5.0}, errors=30.0)).set_fit_request(
+            case_prices=True
+        )
+        found = cross_validate(clf, X, y, params={"case_prices": prices}, return_estimator=True)
+    assert all(est.tree_ is not None for est in found["estimator"])
+    with pytest.raises(ValueError, match=r"case_prices has the shape \(3, 2\)"):
+        ww.DTMCClassifier().fit(X, y, case_prices=prices[:3])
+
+
+def test_currency_does_not_matter_to_surcharges_and_waiting():
+    X, y = stress_problem()
+    texts = set()
+    for unit in (0.01, 1.0, 1000.0):
+        surcharges = [ww.Surcharge(5.0 * unit, truth="sick"), ww.Surcharge(-0.5 * unit, after=["x1"])]
+        tests = {"x0": ww.Test(1.0 * unit, wait=2.0, surcharges=surcharges), "x1": ww.Test(1.0 * unit, wait=1.0)}
+        costs = ww.Costs(tests=tests, errors=60.0 * unit, waiting=0.3 * unit)
+        clf = ww.ACTClassifier(costs=costs, random_state=0, cap=9.0 * unit).fit(X, y)
+        texts.add(str([clf.tree_.nodes.test.tolist(), clf.tree_.nodes.threshold.tolist(), clf.tree_.nodes.commits]))
+    assert len(texts) == 1
