@@ -116,24 +116,24 @@ def test_a_cap_at_the_price_of_all_tests_changes_nothing(learner):
 
 def wait_costs(waiting, delayed=False):
     """Two laboratory results that take a day each; the second one is worth its price only after some first results."""
-    tests = {name: ww.Test(3.0, wait=0.0 if delayed else 24.0, delayed=delayed) for name in ("x0", "x1")}
+    tests = {name: ww.Test(0.5, wait=0.0 if delayed else 24.0, delayed=delayed) for name in ("x0", "x1")}
     return ww.Costs(tests=tests, errors=200.0, waiting=waiting)
 
 
 def test_waiting_decides_whether_tests_are_ordered_together():
     X, y = stress_problem()
-    trees = {rate: ww.ACTClassifier(costs=wait_costs(rate), random_state=0).fit(X, y).tree_ for rate in (0, 0.01, 2)}
+    trees = {rate: ww.ACTClassifier(costs=wait_costs(rate), random_state=0).fit(X, y).tree_ for rate in (0, 0.01, 0.5)}
     now = ww.ACTClassifier(costs=wait_costs(None).without_delays(), random_state=0).fit(X, y).tree_
     assert trees[0].to_text() == now.to_text()  # waiting that costs nothing
     for tree in trees.values():
         assert {"x0", "x1"} == set(tree.tests_used())
-    assert trees[0.01].nodes.commits is None  # one after the other: a second day costs .24, the second test 3
-    assert trees[2].nodes.commits[0] == 1  # together: a second day would cost 48
-    assert trees[2].test_costs(X) == pytest.approx(3 + 3 + 2 * 24)
-    advice = trees[2].next_test({})
-    assert (advice.commits, advice.waits, advice.price) == (("x1",) if advice.test == "x0" else ("x0",), 24.0, 54.0)
-    again = ww.Tree.from_json(trees[2].to_json())
-    assert again.test_costs(X).tolist() == trees[2].test_costs(X).tolist()
+    assert trees[0.01].nodes.commits is None  # one after the other: a second day costs .24, the second test .5
+    assert trees[0.5].nodes.commits[0] == 1  # together: a second day would cost 12
+    assert trees[0.5].test_costs(X) == pytest.approx(0.5 + 0.5 + 0.5 * 24)
+    advice = trees[0.5].next_test({})
+    assert (advice.commits, advice.waits, advice.price) == (("x1",) if advice.test == "x0" else ("x0",), 24.0, 13.0)
+    again = ww.Tree.from_json(trees[0.5].to_json())
+    assert again.test_costs(X).tolist() == trees[0.5].test_costs(X).tolist()
 
 
 def test_a_curve_of_waiting_goes_by_the_whole_time():
@@ -145,7 +145,7 @@ def test_a_curve_of_waiting_goes_by_the_whole_time():
                   {"test": "x1", "threshold": 0, "children": [3, 4]}, {"answer": "a"}, {"answer": "b"}]}"""
     )
     context = type(tree.context).of(tree.schema, tree.classes, costs)
-    assert ww.Tree(tree.nodes, context).test_costs([[-1, 1], [1, 1]]).tolist() == [4.0, 106.0]
+    assert ww.Tree(tree.nodes, context).test_costs([[-1, 1], [1, 1]]).tolist() == [1.5, 101.0]
 
 
 def test_prices_by_case_are_learned_from():
