@@ -34,6 +34,7 @@ __all__ = [
     "GrowthSettings",
     "TreeBuilder",
     "choose_growth",
+    "labels_like",
     "paper_parameters",
 ]
 
@@ -48,6 +49,8 @@ GREEDY = ("icf", "cost-drop")  # the criteria of EG2 and DTMC, which compete wit
 # Seconds before the time limit from which nodes are split greedily; at the limit they become leaves. Pruning takes
 # time, too.
 GRACE = 0.05
+# Under a time limit, the folds share one ensemble unless there is this many times the time that their own would take.
+HURRIED = 4
 SLACK = 1e-9  # relative: costs that differ by less are equal, so that rounding does not choose
 
 
@@ -209,7 +212,9 @@ def choose_growth(
     fallback = GrowthChoice(SoftLabels.own(training), own, None if r > 0 or not greedy else greedy[0])
     if training.n_cases < 2 or deadline.remaining() < seconds_needed(training):
         return fallback
+    start = deadline.elapsed()
     labels = _soft_labels(training, n_threads, rng) or fallback.labels
+    seconds = deadline.elapsed() - start
     ways = [*([None] if r > 0 else []), *greedy]
     kinds = [(settings, way) for settings in ([SOFT, own] if labels.soft else [own]) for way in ways]
     if len(kinds) == 1:
@@ -217,24 +222,65 @@ def choose_growth(
     r = min(r, 1) if training.n_cases > FEW_CASES else r
     n_folds = min(N_FOLDS, training.n_cases)
     fold_of = stratified_folds(training.classes, n_folds, rng)
-    deadline, costs = deadline.fraction(0.6), np.zeros(len(kinds))
-    trees: list[tuple[FoldTree, ...]] = [()] * len(kinds)
-    for fold, seed in enumerate(rng.integers(2**63, size=n_used(training.n_cases, n_folds)).tolist()):
-        kept, held_out = (training.take(np.flatnonzero(which)) for which in (fold_of != fold, fold_of == fold))
-        weights = np.ones(held_out.n_cases) if held_out.weights is None else held_out.weights
+    deadline, trials = deadline.fraction(0.6), []
+    seeds = rng.integers(2**63, size=n_used(training.n_cases, n_folds)).tolist()
+    hurried = deadline.remaining() < HURRIED * len(seeds) * seconds
+    for fold, seed in enumerate(seeds):
+        rows, rest = (np.flatnonzero(which) for which in (fold_of != fold, fold_of == fold))
+        learned = labels.take(rows) if hurried else labels_like(labels, training.take(rows), n_threads, seed)
         grown = []
         for settings, way in kinds:
-            builder = TreeBuilder(labels, settings, given, n_threads, fold_of != fold)
+            builder = TreeBuilder(learned, settings, given, n_threads)
             grown.append(builder.look_ahead(r, seed, deadline.remaining()) if way is None else builder.greedy(way))
         if deadline.remaining() <= 0:
             break
-        costs += [tree.builder.total_costs(tree, held_out) @ weights for tree in grown]
-        trees = [(*before, FoldTree(tree.core, kept, held_out)) for before, tree in zip(trees, grown, strict=True)]
-    if not trees[0]:
+        trials.append(_FoldTrial(grown, learned.training, training.take(rest)))
+    if not trials:
         return fallback
+    best, folds = _cheapest(trials)
+    return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], folds)
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldTrial:
+    """Trees of all kinds, grown from the kept cases of a fold."""
+
+    grown: list[GrownTree]
+    kept: Training
+    held_out: Training
+
+    def costs(self) -> Floats:
+        """Return the cost of every held-out case, times its weight, by every kind of tree: (kinds, cases)."""
+        weights = 1.0 if self.held_out.weights is None else self.held_out.weights
+        return np.array([tree.builder.total_costs(tree, self.held_out) * weights for tree in self.grown])
+
+
+def _cheapest(trials: list[_FoldTrial]) -> tuple[int, tuple[FoldTree, ...]]:
+    """Return the kind of tree that costs least on the held-out cases, and trees that say what new cases cost.
+
+    The cheapest of several kinds looks cheaper than it is on the cases that chose it. So these are divided into parts,
+    and each part is answered by trees of the kind that costs least on all other parts.
+    """
+    per_fold = -(-N_FOLDS // len(trials))
+    costs = [trial.costs() for trial in trials]
+    total = np.sum([own.sum(axis=1) for own in costs], axis=0)
+    folds = []
+    for trial, own in zip(trials, costs, strict=True):
+        for part in range(min(per_fold, trial.held_out.n_cases)):
+            rows = np.arange(part, trial.held_out.n_cases, per_fold)
+            tree = trial.grown[_least(total - own[:, rows].sum(axis=1))]
+            folds.append(FoldTree(tree.core, trial.kept, trial.held_out.take(rows)))
+    return _least(total), tuple(folds)
+
+
+def _least(costs: Floats) -> int:
     # Sums that differ by rounding only are equal.
-    best = int(np.flatnonzero(costs <= costs.min() + SLACK * abs(costs.min()))[0])
-    return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], trees[best])
+    return int(np.flatnonzero(costs <= costs.min() + SLACK * abs(costs.min()))[0])
+
+
+def labels_like(labels: SoftLabels, cases: Training, n_threads: int, seed: int) -> SoftLabels:
+    """Return own or soft labels, as given, of some of the cases; the ensemble has seen these cases only."""
+    return SoftLabels.by_ensemble(cases, seed % 2**31, n_threads) if labels.soft else SoftLabels.own(cases)
 
 
 def _soft_labels(training: Training, n_threads: int, rng: np.random.Generator) -> SoftLabels | None:
