@@ -17,6 +17,7 @@ import os
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from common import ROOT, provenance, rows_by
@@ -209,14 +210,15 @@ def main() -> None:
     if options.set:
         measure(options.set, options.splits)
         return
-    before: list[dict] = []
-    after: list[dict] = []
-    for name in SETS:
-        print(name, flush=True)
-        versions = [sys.executable, *([options.before] if options.before else [])]
-        found = rows_by(versions, __file__, "--set", name, "--splits", options.splits)
-        after += found[0]
-        before += found[1] if options.before else []
+    versions = [sys.executable, *([options.before] if options.before else [])]
+    found: list[list[dict]] = [[], []]
+    with ThreadPoolExecutor(2) as pool:  # one process per core of a small machine
+        work = [(place, python, name) for name in SETS for place, python in enumerate(versions)]
+        rows = pool.map(lambda one: rows_by([one[1]], __file__, "--set", one[2], "--splits", options.splits)[0], work)
+        for (place, _, name), own in zip(work, rows, strict=True):
+            print(name, flush=True)
+            found[place] += own
+    after, before = found
     options.out.write_text(page(before, after, options.splits), encoding="utf-8")
 
 

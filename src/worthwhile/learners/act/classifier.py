@@ -9,7 +9,7 @@ docs/design/look-ahead.md gives the details of both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from warnings import warn
@@ -290,7 +290,7 @@ class ACTClassifier(TreeClassifier):
         search = self._paper if self.variant == "paper" else self._refined
         self.history_: list[Progress] = []
         self.stopped_ = "interrupted"
-        self._folds: tuple[FoldTree, ...] = ()
+        self._folds: Iterable[FoldTree] | None = None
         self._looked_ahead = False
         found: GrownTree | None = None
         try:
@@ -322,7 +322,7 @@ class ACTClassifier(TreeClassifier):
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield the trees of the cross-validation that chose how to grow the tree, or others grown in the same way."""
         folds, found = self.__dict__.pop("_folds"), self.__dict__.pop("_found")
-        if folds:
+        if folds is not None:
             yield from folds
             return
         cases = found.builder.labels.training
