@@ -230,7 +230,7 @@ def test_if_the_time_ends_during_the_comparison_the_cases_keep_their_labels(monk
 
     monkeypatch.setattr(TreeBuilder, "look_ahead", slow)
     choice = chosen(*noisy_line(0), LINE_COSTS, seconds=100.0)
-    assert (choice.labels.soft, choice.settings, choice.folds) == (False, PAPER, ())
+    assert (choice.labels.soft, choice.settings, choice.folds) == (False, PAPER, None)
     assert seconds[0] == 100.0  # one fold
 
 
