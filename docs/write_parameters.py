@@ -196,8 +196,8 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     "cross_fit": (
         "bool",
         """Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and
-        how far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
-        less), and probabilities are the plain class shares of the training cases.""",
+        how far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT:
+        little less), and probabilities are the plain class shares of the training cases.""",
     ),
     "nominal": (
         "list of column names or positions",

@@ -38,6 +38,8 @@ def test_expected_and_measured_cost_are_side_by_side(write, heart):
     low, high = heart.clf.expected_cost_interval_
     expected = f"expected cost per case {heart.clf.expected_cost_:.2f} Canadian dollars estimated in training"
     assert f"{expected}; 95 % interval {low:.2f} to {high:.2f}" in words
+    why = "At the first box it may differ from the expected cost per case above, which was measured on cases left out"
+    assert why in write(heart.clf, *heart.held_out, **options).words["tree"]
     clf = ww.EG2Classifier(prune="cost", cross_fit=False, **heart.known).fit(*heart.training.values())
     root = node_costs(clf.tree_)[0].expected_cost
     words = write(clf, *heart.held_out, **options).words["summary"]
