@@ -19,12 +19,14 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
+from worthwhile.tree.cutting import part_that_pays
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
 __all__ = [
     "FoldTree",
     "OutOfFold",
+    "Revision",
     "assess",
     "assessed_tree",
     "expected_cost_of",
@@ -52,6 +54,13 @@ class FoldTree(NamedTuple):
     core: Any
     kept: Training
     held_out: Training
+
+
+class Revision(NamedTuple):
+    """What is changed in a tree once its probabilities hold for new cases."""
+
+    answers: bool = False  # nodes get the answers of least cost
+    cuts: bool = False  # subtrees that cost more than answering where they begin are cut off
 
 
 class OutOfFold(NamedTuple):
@@ -90,16 +99,18 @@ def n_used(n_cases: int, n_folds: int = N_FOLDS) -> int:
     return min(n_folds, max(1, math.ceil(ENOUGH_CASES / n_cases)))
 
 
-def assess(trees: Iterable[FoldTree], least_cost: bool, answers_again: bool = False) -> OutOfFold | None:
+def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfFold | None:
     """Return the expected cost of a new case and the strength of the shrinkage; None without trees.
 
-    With `answers_again`, the nodes get the answers of least cost by their shrunk probabilities.
+    The costs are those of the trees after the `revision`.
     """
+    least_cost = answer == "least-cost"
     costs: list[Floats] = []
     weights: list[Floats] = []
-    kept_trees: list[tuple[Nodes, Floats, Training]] = []
+    kept_trees: list[FoldTree] = []
     losses = np.zeros(len(STRENGTHS))
-    for core, kept, held_out in trees:
+    for fold in trees:
+        core, kept, held_out = fold
         nodes = Nodes.from_core(core)
         probabilities = _shrunk(nodes, real_weights(core, kept), np.array(STRENGTHS))
         answers, prices, likely = _held_out(nodes, probabilities, held_out, least_cost)
@@ -107,27 +118,33 @@ def assess(trees: Iterable[FoldTree], least_cost: bool, answers_again: bool = Fa
         losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ own
         costs.append(_totals(held_out, answers, prices))
         weights.append(own)
-        kept_trees.append((nodes, probabilities, held_out))
+        kept_trees.append(fold)
     if not costs:
         return None
     # Of equally good strengths, the smallest; differences in the last digits do not count.
     chosen = int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])
-    if answers_again:
+    if any(revision):
         costs = []
-        for nodes, probabilities, held_out in kept_trees:
-            again = best_answers(probabilities[chosen], held_out.bound_costs.error_costs)
-            core = replace(nodes, answer=again, probabilities=probabilities[chosen]).to_core()
-            costs.append(_totals(held_out, *_route(core, held_out, least_cost)[:2]))
+        for core, kept, held_out in kept_trees:
+            tree = _revised(Tree.from_core(core, kept.context, answer), kept, STRENGTHS[chosen], revision)
+            costs.append(_totals(held_out, *_route(tree._core_tree, held_out, least_cost)[:2]))
     return OutOfFold(expected_cost_of(np.concatenate(costs), np.concatenate(weights)), STRENGTHS[chosen])
 
 
-def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answers_again: bool = False) -> Tree:
+def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, revision: Revision) -> Tree:
     """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
+    strength = None if found is None else found.strength
+    tree = _revised(tree, training, strength, revision)
+    return Tree(tree.nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def _revised(tree: Tree, training: Training, strength: float | None, revision: Revision) -> Tree:
+    """Return the tree by its real cases and, with a strength, by shrunk probabilities."""
     counts = real_weights(tree._core_tree, training)
     grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
-    if found is not None:
-        probabilities = shrunk_probabilities(tree.nodes, counts, found.strength)
-        if answers_again:
+    if strength is not None:
+        probabilities = shrunk_probabilities(tree.nodes, counts, strength)
+        if revision.answers:
             answers = best_answers(probabilities, tree.error_costs)
         else:
             probabilities = agreeing(probabilities, tree)
@@ -138,7 +155,8 @@ def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answe
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
     )
-    return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+    revised = Tree(nodes, tree.context, tree.answer)
+    return Tree(part_that_pays(revised), tree.context, tree.answer) if revision.cuts else revised
 
 
 def best_answers(probabilities: Floats, error_costs: Floats) -> npt.NDArray[np.int32]:
