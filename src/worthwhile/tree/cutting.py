@@ -31,7 +31,7 @@ def part_that_pays(tree: Tree) -> Nodes:
     >>> len(part_that_pays(sure).test)  # the class is known at the root
     1
     """
-    # A constant in a row of the error costs must not matter, although shrunk probabilities do not add up to their parent's.
+    # A constant in a row must not matter, although the probabilities of branches do not add up to those above.
     nodes, errors = tree.nodes, tree.error_costs - tree.error_costs.min(axis=1, keepdims=True)
     slack = SLACK * float(np.abs(errors).max())
     own = (tree._core_tree.shares() @ errors)[np.arange(tree.n_nodes), nodes.answer].tolist()

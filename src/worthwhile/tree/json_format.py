@@ -347,12 +347,17 @@ class _NodeParser:
                 maps.extend(entry["map"])
         self._inherit_answers(arrays, weights)
         return Nodes(
+            test=arrays["test"],
             threshold=threshold,
-            weights=weights,
+            first_child=arrays["first_child"],
+            n_children=arrays["n_children"],
+            map_start=arrays["map_start"],
+            map_size=arrays["map_size"],
             maps=np.array(maps, dtype=np.int32),
+            answer=arrays["answer"],
+            weights=weights,
             believed=self._parse_all("believed", entries, order),
             probabilities=self._parse_all("probabilities", entries, order),
-            **arrays,
         )
 
     @staticmethod

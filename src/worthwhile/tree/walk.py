@@ -65,7 +65,7 @@ class Walk:
     paid : set of int
         Tests that cost nothing any more.
     may_stop : bool
-        Whether a case with an unavailable test stops where no further test is expected to pay, if the tree says so, too.
+        Whether a case with an unavailable test stops where no further test is expected to pay; the tree may forbid it.
     """
 
     def __init__(
