@@ -205,7 +205,7 @@ def cross_compare(
     >>> [standing.name for standing in found.standings]
     ['dtmc', 'c45']
     >>> round(found.standings[1].against_best.difference, 2)
-    28.22
+    36.66
     """
     from sklearn.base import clone
 

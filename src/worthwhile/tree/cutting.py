@@ -27,8 +27,8 @@ def part_that_pays(tree: Tree) -> Nodes:
     >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> len(part_that_pays(clf.tree_).test)
     3
-    >>> sure = ww.Tree.from_json(clf.tree_.to_json().replace('"weights": [2.0, 2.0]', '"weights": [4.0, 0.0]'))
-    >>> len(part_that_pays(sure).test)  # the class is known at the root
+    >>> raised = ww.Tree.from_json(clf.tree_.to_json().replace('"price": 4.0', '"price": 6.0'))
+    >>> len(part_that_pays(raised).test)  # answering at once costs 5
     1
     """
     # A constant in a row must not matter, although the probabilities of branches do not add up to those above.
