@@ -23,6 +23,8 @@ struct Tree {
 
     std::vector<double> reached;  // n_nodes: weight of the real training cases; empty: the weights
 
+    bool may_stop = true;  // whether a case with an unavailable test stops where no further test pays; false: as in the papers
+
     int size() const { return static_cast<int>(test.size()); }
     bool leaf(int node) const { return test[node] < 0; }
     double* class_weights(int node) { return weights.data() + static_cast<std::size_t>(node) * n_classes; }
@@ -113,6 +115,7 @@ struct Tree {
     Tree compact() const {
         Tree out;
         out.n_classes = n_classes;
+        out.may_stop = may_stop;
         out.maps = maps;
         std::vector<int> source{0};
         out.add_leaves(1);

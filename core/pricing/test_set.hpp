@@ -18,6 +18,12 @@ public:
     void unite(const TestSet& other) {
         for (std::size_t i = 0; i <= rest_.size(); ++i) word_at(i) |= other.word(i);
     }
+    // Whether it has a test of `other` that `without` does not have.
+    bool meets(const TestSet& other, const TestSet& without) const {
+        for (std::size_t i = 0; i <= rest_.size(); ++i)
+            if (word(i) & other.word(i) & ~without.word(i)) return true;
+        return false;
+    }
     bool operator==(const TestSet&) const = default;
     template <class Visit>
     void each(Visit visit) const {

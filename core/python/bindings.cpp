@@ -259,6 +259,7 @@ struct Policy : LearnPolicy {
         prune.raise_subtrees = given.take<bool>("raise_subtrees");
         max_leaves = given.take<int>("max_leaves", std::numeric_limits<int>::max());
         check(max_leaves >= 1, "'max_leaves' must be at least 1");
+        may_stop = given.take<bool>("may_stop", true);
         prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
         given.finish();
         grow.biases = biases;
@@ -302,6 +303,7 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
         check_length(reached->shape(0), tree.test.size(), "'reached'");
         tree.reached = to_vector(*reached);
     }
+    tree.may_stop = given.take<bool>("may_stop", true);
     given.finish();
     check_nodes(tree);
     return tree;
@@ -613,7 +615,10 @@ nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing
     std::vector<uint8_t> mask(static_cast<std::size_t>(priced.n_tests()), 0);
     to_set(known).each([&](int t) { mask[static_cast<std::size_t>(t)] = 1; });
     SubtreeTests subtrees;
-    if (priced.any_delayed()) subtrees = SubtreeTests(tree, priced.n_tests());
+    const auto lacks = [&](int t) {
+        return mask[static_cast<std::size_t>(t)] && table.table.columns[static_cast<std::size_t>(t)].missing(0);
+    };
+    if (priced.any_delayed() || std::any_of(known.begin(), known.end(), lacks)) subtrees = SubtreeTests(tree, priced.n_tests());
     const NodeShares shares(tree, node_probabilities);
     const CaseWalker walker(tree, table.table, priced, errors, policy, shares, subtrees, may_stop);
     CaseState state{.charged = to_set(paid), .seen = TestSet(priced.n_tests())};
@@ -705,6 +710,7 @@ void define_classes(nb::module_& m) {
         .def_prop_ro("map_size", field(&Tree::map_size), nb::rv_policy::move)
         .def_prop_ro("maps", field(&Tree::maps), nb::rv_policy::move)
         .def_prop_ro("answer", field(&Tree::answer), nb::rv_policy::move)
+        .def_ro("may_stop", &Tree::may_stop)
         .def_prop_ro(
             "weights", [](const Tree& tree) { return to_numpy(tree.weights, nodes_by_classes(tree)); }, nb::rv_policy::move)
         .def(

@@ -78,7 +78,7 @@ std::vector<JointResult> joint_results(const Tree& tree, const std::vector<int>&
 CaseWalker::CaseWalker(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                        const NodeShares& shares, const SubtreeTests& subtrees, bool may_stop)
     : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), shares_(shares), subtrees_(subtrees),
-      any_delayed_(pricing.any_delayed()), may_stop_(may_stop && tree.weight(0) > 0) {
+      any_delayed_(pricing.any_delayed()), may_stop_(may_stop && tree.may_stop && tree.weight(0) > 0) {
     pricing_.case_prices = {};
     for (int a = 0; a < errors.n_answers; ++a) {
         double least = errors.at(0, a), most = least;
@@ -92,8 +92,11 @@ int CaseWalker::branch(int node, std::size_t row) const {
 }
 
 void CaseWalker::walk(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const {
+    state.unavailable = TestSet(pricing_.n_tests());
+    for (std::size_t t = 0; t < known.size(); ++t)
+        if (known[t] && table_.columns[t].missing(row)) state.unavailable.add(static_cast<int>(t));
     while (advance(row, known, state, with_steps)) {
-        const int test = worthwhile_test(row, state, with_steps);
+        const int test = worthwhile_test(row, known, state, with_steps);
         if (test < 0 || !ask(test, known, state)) return;
     }
 }
@@ -104,7 +107,7 @@ bool CaseWalker::advance(std::size_t row, std::span<const uint8_t> known, CaseSt
         moved = false;
         for (std::size_t i = 0; i < state.parts.size();) {
             const int test = tree_.test[state.parts[i].node];
-            if (test < 0 || !(state.seen.has(test) || asks_freely(test, row, state))) {
+            if (test < 0 || !(state.seen.has(test) || asks_freely(test, row, known, state))) {
                 ++i;
                 continue;
             }
@@ -116,11 +119,27 @@ bool CaseWalker::advance(std::size_t row, std::span<const uint8_t> known, CaseSt
     return true;
 }
 
-// Whether a test needs no decision: the case is in one place, where the tree decides, or the test costs nothing.
-bool CaseWalker::asks_freely(int test, std::size_t row, const CaseState& state) const {
-    if (!may_stop_ || !state.divided()) return true;
+// Whether a test has to pay: the case is divided, or it will be at a test below that is known to be unavailable, so that the tree's own
+// reasons do not hold. A value that is in hand already, or stands in a table, is used as if nothing had been known before.
+bool CaseWalker::must_pay(int test, std::span<const uint8_t> known, const CaseState& state) const {
+    if (!may_stop_ || state.divided()) return may_stop_;
+    const bool in_hand = known.empty() || known[static_cast<std::size_t>(test)];
+    return !in_hand && !subtrees_.empty() && subtrees_.at(state.parts[0].node).meets(state.unavailable, state.seen);
+}
+
+// What is known when a test is decided on: what the walk has seen, and, for a test still to be done, what is known to be unavailable.
+TestSet CaseWalker::met_before(int test, std::span<const uint8_t> known, const CaseState& state) const {
+    TestSet met = state.seen;
+    if (!known.empty() && !known[static_cast<std::size_t>(test)]) met.unite(state.unavailable);
+    return met;
+}
+
+// Whether a test needs no decision: the tree decides, or the test costs nothing.
+bool CaseWalker::asks_freely(int test, std::size_t row, std::span<const uint8_t> known, const CaseState& state) const {
+    if (!must_pay(test, known, state)) return true;
     if (!any_delayed_) return !(pricing_.price_of(test, state.charged) > 0);  // asked for every part again and again
-    return !(pricing_.price(order_for_decision(test, state.parts, state.charged, state.seen, row).charged, state.charged) > 0);
+    return !(pricing_.price(order_for_decision(test, state.parts, state.charged, met_before(test, known, state), row).charged,
+                            state.charged) > 0);
 }
 
 // Marks a test as seen; false if it is not known yet.
@@ -184,10 +203,10 @@ CaseOrder CaseWalker::order(std::size_t row, std::span<const uint8_t> known, con
     return order_of(test, state.parts, state.charged, row, [&](int t) { return known.empty() || known[static_cast<std::size_t>(t)]; });
 }
 
-// What a test is expected to charge for: whether a test not seen yet is available is not known.
-CaseOrder CaseWalker::order_for_decision(int test, const std::vector<CasePart>& parts, const TestSet& charged, const TestSet& seen,
+// What a test is expected to charge for: whether a test not met yet is available is not known.
+CaseOrder CaseWalker::order_for_decision(int test, const std::vector<CasePart>& parts, const TestSet& charged, const TestSet& met,
                                          std::size_t row) const {
-    return order_of(test, parts, charged, row, [&](int t) { return seen.has(t); });
+    return order_of(test, parts, charged, row, [&](int t) { return met.has(t); });
 }
 
 // ---- whether a test pays
@@ -211,23 +230,29 @@ double CaseWalker::price(const CaseOrder& order, const Payments& paid) const {
 
 double CaseWalker::answer_cost(const std::vector<double>& mix) const { return errors_.of_best(mix.data(), policy_); }
 
-// The first test that a divided case should do next; -1 if none is expected to save more than it costs.
-int CaseWalker::worthwhile_test(std::size_t row, CaseState& state, bool with_steps) const {
+// The first test that a case should do next if tests have to pay; -1 if none is expected to save more than it costs.
+int CaseWalker::worthwhile_test(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const {
     state.rejected = -1;
-    if (!may_stop_ || !state.divided()) return -1;
+    if (!may_stop_) return -1;
     const double stop = answer_cost(mixture(state.parts));
     TestSet considered(pricing_.n_tests());
     for (const CasePart& part : state.parts) {
         const int test = tree_.test[part.node];
         if (test < 0 || considered.has(test)) continue;
         considered.add(test);
-        if (!with_steps && hopeless(test, state, row)) continue;
+        const TestSet met = met_before(test, known, state);
+        if (!with_steps && hopeless(test, state, met, row)) continue;
         double cost = 0;
         // What pays by the next few tests pays all the more by all of them; mostly that is found out before a large tree is searched.
-        for (int levels : {1, 4, std::numeric_limits<int>::max()}) {
-            cost = cost_of_test(test, state.parts, state.seen, {state.charged, TestSet(pricing_.n_tests())}, row, levels);
-            if (cost < stop - kSlack * errors_.largest) return test;
-        }
+        const auto pays = [&](const TestSet& by) {
+            for (int levels : {1, 4, std::numeric_limits<int>::max()}) {
+                cost = cost_of_test(test, state.parts, by, {state.charged, TestSet(pricing_.n_tests())}, row, levels);
+                if (cost < stop - kSlack * errors_.largest) return true;
+            }
+            return false;
+        };
+        // Once it is in hand, it is judged by what was seen: it must not be ignored then.
+        if (pays(met) && (!state.divided() || met == state.seen || pays(state.seen))) return test;
         if (state.rejected < 0 || cost < state.rejected_cost) state.rejected = test, state.rejected_cost = cost;
     }
     return -1;
@@ -235,19 +260,19 @@ int CaseWalker::worthwhile_test(std::size_t row, CaseState& state, bool with_ste
 
 // Whether a test costs more than it can save. A result moves a share s of the case, so no answer's cost falls by more than s times what
 // that answer costs more for one class than for another.
-bool CaseWalker::hopeless(int test, const CaseState& state, std::size_t row) const {
+bool CaseWalker::hopeless(int test, const CaseState& state, const TestSet& met, std::size_t row) const {
     if (policy_ != AnswerPolicy::least_cost) return false;
     double share = 0;
     for (const CasePart& part : state.parts)
         if (tree_.test[part.node] == test) share += part.share;
-    const CaseOrder ordered = order_for_decision(test, state.parts, state.charged, state.seen, row);
+    const CaseOrder ordered = order_for_decision(test, state.parts, state.charged, met, row);
     return pricing_.price(ordered.charged, state.charged) >= share * widest_;
 }
 
 // Expected price and error cost if all parts at a test do it, the first of them then goes on as long as that pays, and the others stay.
-double CaseWalker::cost_of_test(int test, const std::vector<CasePart>& parts, const TestSet& seen, const Payments& paid, std::size_t row,
+double CaseWalker::cost_of_test(int test, const std::vector<CasePart>& parts, const TestSet& met, const Payments& paid, std::size_t row,
                                 int levels) const {
-    const CaseOrder ordered = order_for_decision(test, parts, paid.charged, seen, row);
+    const CaseOrder ordered = order_for_decision(test, parts, paid.charged, met, row);
     std::vector<int> nodes;
     std::vector<double> share, others(static_cast<std::size_t>(tree_.n_classes), 0.0);
     for (const CasePart& part : parts) {
@@ -269,7 +294,7 @@ double CaseWalker::cost_of_test(int test, const std::vector<CasePart>& parts, co
     for (const JointResult& result : results) {
         std::vector<double> rest = others;
         for (std::size_t i = 1; i < nodes.size(); ++i) add(tree_.first_child[nodes[i]] + result.branches[i], share[i], rest);
-        cost += result.chance * cost_of_part(tree_.first_child[nodes[0]] + result.branches[0], share[0], rest, seen,
+        cost += result.chance * cost_of_part(tree_.first_child[nodes[0]] + result.branches[0], share[0], rest, met,
                                              {ordered.charged, paid.known}, row, levels - 1);
     }
     return cost;
@@ -277,7 +302,7 @@ double CaseWalker::cost_of_test(int test, const std::vector<CasePart>& parts, co
 
 // Expected price and error cost if a part goes on from a node as long as that pays, for at most this many tests, and the others stay.
 // Nodes are collected from the top and evaluated from the bottom.
-double CaseWalker::cost_of_part(int top, double share, const std::vector<double>& others, const TestSet& seen, const Payments& paid,
+double CaseWalker::cost_of_part(int top, double share, const std::vector<double>& others, const TestSet& met, const Payments& paid,
                                 std::size_t row, int levels) const {
     struct Visit {
         int node;
@@ -297,14 +322,14 @@ double CaseWalker::cost_of_part(int top, double share, const std::vector<double>
         visits[i].first = visits[i].end = visits.size();
         if (tree_.leaf(node)) continue;
         const int first_child = tree_.first_child[node];
-        if (seen.has(tree_.test[node])) {
+        if (met.has(tree_.test[node])) {
             const int taken = branch(node, row);
             if (taken < 0) continue;  // unavailable: it stays here
             visits[i].free_to_stop = false;
             visits.push_back({first_child + taken, 1.0, visits[i].charged, visits[i].levels});
         } else if (visits[i].levels > 0) {
             const std::vector<CasePart> here{{node, share}};
-            const CaseOrder ordered = order_for_decision(tree_.test[node], here, visits[i].charged, seen, row);
+            const CaseOrder ordered = order_for_decision(tree_.test[node], here, visits[i].charged, met, row);
             visits[i].price = price(ordered, {visits[i].charged, paid.known});
             if (policy_ == AnswerPolicy::least_cost && visits[i].price >= share * widest_) continue;
             const std::vector<double> shares = tree_.frequencies(node);
@@ -325,7 +350,9 @@ double CaseWalker::cost_of_part(int top, double share, const std::vector<double>
 
 double CaseWalker::cost_of_going_on(std::size_t row, std::span<const uint8_t> known, const CaseState& state, const TestSet& paid) const {
     const Payments payments{state.charged, paid};
-    if (state.divided()) return may_stop_ ? cost_of_test(state.waiting, state.parts, state.seen, payments, row) : std::nan("");
+    if (must_pay(state.waiting, known, state))
+        return cost_of_test(state.waiting, state.parts, met_before(state.waiting, known, state), payments, row);
+    if (state.divided()) return std::nan("");
     return undivided_cost(state.parts[0].node, row, known, payments);
 }
 
@@ -385,8 +412,8 @@ double CaseWalker::divided_cost(int node, std::size_t row, std::span<const uint8
     for (int t = 0; t < pricing_.n_tests(); ++t)
         if (known.empty() || known[static_cast<std::size_t>(t)]) seen.add(t);
     if (parts.size() == 1) return undivided_cost(parts[0].node, row, known, paid);
+    if (!may_stop_) return std::nan("");
     double least = answer_cost(mixture(parts));
-    if (!may_stop_) return least;
     TestSet considered = seen;
     for (const CasePart& part : parts) {
         const int test = tree_.test[part.node];

@@ -38,10 +38,11 @@ struct CaseStep {
 struct CaseState {
     std::vector<CasePart> parts{{0, 1.0}};  // in the order in which they are followed
     TestSet charged;
-    TestSet seen;      // the tests whose value, or lack of one, the walk has met
-    int waiting = -1;  // the test that is asked for next and not known yet
+    TestSet seen;           // the tests whose value, or lack of one, the walk has met
+    TestSet unavailable{};  // the tests known to be unavailable, also those that the walk has not met
+    int waiting = -1;       // the test that is asked for next and not known yet
     std::vector<CaseStep> steps{};
-    int rejected = -1;  // a test that a divided case could do next, but that does not pay
+    int rejected = -1;  // a test that the case could do next, but that does not pay
     double rejected_cost = 0;
 
     bool divided() const { return parts.size() > 1; }
@@ -54,7 +55,8 @@ struct Payments {
 
 class CaseWalker {
 public:
-    // `subtrees` must be those of the tree if any test is delayed. Without `may_stop` a divided case does all tests that the tree asks for.
+    // `subtrees` must be those of the tree if any test is delayed or known to be unavailable before the walk meets it. Unless both the
+    // tree and `may_stop` say so, a case with an unavailable test does all tests that the tree asks for.
     CaseWalker(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                const NodeShares& shares, const SubtreeTests& subtrees, bool may_stop);
 
@@ -68,8 +70,8 @@ public:
     CaseOrder order(std::size_t row, std::span<const uint8_t> known, const CaseState& state, int test) const;
 
     // Expected price and error cost if the case goes on with the test that it waits for, where the tests of `paid` cost nothing; NaN if
-    // there are no weights to divide cases by. If the case is divided: if its first part goes on as long as that pays, and the others
-    // stay where the test leads them.
+    // there are no weights to divide cases by. If the test has to pay: if its first part goes on as long as that pays, and the others stay
+    // where the test leads them.
     double cost_of_going_on(std::size_t row, std::span<const uint8_t> known, const CaseState& state, const TestSet& paid) const;
 
 private:
@@ -77,20 +79,22 @@ private:
     template <class Met>
     CaseOrder order_of(int test, const std::vector<CasePart>& parts, const TestSet& charged, std::size_t row, Met met) const;
     bool advance(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const;
-    CaseOrder order_for_decision(int test, const std::vector<CasePart>& parts, const TestSet& charged, const TestSet& seen,
+    CaseOrder order_for_decision(int test, const std::vector<CasePart>& parts, const TestSet& charged, const TestSet& met,
                                  std::size_t row) const;
-    bool asks_freely(int test, std::size_t row, const CaseState& state) const;
+    bool must_pay(int test, std::span<const uint8_t> known, const CaseState& state) const;
+    TestSet met_before(int test, std::span<const uint8_t> known, const CaseState& state) const;
+    bool asks_freely(int test, std::size_t row, std::span<const uint8_t> known, const CaseState& state) const;
     bool ask(int test, std::span<const uint8_t> known, CaseState& state) const;
     void move(std::size_t at, std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const;
-    int worthwhile_test(std::size_t row, CaseState& state, bool with_steps) const;
-    bool hopeless(int test, const CaseState& state, std::size_t row) const;
+    int worthwhile_test(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const;
+    bool hopeless(int test, const CaseState& state, const TestSet& met, std::size_t row) const;
     double price(const CaseOrder& order, const Payments& paid) const;
     double answer_cost(const std::vector<double>& mix) const;
     void add(int node, double share, std::vector<double>& mix) const;
-    double cost_of_test(int test, const std::vector<CasePart>& parts, const TestSet& seen, const Payments& paid, std::size_t row,
+    double cost_of_test(int test, const std::vector<CasePart>& parts, const TestSet& met, const Payments& paid, std::size_t row,
                         int levels = std::numeric_limits<int>::max()) const;
-    double cost_of_part(int top, double share, const std::vector<double>& others, const TestSet& seen, const Payments& paid,
-                        std::size_t row, int levels) const;
+    double cost_of_part(int top, double share, const std::vector<double>& others, const TestSet& met, const Payments& paid, std::size_t row,
+                        int levels) const;
     double undivided_cost(int top, std::size_t row, std::span<const uint8_t> known, const Payments& paid) const;
     double divided_cost(int node, std::size_t row, std::span<const uint8_t> known, const Payments& paid) const;
 

@@ -46,6 +46,8 @@ public:
     // All tests at or below a node.
     const TestSet& at(int node) const { return below_[node]; }
 
+    bool empty() const { return below_.empty(); }
+
     // Says whether a case lacks the value of a test at or below `node`.
     bool lacks(int node, const Table& table, std::size_t row) const {
         bool found = false;

@@ -17,6 +17,7 @@ struct LearnPolicy {
     PrunePolicy prune;
     Pruning pruning = Pruning::none;
     int max_leaves = std::numeric_limits<int>::max();
+    bool may_stop = true;  // of the tree
 };
 
 // Prunes a tree that was grown from `data` and gives it its final thresholds and answers.
@@ -28,6 +29,7 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     limit_leaves(tree, data, pricing, errors, policy.prune, policy.max_leaves, cancellation);
     snap_thresholds(tree, data);
     assign_answers(tree, errors, policy.grow.answer);
+    tree.may_stop = policy.may_stop;
     return tree;
 }
 

@@ -48,6 +48,7 @@ class Policy:
         confidence: float,
         raise_subtrees: bool,
         max_leaves: int = ...,
+        may_stop: bool = True,
         n_threads: int,
         biases: _Floats | None = None,
     ) -> None: ...
@@ -79,6 +80,7 @@ class Tree:
         weights: _Floats,
         probabilities: _Floats | None = None,
         reached: _Floats | None = None,
+        may_stop: bool = True,
     ) -> None: ...
     test: _Ints
     threshold: _Floats
@@ -89,6 +91,7 @@ class Tree:
     maps: _Ints
     answer: _Ints
     weights: _Floats
+    may_stop: bool
     def shares(self) -> _Floats: ...
     def votes(self) -> _Floats: ...
     def recounted(self, table: Table, classes: _Ints, weights: _Floats | None) -> _Floats: ...

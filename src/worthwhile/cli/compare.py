@@ -60,6 +60,7 @@ def compare(
 ) -> None:
     """Cross-validate several learners on the same folds and compare what they cost per case.
 
+    Beside them are baselines: no test, free tests only, all tests with a plain tree, and a tuned C4.5.
     Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold. With --costs,
     learners are pruned and answer by cost as in learn.
 
@@ -84,6 +85,7 @@ def compare(
     made = {name: make_learner(name, {}, {"time_limit": limited[name]}, with_costs=priced, **known) for name in makers}
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
+        options["baselines"] = True
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)
     make_folder(out)
     _write(out, found)

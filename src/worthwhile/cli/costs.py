@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,7 +102,7 @@ def init(
         table = source.read(drop=split_names(drop), nominal=[*split_names(nominal), target])
     if drop_missing_target:
         table = table.with_classes(target)
-    classes = table.classes(target)
+    classes = table.classes(target, most=sys.maxsize)  # a price list needs no matrix
     used = {target, *split_names(nominal)}
     unused = [name for name in table.identifiers() if name not in used]
     left_out = {target, *unused}
@@ -197,7 +198,7 @@ def _check_against(found: Costs, path: Path, source: TableFile, target: str | No
         table = source.read(only=[target], nominal=[target])
         if drop_missing_target:
             table = table.with_classes(target)
-        classes = np.unique(table.classes(target)).tolist()
+        classes = np.unique(table.classes(target, most=sys.maxsize)).tolist()
     tests = [name for name in source.names if name != target]
     check_costs(found, path, tests, target, classes)
     free = [name for name in tests if name not in found.tests]

@@ -118,7 +118,7 @@ def check_costs(
             raise ValueError(f"has a price for {show(target)}, which is the target column")
         costs.prices_for(names)
         if classes:
-            costs.error_matrix(list(classes))
+            costs.check_classes(list(classes))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -278,10 +278,12 @@ class Costs:
             if is_missing(label):
                 raise CostsError(f"y has no class in row {row}: {show(label)}")
         counts = Counter(labels.tolist())
-        k = len(counts)
-        matrix = self.error_matrix(list(counts))[1][:, :k]
         least_wrong = 1.0 - max(counts.values()) / labels.size
-        return float(self.total_price() + least_wrong * matrix.max())
+        if self._errors.uniform is not None:  # without a matrix, whatever the number of classes
+            worst = max(self._errors.uniform, 0.0) if len(counts) > 1 else 0.0
+        else:
+            worst = float(self.error_matrix(list(counts))[1][:, : len(counts)].max())
+        return float(self.total_price() + least_wrong * worst)
 
     def with_errors(self, errors: Any, classes: Sequence[Any] | None = None) -> Costs:
         """Return a copy with other error costs; `errors` and `classes` are as in `Costs`.
@@ -395,6 +397,21 @@ class Costs:
         raise CostsError(
             f"the costs contain tests that are not columns: {', '.join(parts)}{more}", ("test", missing[0])
         )
+
+    def check_classes(self, classes: Sequence[Any]) -> None:
+        """Raise an error if the error costs lack one of the classes, or a class is named twice.
+
+        Unlike `error_matrix`, it takes any number of classes.
+
+        Examples
+        --------
+        >>> Costs(errors=5).check_classes(range(100_000))
+        >>> Costs(errors={"a": {"b": 1}, "b": {"a": 2}}).check_classes(["a", "c"])
+        Traceback (most recent call last):
+        ...
+        worthwhile.costs.error_costs.CostsError: errors has no row for class 'c'; its classes are 'a', 'b'
+        """
+        self._errors.rows_of(list(classes))
 
     def error_matrix(self, classes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
         """Return the answers and the matrix M[truth][answer] for a table with the given classes.

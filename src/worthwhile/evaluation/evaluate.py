@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from worthwhile.evaluation.baselines import StrategyCosts, baselines, cross_baselines, measure
+from worthwhile.evaluation.baselines import StrategyCosts, baselines, case_matrix, cross_baselines, measure
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
@@ -22,7 +21,6 @@ from worthwhile.evaluation.intervals import (
 )
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
-from worthwhile.table.columns import Columns, Factor
 from worthwhile.tree.context import label_column
 
 __all__ = ["Evaluation", "Strategy", "evaluate"]
@@ -164,7 +162,7 @@ def evaluate(
     context = context_of(est)
     rng = np.random.default_rng(random_state)
     unused = [j for j, values in enumerate(context.schema.values) if values == ()]
-    cases, y = _matrix(est._read(X), unused), label_column(y)
+    cases, y = case_matrix(est._read(X), unused), label_column(y)
     nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
     kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
@@ -174,7 +172,7 @@ def evaluate(
         others = cross_baselines(context.costs, kinds, cases, y, rng)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
-        train, y_train = _matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
+        train, y_train = case_matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
         others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
@@ -208,17 +206,3 @@ def _strategies(
             )
         )
     return tuple(strategies)
-
-
-def _matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any]:
-    """Return columns as one array, as learners take them; columns that the model does not use are empty."""
-    if columns.matrix is not None:
-        return columns.matrix
-    mixed, empty = any(isinstance(column, Factor) for column in columns.arrays), set(unused)
-    found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
-    for j, column in enumerate(columns.arrays):
-        if isinstance(column, Factor):
-            found[:, j] = None if j in empty else np.array([*column.categories, None], dtype=object)[column.codes]
-        else:
-            found[:, j] = column
-    return found

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.experiments.engine import Cell, parameters_of, seed_of, text_of
+from worthwhile.tree.tree import Tree
 
 __all__ = ["CaseSet", "DataSource", "LearnerSource", "Row"]
 
@@ -74,11 +75,16 @@ class LearnerSource:
             **self.fixed,
             **parameters_of(cell.parameters),
         )
-        if hasattr(learner, "cross_fit") and getattr(learner, "variant", "paper") == "paper":
+        published = hasattr(learner, "cross_fit") and getattr(learner, "variant", "paper") == "paper"
+        if published:
             learner.cross_fit = False  # the papers have plain class shares
         start = time.perf_counter()
         learner.fit(cases.X, cases.y)
-        return learner, time.perf_counter() - start
+        seconds = time.perf_counter() - start
+        if published and (tree := vars(learner).get("tree_")) is not None:  # a lazy learner grows none
+            # In the papers a case does all tests that the tree asks for, also after a missing value.
+            learner.tree_ = Tree(replace(tree.nodes, may_stop=False), tree.context, tree.answer)
+        return learner, seconds
 
 
 @dataclass(frozen=True)

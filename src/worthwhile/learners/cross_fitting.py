@@ -19,12 +19,14 @@ import numpy.typing as npt
 from worthwhile import _core
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
+from worthwhile.tree.cutting import part_that_pays
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
 __all__ = [
     "FoldTree",
     "OutOfFold",
+    "Revision",
     "assess",
     "assessed_tree",
     "expected_cost_of",
@@ -52,6 +54,13 @@ class FoldTree(NamedTuple):
     core: Any
     kept: Training
     held_out: Training
+
+
+class Revision(NamedTuple):
+    """What is changed in a tree once its probabilities hold for new cases."""
+
+    answers: bool = False  # nodes get the answers of least cost
+    cuts: bool = False  # subtrees that cost more than answering where they begin are cut off
 
 
 class OutOfFold(NamedTuple):
@@ -90,51 +99,51 @@ def n_used(n_cases: int, n_folds: int = N_FOLDS) -> int:
     return min(n_folds, max(1, math.ceil(ENOUGH_CASES / n_cases)))
 
 
-def assess(trees: Iterable[FoldTree], least_cost: bool, answers_again: bool = False) -> OutOfFold | None:
+def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfFold | None:
     """Return the expected cost of a new case and the strength of the shrinkage; None without trees.
 
-    With `answers_again`, the nodes get the answers of least cost by their shrunk probabilities.
+    The costs are those of the trees after the `revision`.
     """
-    seen: list[tuple[Nodes, Floats, Training]] = []
+    least_cost = answer == "least-cost"
+    seen: list[FoldTree] = []
     losses = np.zeros(len(STRENGTHS))
-    for core, kept, held_out in trees:
+    for fold in trees:
+        core, kept, held_out = fold
         nodes = Nodes.from_core(core)
         probabilities = _shrunk(nodes, real_weights(core, kept), np.array(STRENGTHS))
-        if not answers_again:
+        if not revision.answers:
             errors = kept.bound_costs.error_costs if least_cost else None
             probabilities = agreeing(probabilities, nodes.answer, core.votes(), errors)
         likely = _likelihoods(nodes, probabilities, held_out, least_cost)
         losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ _sample_weights(held_out)
-        seen.append((nodes, probabilities, held_out))
+        seen.append(fold)
     if not seen:
         return None
     # Of equally good strengths, the smallest; differences in the last digits do not count.
     chosen = int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])
-    costs = [
-        _costs(nodes, probabilities[chosen], held_out, least_cost, answers_again)
-        for nodes, probabilities, held_out in seen
-    ]
+    costs = []
+    for core, kept, held_out in seen:
+        tree = _revised(Tree.from_core(core, kept.context, answer), kept, STRENGTHS[chosen], revision)
+        given, prices, _ = _route(tree._core_tree, held_out, least_cost)
+        costs.append(prices + held_out.bound_costs.error_costs[held_out.classes, given])
     weights = np.concatenate([_sample_weights(held_out) for _, _, held_out in seen])
     return OutOfFold(expected_cost_of(np.concatenate(costs), weights), STRENGTHS[chosen])
 
 
-def _costs(nodes: Nodes, probabilities: Floats, cases: Training, least_cost: bool, answers_again: bool) -> Floats:
-    """Return the total cost of each case, if the nodes have these class probabilities."""
-    errors = cases.bound_costs.error_costs
-    answers = best_answers(probabilities, errors) if answers_again else nodes.answer
-    core = replace(nodes, answer=answers, probabilities=probabilities).to_core()
-    given, prices, _ = _route(core, cases, least_cost)
-    total: Floats = prices + errors[cases.classes, given]
-    return total
-
-
-def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answers_again: bool = False) -> Tree:
+def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, revision: Revision) -> Tree:
     """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
+    strength = None if found is None else found.strength
+    tree = _revised(tree, training, strength, revision)
+    return Tree(tree.nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def _revised(tree: Tree, training: Training, strength: float | None, revision: Revision) -> Tree:
+    """Return the tree by its real cases and, with a strength, by shrunk probabilities."""
     counts = real_weights(tree._core_tree, training)
     grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
-    if found is not None:
-        probabilities = shrunk_probabilities(tree.nodes, counts, found.strength)
-        if answers_again:
+    if strength is not None:
+        probabilities = shrunk_probabilities(tree.nodes, counts, strength)
+        if revision.answers:
             answers = best_answers(probabilities, tree.error_costs)
         else:
             errors = tree.error_costs if tree.answer == "least-cost" else None
@@ -146,7 +155,8 @@ def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answe
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
     )
-    return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+    revised = Tree(nodes, tree.context, tree.answer)
+    return Tree(part_that_pays(revised), tree.context, tree.answer) if revision.cuts else revised
 
 
 def best_answers(probabilities: Floats, error_costs: Floats) -> npt.NDArray[np.int32]:

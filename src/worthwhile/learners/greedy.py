@@ -81,6 +81,7 @@ class _GreedyClassifier(TreeClassifier):
             prune=self.prune,
             confidence=float(self.confidence),
             raise_subtrees=bool(self.raise_subtrees),
+            may_stop=getattr(self, "variant", "refined") != "paper",
             n_threads=self._n_threads(),
         )
 
@@ -522,7 +523,7 @@ class DTMCClassifier(_GreedyClassifier):
     """DTMC: the test with the largest drop in total cost on the training cases.
 
     It stops where no test pays for itself. By default it uses prices in context, gives the answers of lowest expected
-    cost, and does not prune.
+    cost, and does not prune; only what does not pay by the final probabilities is cut off (`cross_fit`).
 
     Parameters
     ----------
@@ -609,3 +610,6 @@ class DTMCClassifier(_GreedyClassifier):
     answer: Answer = "least-cost"
 
     _criterion = "cost-drop"
+
+    def _minimises_cost(self) -> bool:
+        return self.prune != "pessimistic"

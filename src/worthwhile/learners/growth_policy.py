@@ -45,6 +45,7 @@ class GrowthPolicy:
     confidence: float = 0.25
     raise_subtrees: bool = True
     max_leaves: int = NO_LIMIT
+    may_stop: bool = True  # a case with an unavailable test stops where no further test pays; False: as in the papers
     n_threads: int = 1
     biases: npt.NDArray[np.float64] | None = None  # what the criterion takes for the prices (ICET)
     sampling: SamplingPolicy | None = None

@@ -233,9 +233,7 @@ class Dialogue:
             if advice.gain >= 0:
                 lines.append(f"Going on is better by {amount(advice.gain)}.")
             else:
-                lines.append(
-                    f"Going on is worse by {amount(-advice.gain)}: the tree was not grown to minimise this cost."
-                )
+                lines.append(advice.reason)
         else:
             lines.append(advice.reason)
         if advice.unavailable:

@@ -9,6 +9,7 @@ import json
 import numbers
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,7 @@ def write_tree(tree: Tree) -> dict[str, Any]:
         "version": VERSION,
         **write_context(tree.context),
         "answer": tree.answer,
+        **({} if tree.may_stop else {"may_stop": False}),
         **({} if tree.expected_cost is None else {"expected_cost": list(tree.expected_cost)}),
         "nodes": write_nodes(tree),
     }
@@ -218,7 +220,8 @@ def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str, ExpectedCost |
         raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
     expected_cost = parse_expected_cost(reader.take("expected_cost", list, None))
     context = parse_context(reader)
-    nodes = parse_nodes(context, reader.take("nodes", list))
+    may_stop = reader.take("may_stop", bool, True)
+    nodes = replace(parse_nodes(context, reader.take("nodes", list)), may_stop=may_stop)
     reader.finish()
     return nodes, context, answer, expected_cost
 
@@ -344,12 +347,17 @@ class _NodeParser:
                 maps.extend(entry["map"])
         self._inherit_answers(arrays, weights)
         return Nodes(
+            test=arrays["test"],
             threshold=threshold,
-            weights=weights,
+            first_child=arrays["first_child"],
+            n_children=arrays["n_children"],
+            map_start=arrays["map_start"],
+            map_size=arrays["map_size"],
             maps=np.array(maps, dtype=np.int32),
+            answer=arrays["answer"],
+            weights=weights,
             believed=self._parse_all("believed", entries, order),
             probabilities=self._parse_all("probabilities", entries, order),
-            **arrays,
         )
 
     @staticmethod

@@ -229,11 +229,7 @@ def may_ask(
     free = list(already_paid)
     for tree in trees:
         walk = Walk(tree, known, tree.context.closure_of(free), may_stop)
-        todo = [position.node for position in walk.positions] if walk.next_order is not None else []
-        while todo:
-            node, children = todo.pop(), tree.nodes.children
-            branch = walk.branch(node) if walk.is_known(node) else -1
-            todo += [children(node)[branch]] if branch >= 0 else children(node)
+        for node in walk.below() if walk.next_order is not None else ():
             if tree.nodes.test[node] >= 0 and not walk.is_known(node):
                 asked.add(tree.columns[tree.nodes.test[node]])
     return asked

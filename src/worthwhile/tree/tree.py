@@ -47,6 +47,9 @@ class Tree:
         Prices of the tests and error costs.
     nodes : Nodes
         The node table; node 0 is the root.
+    may_stop : bool
+        Whether a case with an unavailable test stops where no further test pays. False (trees of ``variant="paper"``):
+        it does all tests that the tree asks for.
     expected_cost : ExpectedCost or None
         What a new case is expected to cost, with its 95 % interval, measured out of fold; None if it is unknown.
 
@@ -139,6 +142,11 @@ class Tree:
     def pricing(self) -> Pricing:
         """Prices of sets of tests."""
         return self.context.pricing
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether a case with an unavailable test stops where no further test pays; False: as in the papers."""
+        return self.nodes.may_stop
 
     @property
     def has_weights(self) -> bool:

@@ -110,8 +110,8 @@ class TreeBuilder:
         training = labels.training
         self.labels, self._settings, self._given, self._n_threads = labels, settings, given, n_threads
         self._rows, self._costs = labels.rows(settings.soft_label_weight, kept), training.bound_costs
-        paper = given.get("variant") == "paper"
-        self._learning_costs = self._costs.as_given if paper else self._costs.learning
+        self._paper = given.get("variant") == "paper"
+        self._learning_costs = self._costs.as_given if self._paper else self._costs.learning
         omega, confidence = paper_parameters(training)
         chosen = {"omega": settings.omega or omega, "confidence": settings.confidence or confidence}
         chosen |= {name: given[name] for name in chosen if given.get(name) is not None}
@@ -178,6 +178,7 @@ class TreeBuilder:
             criterion=criterion,
             omega=self.omega,
             min_cases=self._min_cases,
+            may_stop=not self._paper,
             context=True,
             least_cost=True,
             prune="cost",

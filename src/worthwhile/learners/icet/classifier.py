@@ -311,6 +311,7 @@ class ICETClassifier(TreeClassifier):
             criterion="icf",
             min_cases=float(self.min_cases or (SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES)),
             max_leaves=NO_LIMIT if self.max_leaves is None else int(self.max_leaves),
+            may_stop=not paper,
             context=not paper,
             least_cost=not paper,
             prune="pessimistic" if paper else "cost",

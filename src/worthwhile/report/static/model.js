@@ -63,6 +63,7 @@ class Model {
     this.columns = tree.columns;
     this.classes = tree.classes;
     this.leastCost = tree.answer === "least-cost";
+    this.mayStop = tree.may_stop !== false;
     this.position = new Map(tree.columns.map(({ name }, column) => [name, column]));
     this.prices = new Prices(tree.columns, tree.costs || {});
     this.readErrors(tree.costs?.errors ?? 1);
@@ -201,6 +202,7 @@ class Model {
     return {
       ...advice,
       stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
+      laterAnswers: walk.laterAnswers(),
       goOnCost: trained ? walk.costOfGoingOn(charged) : null,
       test,
       nodes: walk.parts.map(({ node }) => node).filter((node) => this.nodes[node].test === test),
@@ -218,12 +220,14 @@ class Model {
 }
 
 // The path of a case: which tests are charged, and where it stands. A case with an unavailable test is divided: it follows
-// all branches, a share in each, and from then on does a test only if that is expected to pay (docs/design/pricing.md).
+// all branches, a share in each. From then on, and where such a test is known to lie below, it does a test only if that
+// is expected to pay (docs/design/pricing.md).
 class Walk {
   constructor(model, known) {
     Object.assign(this, { model, known, charged: new Set(), seen: new Set(), waiting: null, rejected: null });
     this.parts = [{ node: 0, share: 1 }];
-    this.mayStop = model.nodes[0].weight > 0;
+    this.mayStop = model.mayStop && model.nodes[0].weight > 0;
+    this.unavailable = new Set([...known].filter(([test, value]) => !model.usable(test, value)).map(([test]) => test));
     while (this.advance()) {
       const test = this.testThatPays();
       if (test === null || !this.ask(test)) break;
@@ -261,9 +265,27 @@ class Walk {
     return true;
   }
 
+  // Whether a test has to pay: the case is divided, or will be at a test below that is known to be unavailable. A value
+  // that is in hand is used as if nothing had been known before.
+  mustPay(test) {
+    if (!this.mayStop || this.divided) return this.mayStop;
+    if (this.known.has(test)) return false;
+    for (const at of this.unavailable.size ? this.model.below(this.parts[0].node) : []) {
+      const below = this.model.nodes[at].test;
+      if (this.unavailable.has(below) && !this.seen.has(below)) return true;
+    }
+    return false;
+  }
+
+  // What is known when a test is decided on: what was seen, and, for a test still to be done, what is known to be unavailable.
+  metBefore(test) {
+    return this.known.has(test) ? this.seen : union(this.seen, this.unavailable);
+  }
+
   asksFreely(test) {
-    if (!this.mayStop || !this.divided) return true;
-    return !(this.model.prices.price(this.orderForDecision(test, this.parts, this.charged).ordered, this.charged) > 0);
+    if (!this.mustPay(test)) return true;
+    const { ordered } = this.orderForDecision(test, this.parts, this.charged, this.metBefore(test));
+    return !(this.model.prices.price(ordered, this.charged) > 0);
   }
 
   ask(test) {
@@ -316,34 +338,37 @@ class Walk {
     return { ordered: union(charged, prices.closure(ordered)), commits };
   }
 
-  orderForDecision(test, parts, charged) {
-    return this.order(test, parts, charged, (t) => this.seen.has(t));
+  orderForDecision(test, parts, charged, met) {
+    return this.order(test, parts, charged, (t) => met.has(t));
   }
 
-  // The first test that lowers the expected cost of a divided case; null if there is none.
+  // The first test that lowers the expected cost, if tests have to pay; null if there is none.
   testThatPays() {
-    if (!this.mayStop || !this.divided) return null;
+    if (!this.mayStop) return null;
     const stop = this.model.answerCost(this.model.mixture(this.parts));
     this.rejected = null;
     for (const test of new Set(this.parts.map((part) => this.testAt(part)).filter((t) => t >= 0))) {
-      const cost = this.costOfTest(test, this.charged, new Set());
-      if (cost < stop - 1e-9 * this.model.largest) return test;
+      // Once it is in hand, it is judged by what was seen: it must not be ignored then.
+      const before = [this.metBefore(test), ...(this.divided ? [this.seen] : [])];
+      const costs = before.map((met) => this.costOfTest(test, this.charged, new Set(), met));
+      const cost = costs.find((one) => !(one < stop - 1e-9 * this.model.largest));
+      if (cost === undefined) return test;
       if (this.rejected === null || cost < this.rejected.cost) this.rejected = { test, cost };
     }
     return null;
   }
 
   // Expected cost if all parts at a test do it, the first then goes on as long as that pays, and the others stay.
-  costOfTest(test, charged, known) {
+  costOfTest(test, charged, known, met = this.metBefore(test)) {
     const { model } = this;
-    const { ordered } = this.orderForDecision(test, this.parts, charged);
+    const { ordered } = this.orderForDecision(test, this.parts, charged, met);
     const group = this.parts.filter((part) => this.testAt(part) === test);
     const rest = this.parts.filter((part) => this.testAt(part) !== test);
     let results = this.jointResults(group);
     for (; !results.length; results = this.jointResults(group)) rest.push(group.pop());
     return model.prices.price(ordered, union(charged, known)) + sum(results.map(({ chance, branches }) => {
       const moved = group.map(({ node, share }, i) => ({ node: model.nodes[node].children[branches[i]], share }));
-      return chance * this.costOfPart(moved[0], model.mixture([...rest, ...moved.slice(1)]), ordered, known);
+      return chance * this.costOfPart(moved[0], model.mixture([...rest, ...moved.slice(1)]), ordered, known, met);
     }));
   }
 
@@ -365,22 +390,37 @@ class Walk {
   }
 
   // Expected cost if a part goes on from a node as long as that pays, and the others stay.
-  costOfPart({ node: top, share }, others, charged, known) {
+  costOfPart({ node: top, share }, others, charged, known, met) {
     return this.evaluate(top, charged, (at, charged) => {
       const { model } = this;
       const node = model.nodes[at];
       const stop = model.answerCost(model.mixed(others, at, share));
-      if (node.test < 0 || (this.seen.has(node.test) && this.branch(at) < 0)) return { stop, branches: [] };
-      if (this.seen.has(node.test)) return { stop: Infinity, price: 0, ordered: charged, branches: [[this.branch(at), 1]] };
-      const { ordered } = this.orderForDecision(node.test, [{ node: at, share }], charged);
+      if (node.test < 0 || (met.has(node.test) && this.branch(at) < 0)) return { stop, branches: [] };
+      if (met.has(node.test)) return { stop: Infinity, price: 0, ordered: charged, branches: [[this.branch(at), 1]] };
+      const { ordered } = this.orderForDecision(node.test, [{ node: at, share }], charged, met);
       return { stop, price: model.prices.price(ordered, union(charged, known)), ordered, branches: this.branches(node) };
     });
+  }
+
+  // The answers of the leaves that the case may still come to.
+  laterAnswers() {
+    const found = new Set();
+    const todo = this.parts.map(({ node }) => node);
+    while (todo.length) {
+      const at = todo.pop();
+      const { test, children, answer } = this.model.nodes[at];
+      const branch = this.known.has(test) ? this.branch(at) : -1;
+      if (test < 0) found.add(answer);
+      todo.push(...(branch >= 0 ? [children[branch]] : children));
+    }
+    return [...found].sort((a, b) => a - b);
   }
 
   // Expected cost if the case goes on with the test that it waits for; null if unknown. `paid` costs nothing, but what a
   // test orders depends on what was charged on the path.
   costOfGoingOn(paid) {
-    if (this.divided) return this.costOfTest(this.waiting, this.charged, paid);
+    if (this.mustPay(this.waiting)) return this.costOfTest(this.waiting, this.charged, paid);
+    if (this.divided) return null;
     const cost = this.undividedCost(this.parts[0].node, this.charged, paid);
     return Number.isNaN(cost) ? null : cost;
   }
@@ -404,9 +444,10 @@ class Walk {
   // The same for a case that will be divided at a node, whose test is unavailable.
   dividedCost(node, charged, paid) {
     const { model } = this;
-    const later = Object.assign(Object.create(Walk.prototype), { model, known: this.known, charged, seen: new Set(this.known.keys()) });
+    const later = Object.assign(Object.create(Walk.prototype), { model, known: this.known, charged, seen: new Set(this.known.keys()), unavailable: this.unavailable });
     later.parts = this.heaviestFirst(node).map(([b, share]) => ({ node: node.children[b], share }));
     if (later.parts.length === 1) return this.undividedCost(later.parts[0].node, charged, paid);
+    if (!this.mayStop) return NaN;
     const tests = later.parts.map((part) => this.testAt(part)).filter((test) => test >= 0 && !this.known.has(test));
     const costs = [...new Set(tests)].map((test) => later.costOfTest(test, charged, paid));
     return Math.min(model.answerCost(model.mixture(later.parts)), ...costs);

@@ -159,12 +159,19 @@ class WalkThrough {
     return notes.join(" ");
   }
 
+  // Whether the tests still to come can change an answer.
+  change(answer) {
+    const others = this.advice.laterAnswers.filter((other) => other !== answer).map((other) => labelText(this.model.answers[other]));
+    return others.length ? `the results can change the answer to ${others.join(" or ")}` : "no result changes the answer";
+  }
+
   reason() {
     const { stop, goOnCost } = this.advice;
     if (stop === null) return "";
     const now = `Expected cost of answering ${labelText(this.model.answers[stop.answer])} now: ${this.money(stop.cost)} (errors).`;
     if (goOnCost === null) return now;
-    const more = goOnCost > stop.cost + 1e-9 * this.model.largest ? " The tree was not grown to minimise this cost." : "";
+    const pays = goOnCost <= stop.cost + 1e-9 * this.model.largest;
+    const more = pays ? "" : ` This tree was not learned to minimise cost (prune="cost" is, and stops here); ${this.change(stop.answer)}.`;
     return `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).${more}`;
   }
 
