@@ -15,6 +15,7 @@ from handmade import small, tree, turney
 from report_trees import grouped, together, undecided
 from wildtrees import random_content
 from worthwhile.report import write_report
+from worthwhile.table.schema import OtherValue
 from worthwhile.wording import amount
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install playwright)")
@@ -141,7 +142,7 @@ def every_path(known, max_unavailable):
 
 
 def as_case(seen):
-    return {name: "never seen" if value is OTHER else value for name, value in seen.items()}
+    return {name: OtherValue("never seen") if value is OTHER else value for name, value in seen.items()}
 
 
 def walk(page, steps):
@@ -367,6 +368,22 @@ def test_invalid_numbers_are_rejected_with_a_message(show):
     field.press("Enter")
     assert text(page, "question") == "no"
     assert text(page, "error") == ""
+
+
+def test_dates_are_shown_and_typed_as_dates(show):
+    columns = [{"name": "x", "kind": "numeric", "dates": True}, {"name": "y", "kind": "numeric"}]
+    nodes = small()["nodes"]
+    nodes[0] = nodes[0] | {"threshold": 19783.5}
+    page = show(tree(small(columns=columns, nodes=nodes)))
+    assert page.locator("#walk-hint").inner_text().endswith("above 2024-03-01 12:00.")
+    for text, words in (("19783", "“19783” is not a date"), ("2024-02-30x", "is not a date"), ("", "Enter a date")):
+        page.get_by_label("Value of x").fill(text)
+        page.keyboard.press("Enter")
+        assert words in page.locator("#walk-error").inner_text()
+    page.get_by_label("Value of x").fill("2024-03-01 12:01")
+    page.keyboard.press("Enter")
+    assert page.get_by_label("Value of y").is_visible()  # the branch above the threshold
+    assert "2024-03-01 12:01" in page.locator('[data-walk="history"]').inner_text()
 
 
 def test_the_path_is_highlighted_in_the_tree(show):

@@ -2,11 +2,14 @@
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import worthwhile as ww
 from handmade import small, tree
 from report_trees import CASES
+from worthwhile.report.sections import sections
 from worthwhile.tree.node_costs import node_costs
 
 # Small forests spend little.
@@ -190,3 +193,17 @@ def test_the_rate_in_use_is_shown_however_many_there_are(write, heart):
         cheap = forest.with_budget(budget)
         rows = re.findall(row, write(cheap, *heart.held_out).section("forest"))
         assert rows == ["" if cheap.rate_ is None else f"{cheap.rate_:.3g}"]
+
+
+def test_expensive_cases_show_dates_and_unknown_values():
+    days = pd.date_range("2024-01-01", periods=40)
+    X = pd.DataFrame({"visit": days, "colour": ["red", "blue"] * 20})
+    y = np.array(["late" if i > 19 else "early" for i in range(40)])
+    clf = ww.C45Classifier(costs=ww.Costs({"visit": 1}), cross_fit=False).fit(X, y)
+    found = sections(clf, X, np.where(y == "late", "early", "late"), None, None, False, str, None)["cases"]["rows"][0]
+    assert re.match(r"visit = 2024-01-01 \(≤ 2024-01-20\): 1.00\n", found["explanation"])
+    clf = ww.C45Classifier(costs=ww.Costs({"colour": 1}), cross_fit=False).fit(X[["colour"]], ["a", "b"] * 20)
+    found = sections(clf, pd.DataFrame({"colour": ["green"] * 9}), ["b", "a", "b"] * 3, None, None, False, str, None)[
+        "cases"
+    ]["rows"][0]
+    assert found["explanation"].startswith("colour = green: an unknown value, not charged")

@@ -142,7 +142,10 @@ def test_values_in_any_case_and_close_ones():
     clf = ww.EG2Classifier(costs=heart.costs, prune="cost", nominal=heart.nominal, columns=heart.feature_names)
     clf.fit(heart.X, heart.y)
     result, page = converse(clf, "notag", "NOTANG", "divers", "Fem")
-    assert "'notag' is not a value of cp; did you mean 'notang'? If it is unavailable, type u." in page
+    words = (
+        "did you mean 'notang'? Its values are 'abnang', 'angina', 'asympt', 'notang'. If it is unavailable, type u."
+    )
+    assert f"'notag' is not a value of cp; {words}" in page
     assert "'divers' is not a value of sex; valid: 'fem', 'male'. If it is unavailable, type u." in page
     assert result.known == {"cp": "notang", "sex": "fem"}
     assert (result.ended, result.outcome.answer, result.outcome.spent) == ("answered", "buff", 2)

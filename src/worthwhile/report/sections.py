@@ -16,7 +16,8 @@ from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
 from worthwhile.evaluation.spending import spending
 from worthwhile.learners.progress import Progress
 from worthwhile.report.tree_layout import layout_tree
-from worthwhile.table.columns import Factor
+from worthwhile.table.columns import Factor, value_codes
+from worthwhile.table.schema import OtherValue
 from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.json_format import write_tree
 from worthwhile.tree.node_costs import node_costs
@@ -202,7 +203,10 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[
     truth = label_column(y)
     rows = []
     for row in worst.tolist():
-        case = {name: _value(array, row) for name, array in zip(problem.columns, columns.arrays, strict=True)}
+        case = {
+            name: _value(array, values, row)
+            for name, values, array in zip(problem.columns, problem.schema.values, columns.arrays, strict=True)
+        }
         rows.append(
             {
                 "name": name_of(row),
@@ -218,9 +222,12 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[
     return {"rows": rows, "share": share, "n_cases": len(totals)}
 
 
-def _value(array: Any, row: int) -> Any:
-    if isinstance(array, Factor):
-        code = int(array.codes[row])
-        return None if code < 0 else array.categories[code]
-    value = float(array[row])
-    return None if math.isnan(value) else value
+def _value(array: Any, values: tuple[str, ...] | None, row: int) -> Any:
+    if not isinstance(array, Factor):
+        value = float(array[row])
+        return None if math.isnan(value) else value
+    code = int(array.codes[row])
+    if code < 0:
+        return None
+    text = array.categories[code]
+    return text if values is None or text in value_codes(values) else OtherValue(text)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
-from worthwhile.table.schema import number_or_days
+from worthwhile.table.schema import number_or_days, unknown_value
 from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration
@@ -266,7 +266,7 @@ class Dialogue:
         if any(notes):
             table.add_column("")
         for entry, note in zip(ledger, notes, strict=True):
-            value = "unavailable" if is_missing(entry.value) else value_text(entry.value)
+            value = "unavailable" if is_missing(entry.value) else entry.shown
             value = "not asked for" if entry.ordered_with else value
             cells = [entry.test, value, amount(entry.price), amount(entry.spent), *([note] if any(notes) else [])]
             table.add_row(*map(escape, cells))
@@ -334,9 +334,9 @@ def read_value(model: Any, test: str, text: str) -> float | str:
         return values[codes[value_text(int(text) if whole else float(text))]]  # 3.0 is 3
     except (KeyError, ValueError, OverflowError):
         pass
-    what = f"{text!r} is not a value of {test}" if text else f"{test} needs a value"
-    hint = suggest(text, values)
-    raise ValueError(f"{what}; {hint}{'' if hint.endswith('?') else '.'}")
+    raise ValueError(
+        f"{unknown_value(test, text, values) if text else f'{test} needs a value; {suggest(text, values)}'}."
+    )
 
 
 def _read_number(test: str, text: str) -> float:
