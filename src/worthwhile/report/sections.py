@@ -32,6 +32,7 @@ __all__ = ["SECONDS", "sections"]
 SECONDS = 60.0  # limit for finding break-even prices, unless another one is given
 MAX_RECORDS = 12  # rows of a forest's budget curve
 N_CASES = 10  # number of most expensive cases to show
+BY_ACT = "ACT without look-ahead"  # what `faster` returns for many cases
 STRIP = 180  # width of the picture of a price range
 
 
@@ -144,7 +145,7 @@ def _break_even(
         return {"missing": "no cases"}
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
     learner, changed = faster(est, X, y)
-    names = _by_interest(est)
+    names, in_tree = _by_interest(est), set(est._tree().tests_used())
     found = break_even(learner, X, y, tests=names, seconds=seconds, tell=tell)
     examined = {one.test for one in found}
     moving = [one for one in found if one.trials and one.enters is not None]
@@ -155,10 +156,12 @@ def _break_even(
         "rows": [
             (one, _strip(one, *scale)) for one in sorted(moving, key=lambda one: (not one.used, -(one.enters or 0.0)))
         ],
-        "in_tree": set(est._tree().tests_used()),
+        "in_tree": in_tree,
         "useless": [one.test for one in found if one.finished and one.enters is None],
         "not_examined": [name for name in names if name not in examined],
-        "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),
+        "by": f"{BY_ACT} instead of {type(est).__name__.removesuffix('Classifier')}" if "learner" in changed else "",
+        "disagree": sorted((one.test for one in found if one.used != (one.test in in_tree)), key=names.index),
+        "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items() if name != "learner"),
         "n_cases": len(y),
         "trials": 1 + sum(one.trials for one in found),
         "seconds": seconds,
