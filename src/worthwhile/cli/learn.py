@@ -185,6 +185,7 @@ def learn(
         n, share = len(split.y), f"{REPORT_SHARE:.0%} of the cases"
         say(f"{n} cases ({share}) are held out for the report; --test-share 0 trains on all of them.")
     clf, seconds, stopped = _fit(clf, split, quiet, cluster)
+    clf._set_origin(clf._fingerprint, source.decimal)
     clf.save(out)
     name = type(clf).__name__.removesuffix("Classifier")
     if message := warn_if_useless(clf, split.X_train, split.y_train):

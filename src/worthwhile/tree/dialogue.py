@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Dialogue", "DialogueResult", "read_known", "read_value", "run_dialogue"]
 
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
+# Numbers with commas, and with points that may separate thousands: 13,2 and 1.234 and 1.234,5 and 1,234.5.
+_DECIMAL_COMMA = re.compile(r"([-+]?)(\d+|\d{1,3}(?:\.\d{3})+),(\d+)")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 UNAVAILABLE = ("u", "unavailable")
 HELP = "Type the value, or: u (unavailable), undo, why, quit."
 
@@ -322,7 +324,7 @@ def read_value(model: Any, test: str, text: str) -> float | str:
     values = schema.values[schema.names.index(test)]
     text = text.strip()
     if values is None:
-        return _read_number(test, text)
+        return _read_number(test, text, getattr(model, "_decimal", "."), test in schema.dates)
     codes = value_codes(values)
     if text in codes:
         return values[codes[text]]
@@ -339,13 +341,23 @@ def read_value(model: Any, test: str, text: str) -> float | str:
     )
 
 
-def _read_number(test: str, text: str) -> float:
+def _read_number(test: str, text: str, decimal: str, is_date: bool) -> float:
+    """Return a number as people write it; what may mean thousands or decimals is refused."""
+    example = "36,6" if decimal == "," else "36.6"
+    grouped, comma = _THOUSANDS.fullmatch(text), _DECIMAL_COMMA.fullmatch(text)
+    # 1,234 and 1.234,5 are clear only if the training cases had decimal commas; 1.234 is clear only if they had not.
+    clear = comma if decimal == "," else grouped is None or (text.count(".") == 1 and "," not in text)
+    if grouped is not None and not clear:
+        digits = re.sub(r"[.,](?=\d{3}([.,]|$))", "", text).replace("." if decimal == "," else ",", decimal)
+        raise ValueError(f"{text!r} may mean thousands; type {test} without a mark for thousands, e.g. {digits}.")
+    if comma:
+        text = f"{comma[1]}{comma[2].replace('.', '')}.{comma[3]}"
     try:
-        # 13,2 is a number in many countries, 1,234 may mean thousands.
-        value = number_or_days(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+        value = number_or_days(text) if is_date else float(text)
     except ValueError:
         value = math.nan
     if math.isfinite(value):
         return value
-    what = f"{text!r} is not a number" if text else "the value is empty"
-    raise ValueError(f"{what}; {test} needs a number, e.g. 36.6.")
+    kind, example = ("date", "2024-03-31") if is_date else ("number", example)
+    what = f"{text!r} is not a {kind}" if text else "the value is empty"
+    raise ValueError(f"{what}; {test} needs a {kind}, e.g. {example}.")

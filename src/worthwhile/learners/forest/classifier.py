@@ -253,6 +253,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
                 )
         values, given = self._values(), self.validation
         data = prepare(self, files_of(parts), target, weight, self._options())
+        self._set_origin(None)  # the cases are not in memory together
         self._context, self._class_weights = data.context, data.class_weights
         self._begin(None)  # no budget: all trees are grown
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
