@@ -77,6 +77,7 @@ def test_frames_pipelines_trees_and_forests_are_evaluated_too(model):
     assert evaluate(forest, X, y).model.test_cost.mean <= 25
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_answers_that_are_no_class():
     costs = ww.Costs(errors={"a": {"b": 10, "unknown": 1}, "b": {"a": 10, "unknown": 1}})
     X, y = problem()

@@ -480,6 +480,20 @@ def test_a_large_tree_opens_partly_collapsed(show):
 # ---- accessibility, window sizes, print
 
 
+def test_the_fit_button_shows_a_wide_tree_as_a_whole(open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    clf = ww.C45Classifier(prune="none", max_leaves=40, cross_fit=False).fit(X, (X > 0).sum(axis=1) % 2)
+    write_report(tmp_path / "wide.html", clf, X, (X > 0).sum(axis=1) % 2, sensitivity=False)
+    page = open_page(tmp_path / "wide.html")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    room = "(v) => [v.scrollWidth - v.clientWidth, v.scrollHeight - v.clientHeight]"
+    page.get_by_role("button", name="Expand all").click()
+    assert page.locator(".viewport").evaluate(room)[0] > 0  # as large as it must be to be read
+    page.get_by_role("button", name="Fit").click()
+    assert page.locator(".viewport").evaluate(room) == [0, 0]
+
+
 def test_every_text_has_enough_contrast(heart_page):
     heart_page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     seen, low = heart_page.evaluate("contrasts()")
@@ -540,6 +554,7 @@ def test_print(heart_page):
     heart_page.evaluate("window.dispatchEvent(new Event('afterprint'))")
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 @pytest.mark.parametrize("media", ["screen", "print"])
 def test_cards_hold_long_names(open_page, tmp_path, media):
     classes = ["a_class_name_without_any_space_in_it_that_is_far_too_long_for_a_card", "no"]

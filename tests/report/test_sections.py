@@ -143,6 +143,7 @@ def test_a_loss_has_an_interval_with_its_bounds_in_order(write):
         ({}, "Break-even prices need the training cases, which were not given."),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_why_there_are_no_break_even_prices(write, options, reason):
     X, y = [[-1, 1], [1, -1], [1, 1], [2, -3]] * 5, ["no", "yes", "no", "yes"] * 5
     costs = ww.Costs(tests={"x0": 1, "x1": 2}, errors=10)
@@ -216,6 +217,7 @@ def test_explanations_by_many_trees_are_not_printed(write, heart, max_trees, pri
     assert cases.count("<details data-print>") == printed
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_which_tests_and_cases_a_forest_was_grown_on(write, heart, chosen_tests):
     words = write(chosen_tests, *heart.held_out).words["forest"]
     assert f"use only {len(chosen_tests.tests_)} of 13 tests ({', '.join(chosen_tests.tests_)})." in words
