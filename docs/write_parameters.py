@@ -264,6 +264,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "n_jobs": WORKERS,
     },
     "BudgetForestClassifier": {
+        "nominal": """Numeric columns to treat as categories. Columns of strings, categories and booleans are always
+        nominal. The order of ordered categories is not used, with a warning.""",
         "weighting": """"instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998).
         None: all cases weigh the same.""",
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts

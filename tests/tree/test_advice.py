@@ -3,6 +3,7 @@
 import functools
 import json
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import worthwhile as ww
 from handmade import small, tree, turney
 from problems import compare
 from wildtrees import random_case, random_content
+from worthwhile.table.schema import OtherValue
 from worthwhile.tree.run import run
 from worthwhile.tree.walk import Walk
 
@@ -56,7 +59,7 @@ def test_a_case_with_the_amounts():
 
 def test_unavailable_tests_are_named():
     known = tree(turney())
-    advice = known.next_test({"delta": "eleven", "beta": None, "epsilon": 2})
+    advice = known.next_test({"delta": OtherValue("eleven"), "beta": None, "epsilon": 2})
     assert advice.unavailable == ("delta", "beta")
     assert (advice.stop_answer, advice.stop_cost, advice.go_on_cost, advice.gain) == (None,) * 4
     assert repr(advice) == "Advice(do alpha for 5.00, 10.00 spent)"
@@ -264,3 +267,34 @@ def test_what_is_paid_is_free_and_orders_count_at_once():
     before = known.next_test({"alpha": 6})
     assert (before.delayed, before.stop_cost, before.go_on_cost, before.gain) == (True, 25, 25, 0)
     assert before.reason.endswith("going on 25.00 in tests and errors, the same.")
+
+
+def test_a_misspelt_value_is_refused_with_the_valid_ones():
+    heart = ww.datasets.load("heart")
+    options = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
+    tree_learner = ww.EG2Classifier(**options, prune="cost", cross_fit=False).fit(heart.X, heart.y)
+    forest = ww.BudgetForestClassifier(**options, max_trees=3, budget=50, random_state=0).fit(heart.X, heart.y)
+    words = (
+        "'notag' is not a value of cp; did you mean 'notang'? Its values are 'abnang', 'angina', 'asympt', 'notang';"
+        " None: another value, or unavailable"
+    )
+    for clf in (tree_learner, forest):
+        for ask in (
+            lambda clf: clf.next_test({"cp": "notag"}),
+            lambda clf: clf.explain({"cp": "notag"}),
+            lambda clf: clf.run({"cp": "notag"}, dict.fromkeys(heart.feature_names, lambda: None)),
+        ):
+            with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+                ask(clf)
+    with pytest.raises(ValueError, match="'notag' is not a value of cp"):  # also if a function returns it
+        tree_learner.run({}, dict.fromkeys(heart.feature_names, lambda: "notag"))
+    X = heart.X[:1].copy()
+    X["cp"] = "notag"
+    assert tree_learner.test_costs(X)[0] == tree_learner.test_costs(X.assign(cp=None))[0]  # in a table it is missing
+
+
+def test_no_value_of_an_unused_column_is_refused():
+    X = pd.DataFrame({"name": [f"n{i}" for i in range(40)], "x": range(40)})
+    with pytest.warns(UserWarning, match="name"):
+        clf = ww.C45Classifier(cross_fit=False).fit(X, [i < 20 for i in range(40)])
+    assert clf.next_test({"name": "Ann", "x": 3}).answer is True

@@ -19,6 +19,7 @@ from worthwhile.cli.options import (
     Drop,
     DropMissingTarget,
     Encoding,
+    IgnoreExtraPrices,
     Jobs,
     Missing,
     Nominal,
@@ -53,6 +54,7 @@ def compare(
     dates: Dates = None,
     sheet: Sheet = None,
     drop_missing_target: DropMissingTarget = False,
+    ignore_extra_prices: IgnoreExtraPrices = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -77,7 +79,9 @@ def compare(
 
     say, declared = Printer(quiet), split_names(nominal)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
-        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+        problem = read_training_data(
+            source, target, costs, declared, split_names(drop), drop_missing_target, ignore_extra_prices
+        )
     describe_data(problem, say)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}

@@ -17,6 +17,7 @@ from worthwhile.cli.options import (
     Drop,
     DropMissingTarget,
     Encoding,
+    IgnoreExtraPrices,
     Missing,
     Nominal,
     Quiet,
@@ -161,18 +162,22 @@ def check(
     dates: Dates = None,
     sheet: Sheet = None,
     drop_missing_target: DropMissingTarget = False,
+    ignore_extra_prices: IgnoreExtraPrices = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a price list, alone or against the columns and classes of a table, and print a summary.
 
     Example: worthwhile costs check costs.toml heart.csv --target class
     """
+    from worthwhile.cli.reading import without_extra
     from worthwhile.costs.costs import Costs
 
     found = Costs.read(costs)
     say = Printer(quiet)
     if data is not None:
         with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+            if ignore_extra_prices:
+                found, _ = without_extra(found, costs, source.names)
             result = _check_against(found, costs, source, target, drop_missing_target)
         for line in (*source.notes(), result):
             say(line)

@@ -317,6 +317,38 @@ class Costs:
             tests[name] = replace(tests.get(name, checked), price=checked.price)
         return self._copy(tests=tests)
 
+    def only(self, columns: Iterable[str]) -> Costs:
+        """Return a copy with the prices of some columns only, for a price list that is longer than the table.
+
+        Parameters
+        ----------
+        columns : iterable of str
+            Names of columns. Those without a price are free, as always; groups without a test are left out.
+
+        Raises
+        ------
+        ValueError
+            If a test of these columns requires one that is not among them.
+
+        Examples
+        --------
+        >>> costs = Costs(tests={"age": 1.0, "chol": Test(5.17, group="blood"), "mri": 400.0}, groups={"blood": 2.10})
+        >>> few = costs.only(["sex", "age", "chol"])
+        >>> list(few.tests), few.total_price()
+        (['age', 'chol'], 8.27)
+        """
+        if isinstance(columns, str):
+            raise CostsError(f"columns must be a collection of names, not the string {show(columns)}")
+        kept = set(columns)
+        tests = {name: test for name, test in self._tests.items() if name in kept}
+        for name, test in tests.items():
+            if lost := [other for other in test.requires if other not in kept]:
+                raise CostsError(f"test {show(name)} requires {listing(lost)}, which must be kept, too", ("test", name))
+        if len(tests) == len(self._tests):
+            return self
+        used = {test.group for test in tests.values()}
+        return self._copy(tests=tests, groups={name: price for name, price in self._groups.items() if name in used})
+
     def without_delays(self) -> Costs:
         """Return a copy without delays: every result is available at once.
 

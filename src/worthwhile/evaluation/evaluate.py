@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from worthwhile.evaluation.baselines import StrategyCosts, baselines, case_matrix, cross_baselines, measure
 from worthwhile.evaluation.intervals import (
@@ -21,7 +23,8 @@ from worthwhile.evaluation.intervals import (
 )
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
-from worthwhile.tree.context import label_column
+from worthwhile.learners.fingerprint import fingerprint
+from worthwhile.tree.context import distinct_labels, label_column
 
 __all__ = ["Evaluation", "Strategy", "evaluate"]
 
@@ -137,7 +140,7 @@ def evaluate(
     clf : learner or Tree
         A fitted one, alone or inside scikit-learn's pipelines and searches.
     X, y : cases and their classes
-        Where costs are measured; preferably cases the model was not trained on.
+        Where costs are measured; cases that the model was not trained on. All its training cases give a warning.
     X_train, y_train : cases and their classes, optional
         What the baselines are trained on. None: they are cross-validated on X and y.
     name : str
@@ -167,6 +170,8 @@ def evaluate(
     kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
+    if not same:
+        _warn_of_training_cases(est, X, y)
     own = measure(name, est, X, y, warn=True)
     if X_train is None:
         others = cross_baselines(context.costs, kinds, cases, y, rng)
@@ -179,6 +184,22 @@ def evaluate(
     standard = context.costs.standard_cost(known)
     standard_cost = standard if standard > 0 else None
     return Evaluation(_strategies([own, *others], standard_cost, rng), len(y), standard_cost, note)
+
+
+def _warn_of_training_cases(est: Any, X: Any, y: npt.NDArray[Any]) -> None:
+    """Warn if these are the cases that a learner was trained on; a part of them is not recognised."""
+    known = getattr(est, "_fingerprint", None)
+    if known is None or known.cases != len(y):
+        return
+    position = {label: i for i, label in enumerate(est.problem_.classes)}
+    labels, place = distinct_labels(y, len(y))
+    classes = np.array([position.get(label, -1) for label in labels])[place]
+    if fingerprint(est.problem_.schema, est._read(X), classes) == known:
+        warnings.warn(
+            "the model was trained on these same cases: new cases will cost more; use cases that it has not seen",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _strategies(

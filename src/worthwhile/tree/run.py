@@ -43,6 +43,8 @@ class LedgerEntry:
         Why the test was unavailable, if its function said so.
     ordered_with : str
         The test that this one was ordered with, if its own value was not asked for; `value` is None.
+    shown : str
+        The value as text: a date, if the test is one.
     """
 
     test: str
@@ -53,6 +55,7 @@ class LedgerEntry:
     given: bool = False
     note: str = ""
     ordered_with: str = ""
+    shown: str = ""
 
     def __str__(self) -> str:
         if self.ordered_with:
@@ -60,7 +63,8 @@ class LedgerEntry:
         if is_missing(self.value):
             return f"{self.test}: unavailable{f' ({self.note})' if self.note else ''}"
         also = f", {', '.join(self.commits)} ordered with it" if self.commits else ""
-        return f"{self.test} = {value_text(self.value)}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
+        value = self.shown or value_text(self.value)
+        return f"{self.test} = {value}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,8 +169,9 @@ def ledger_of(
         so_far |= {place[value.test]} if value.test in final else set()
         spent = context.pricing.price(so_far, free)
         price = prices.get(value.test, 0.0)
+        shown = "" if is_missing(value.value) else context.schema.shown(value.test, value.value)
         entries.append(
-            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with)
+            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with, shown)
         )
     return tuple(entries)
 
