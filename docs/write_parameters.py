@@ -196,8 +196,8 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     "cross_fit": (
         "bool",
         """Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and
-        how far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
-        less), and probabilities are the plain class shares of the training cases.""",
+        how far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT:
+        little less), and probabilities are the plain class shares of the training cases.""",
     ),
     "nominal": (
         "list of column names or positions",
@@ -264,6 +264,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "n_jobs": WORKERS,
     },
     "BudgetForestClassifier": {
+        "nominal": """Numeric columns to treat as categories. Columns of strings, categories and booleans are always
+        nominal. The order of ordered categories is not used, with a warning.""",
         "weighting": """"instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998).
         None: all cases weigh the same.""",
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts

@@ -4,6 +4,7 @@ import datetime as dt
 import io
 import math
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,19 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     )
     with pytest.raises(ValueError, match=message):
         list(read_rows(Path("a.xlsx")))
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.xlsx"
+    path.write_bytes(excel.write_rows([["a", "b"], *([[1, 2]] * 1000)]))
+    assert len(list(excel.read_rows(path))) == 1001
+    monkeypatch.setattr(excel, "MAX_UNPACKED", 40_000)
+    with pytest.raises(
+        ValueError, match=r"bomb.xlsx: is not a readable Excel file: it would unpack to 0.0 GB, more than"
+    ):
+        next(excel.read_rows(path))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/sharedStrings2.xml", b" " * 10_000_000)
+    monkeypatch.setattr(excel, "MAX_UNPACKED", 40_000_000)
+    with pytest.raises(ValueError, match=r"more than 0.005 GB; save it as CSV"):
+        next(excel.read_rows(path))

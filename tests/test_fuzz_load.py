@@ -129,7 +129,8 @@ def use(rng, clf):
     spending(clf, X)
     names = clf.problem_.columns
     for row in np.asarray(X, dtype=object)[:3]:
-        case = dict(zip(names, row.tolist(), strict=True))
+        # A single case with a value that is not known would be refused.
+        case = {name: None if v == "never seen" else v for name, v in zip(names, row.tolist(), strict=True)}
         clf.explain(case)
         clf.next_test({})
         clf.next_test({name: value for name, value in case.items() if rng.random() < 0.5})

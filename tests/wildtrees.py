@@ -1,5 +1,7 @@
 """Random trees as users might write them by hand, with groups, delays and requirements; and cases for them."""
 
+from worthwhile.table.schema import OtherValue
+
 VALUES = ("a", "b", "c")
 NAMES = ("n0", "n1", "c0", "c1", "n2")
 
@@ -43,7 +45,13 @@ def random_content(rng):
     }
 
 
+def draw(rng):
+    """A nominal value, or one that no tree knows."""
+    value = str(rng.choice([*VALUES, "new"]))
+    return OtherValue(value) if value == "new" else value
+
+
 def random_case(rng, missing):
     """A case with a share of unavailable values, and some values that no tree knows."""
-    case = {n: int(rng.integers(-3, 4)) if n[0] == "n" else str(rng.choice([*VALUES, "new"])) for n in NAMES}
+    case = {n: int(rng.integers(-3, 4)) if n[0] == "n" else draw(rng) for n in NAMES}
     return {n: None if rng.random() < missing else v for n, v in case.items()}

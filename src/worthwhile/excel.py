@@ -7,15 +7,17 @@ import io
 import math
 import re
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 __all__ = ["EXCEL_SUFFIXES", "cell_text", "fits_cell", "read_rows", "write_rows"]
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet; characters of a cell
 TELL_ROWS = 1000
+MAX_UNPACKED = 4_000_000_000  # bytes; a million rows of 20 numbers have 1 GB
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # XML cannot contain these
 
 
@@ -57,6 +59,7 @@ def read_rows(
     with warnings.catch_warnings(), path.open("rb") as file:
         warnings.simplefilter("ignore")  # about styles and extensions, which do not matter here
         try:
+            _check_size(file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             names = [one.title for one in book.worksheets]
             if sheet is not None and sheet not in names:
@@ -78,6 +81,18 @@ def read_rows(
             raise ValueError(f"{path}: is not a readable Excel file") from None
         except Exception as error:  # a broken file makes openpyxl, zipfile and the XML parser raise many kinds
             raise ValueError(f"{path}: is not a readable Excel file: {' '.join(str(error).split())}") from None
+
+
+def _check_size(file: IO[bytes]) -> None:
+    """Refuse a file that would unpack to more than any table: openpyxl reads some of its parts as a whole."""
+    with zipfile.ZipFile(file) as packed:
+        sizes = {part.filename: part.file_size for part in packed.infolist()}
+    # Only the sheets are read row by row.
+    whole = sum(size for name, size in sizes.items() if not name.startswith("xl/worksheets/"))
+    for size, limit in ((sum(sizes.values()), MAX_UNPACKED), (whole, MAX_UNPACKED // 8)):
+        if size > limit:
+            raise ValueError(f"it would unpack to {size / 1e9:.1f} GB, more than {limit / 1e9:g} GB; save it as CSV")
+    file.seek(0)
 
 
 def cell_text(value: Any) -> str:

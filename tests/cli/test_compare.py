@@ -26,6 +26,14 @@ def test_compare_prints_a_table_and_writes_results_and_a_chart(capsys, folder, t
     assert "more: extra cost compared with" in out
     assert sorted(p.name for p in (tmp_path / "c").iterdir()) == ["costs.csv", "costs.png", "folds.csv"]
     rows, folds = read_rows(tmp_path / "c" / "costs.csv"), read_rows(tmp_path / "c" / "folds.csv")
+    simple = [row for row in rows if row["baseline"] == "True"]
+    assert [row["learner"] for row in simple] == sorted(
+        ["no test", "all tests, best plain tree", "C4.5, tuned"],
+        key=lambda name: next(float(row["total_cost"]) for row in simple if row["learner"] == name),
+    )
+    assert "Baselines no test 0.00" in out
+    assert {row["learner"] for row in rows} == set(folds[0]) - {"fold"}
+    rows = rows[:3]
     totals = [float(row["total_cost"]) for row in rows]
     assert totals == sorted(totals)
     assert len(folds) == 6

@@ -103,3 +103,15 @@ def test_check_without_a_target_does_not_call_the_class_free(capsys):
     assert "is unknown" in " ".join(run(capsys, "costs", "check", "costs.toml", "twice.csv")[1].split())
     write("all.toml", "errors = 50\n[tests]\nage = 1.0\nchol = 5.0\npain = 1\nclass = 1\n")
     assert "every column has a price" in " ".join(run(capsys, "costs", "check", "all.toml", "good.csv")[1].split())
+
+
+def test_a_target_with_very_many_classes_has_a_price_list_but_no_tree(capsys, tmp_path):
+    classes = [f"c{i // 2}" for i in range(20_000)]
+    table = write(tmp_path / "many.csv", "x,y\n" + "".join(f"{i % 7},{label}\n" for i, label in enumerate(classes)))
+    prices = tmp_path / "costs.toml"
+    assert run(capsys, "costs", "init", table, "--target", "y", "-o", prices)[0] == 0
+    assert ww.Costs.read(prices).errors == 10.0
+    code, out, _ = run(capsys, "costs", "check", prices, table, "--target", "y")
+    assert (code, "every test has a price" in out) == (0, True)
+    code, _, err = run(capsys, "learn", table, "--target", "y", "--costs", prices, "-o", tmp_path / "m.json")
+    assert (code, "10,000 classes" in err, "at most 4,096 are supported" in err) == (2, True, True)

@@ -1,11 +1,14 @@
 """`worthwhile next`."""
 
 import io
+import json
+import re
+from pathlib import Path
 
 import pytest
 
 import worthwhile as ww
-from command_line import fails
+from command_line import HEAD, ROWS, fails, write
 from command_line import run_joined as run
 from worthwhile import cli
 from worthwhile.costs.error_costs import is_missing
@@ -63,3 +66,19 @@ def test_results_that_others_have_paid_for(capsys, folder, monkeypatch):
     assert f"Next: {first} at no extra cost" in out
     message = fails(capsys, "next", folder / "model.json", "--already-paid", "colour")
     assert "there is no test 'colour'" in message
+
+
+@pytest.mark.usefixtures("good_files")
+def test_decimal_commas_of_the_training_file_may_be_typed(capsys, monkeypatch):
+    rows = "".join(row.replace(",", ";").replace(";2", ";2.2", 1)[:-1] + "\n" for row in ROWS)
+    rows = re.sub(r"2\.2(\d\d);", r"2,2\1;", rows)
+    write("comma.csv", HEAD.replace(",", ";") + rows)
+    assert cli.run(["learn", "comma.csv", "--target", "class", "--learner", "c45", "-q", "-o", "comma.json"]) == 0
+    assert json.loads(Path("comma.json").read_text())["decimal"] == ","
+    assert "decimal" not in json.loads(Path("model.json").read_text())
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    code, out, _ = run(capsys, "next", "comma.json", "--known", "chol=2,214,age=45,0,pain=none")
+    assert (code, "Answer: well" in out) == (0, True)
+    assert "chol │ 2.214" in out
+    assert "'1.234' may mean thousands" in fails(capsys, "next", "comma.json", "--known", "age=1.234")
+    assert "'1,234' may mean thousands" in fails(capsys, "next", "model.json", "--known", "age=1,234")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import worthwhile as ww
-from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, write
+from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, run_joined, write
 from counting import CountedName, counted
 from worthwhile import cli
 from worthwhile.cli import reading
@@ -39,7 +39,8 @@ def test_a_wrong_target(capsys):
 def test_a_price_for_a_column_that_is_not_there(capsys):
     write("c.toml", COSTS.replace("chol", "chols"))
     assert learn(capsys, "good.csv", costs="c.toml") == (
-        "c.toml: the costs contain tests that are not columns: 'chols' (priced; did you mean 'chol'?)"
+        "c.toml: the costs contain tests that are not columns: 'chols' (priced; did you mean 'chol'?);"
+        " --ignore-extra-prices leaves them out"
     )
     assert "c.toml: the costs contain tests" in fails(
         capsys, "costs", "check", "c.toml", "good.csv", "--target", "class"
@@ -280,3 +281,23 @@ def test_the_columns_of_a_model_are_found_in_one_pass(monkeypatch):
     source = SimpleNamespace(names=counted(500), path="a.csv", read=lambda **chosen: chosen)
     assert len(reading.read_cases(None, source)["only"]) == 500
     assert CountedName.count < 20 * 500
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_price_list_that_is_longer_than_the_table(capsys):
+    write(
+        "long.toml", COSTS.replace("[errors.sick]", "mri = 400\nratio = {price = 1, requires = ['mri']}\n[errors.sick]")
+    )
+    known = ["good.csv", "--target", "class", "--costs", "long.toml", "--learner", "dtmc"]
+    assert fails(capsys, "learn", *known) == (
+        "long.toml: the costs contain tests that are not columns: 'mri' (priced; valid: 'age', 'pain', 'chol'),"
+        " 'ratio' (priced; valid: 'age', 'pain', 'chol'); --ignore-extra-prices leaves them out"
+    )
+    code, out, _ = run_joined(capsys, "learn", *known, "--ignore-extra-prices", "-o", "few.json")
+    assert (code, "ignored because the table has no such column: 'mri', 'ratio'." in out) == (0, True)
+    assert list(ww.load("few.json").costs.tests) == ["age", "chol"]
+    assert cli.run(["costs", "check", "long.toml", "good.csv", "--target", "class", "--ignore-extra-prices", "-q"]) == 0
+    write("needs.toml", COSTS.replace("chol = 5.0", "chol = {price = 5, requires = ['mri']}\nmri = 400"))
+    assert fails(capsys, "learn", *known[:4], "needs.toml", "--ignore-extra-prices") == (
+        "needs.toml: test 'chol' requires 'mri', which must be kept, too"
+    )

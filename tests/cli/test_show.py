@@ -8,6 +8,7 @@ import worthwhile as ww
 from command_line import fails
 from command_line import run_joined as run
 from worthwhile import cli
+from worthwhile.tree.text import expectation
 
 
 def test_show_as_text_rules_graph_and_json(capsys, folder):
@@ -16,7 +17,11 @@ def test_show_as_text_rules_graph_and_json(capsys, folder):
     for form in ("text", "rules", "dot", "json"):
         assert cli.run(["show", str(folder / "model.json"), "--format", form]) == 0
         shown[form] = capsys.readouterr().out.rstrip("\n")
-    assert shown["text"] == tree.to_text()
+    text, _, note = shown["text"].partition("\n\n")
+    assert text == tree.to_text()
+    assert " ".join(note.split()) == expectation(tree)
+    assert note.startswith(f"A new case is expected to cost {tree.expected_cost.mean:.2f} (")
+    assert note.rstrip().endswith("at the first node they may differ.")
     assert shown["dot"] == tree.to_dot().rstrip("\n")
     assert ww.Tree.from_json(shown["json"]).to_json() == tree.to_json()
     assert shown["rules"] == "\n".join(tree.rules())

@@ -313,3 +313,23 @@ def test_other_prices_keep_everything_else():
     ):
         with pytest.raises(ValueError, match=message):
             costs.with_prices(bad)
+
+
+def test_the_prices_of_some_columns_only():
+    tests = {
+        "age": 1.0,
+        "chol": Test(5.17, group="blood"),
+        "mri": Test(400, group="radiology"),
+        "ratio": Test(0.5, requires=("chol", "weight")),
+    }
+    about = {"title": "ward"}
+    costs = Costs(tests, {"blood": 2.1, "radiology": 30}, errors={"a": {"b": 5}, "b": {"a": 9}}, about=about)
+    few = costs.only(["age", "chol", "sex"])
+    assert (dict(few.tests), dict(few.groups)) == ({n: costs.tests[n] for n in ("age", "chol")}, {"blood": 2.1})
+    assert (few.errors, few.about) == (costs.errors, about)
+    assert few.prices_for(["sex", "age", "chol"]).marginal.tolist() == [0, 1, 5.17]
+    assert list(costs.only(iter(["ratio", "chol", "weight"])).tests) == ["chol", "ratio"]
+    with pytest.raises(ValueError, match="test 'ratio' requires 'weight', which must be kept, too"):
+        costs.only(["ratio", "chol"])
+    with pytest.raises(ValueError, match="not the string 'age'"):
+        costs.only("age")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -182,6 +183,20 @@ def test_many_classes_are_refused_before_anything_is_allocated():
         with pytest.raises(ValueError, match=message):
             Costs(errors=errors).error_matrix(classes)
     assert Costs().error_matrix(classes[:300])[1].sum() == 300 * 299
+
+
+def test_a_uniform_cost_takes_memory_in_proportion_to_the_number_of_classes():
+    classes = [f"c{i}" for i in range(100_000)]
+    costs = Costs(tests={"t": 1.0}, errors=5.0)
+    tracemalloc.start()
+    try:
+        costs.check_classes(classes)
+        assert costs.standard_cost([*classes, "c0"]) == pytest.approx(1 + 5 * (1 - 2 / 100_001))
+        assert tracemalloc.get_traced_memory()[1] < 100e6  # the matrix would take 80 GB
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(ValueError, match="contains a class twice"):
+        costs.check_classes([*classes, "c0"])
 
 
 @pytest.mark.parametrize("amount", [1e-100, 1e100])

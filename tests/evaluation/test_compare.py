@@ -89,3 +89,31 @@ def test_a_class_that_a_fold_lacks_is_an_error_without_a_warning():
     learners = {"c45": ww.C45Classifier(costs=costs), "dtmc": ww.DTMCClassifier(costs=costs)}
     found = cross_compare(learners, X, y[:, None], folds=4)  # one column is a list of classes
     assert all(standing.total_cost.mean >= 5 / 40 for standing in found.standings)
+
+
+def test_baselines_meet_the_learners_on_the_same_folds():
+    X, y = problem()
+    free = {"costs": ww.Costs(tests={"x1": 6.0, "x2": 1.0}, errors=20.0)}
+    learners = {"a": ww.C45Classifier(**free), "b": ww.DTMCClassifier(**free)}
+    told = []
+    found = cross_compare(learners, X, y, folds=4, baselines=True, tell=told.append)
+    plain = cross_compare(learners, X, y, folds=4)
+    assert [s.baseline for s in found.standings] == [False, False, True, True, True, True]
+    assert [s.total_cost.mean for s in found.standings[:2]] == [s.total_cost.mean for s in plain.standings]
+    assert (told[-1].done, told[-1].total) == (12, 12)
+    by_name = {standing.name: standing for standing in found.standings}
+    names = {"no test", "free tests only, best plain tree", "all tests, best plain tree", "C4.5, tuned"}
+    assert set(by_name) == {"a", "b", *names}
+    assert by_name["no test"].test_cost.mean == by_name["free tests only, best plain tree"].test_cost.mean == 0
+    assert by_name["no test"].against_best.second == found.standings[0].name
+    assert [row["baseline"] for row in found.rows()] == [False, False, True, True, True, True]
+    assert [cells[0] for cells in found.layout()[1]].index("Baselines") == 2
+    assert by_name["all tests, best plain tree"].label == "all tests (baseline)"
+
+
+def test_the_note_names_baselines_that_are_cheaper():
+    X, y = problem()
+    dear = {"costs": COSTS.with_prices(dict.fromkeys(("x0", "x1", "x2"), 1000.0))}
+    learners = {"a": ww.C45Classifier(**dear), "b": ww.EG2Classifier(**dear)}
+    found = cross_compare(learners, X, y, folds=3, baselines=True)
+    assert "cheaper than all learners: no test" in found.note

@@ -1,5 +1,7 @@
 """What a model costs compared with simple strategies."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -75,6 +77,7 @@ def test_frames_pipelines_trees_and_forests_are_evaluated_too(model):
     assert evaluate(forest, X, y).model.test_cost.mean <= 25
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_answers_that_are_no_class():
     costs = ww.Costs(errors={"a": {"b": 10, "unknown": 1}, "b": {"a": 10, "unknown": 1}})
     X, y = problem()
@@ -113,3 +116,28 @@ def test_a_class_that_the_model_does_not_know_is_named():
     assert found.model.total_cost.mean == pytest.approx(5 * 4 / 40)
     with pytest.raises(ValueError, match="'SICK'; the classes are 'sick', 'well': did you mean 'sick'"):
         evaluate(clf, X, np.char.upper(y))
+
+
+def test_an_evaluation_on_the_training_cases_warns(tmp_path):
+    heart = ww.datasets.load("heart")
+    X, y = heart.X[:100], heart.y[:100]
+    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
+    clf = ww.DTMCClassifier(**known).fit(X, y)
+    clf.save(tmp_path / "model.json")
+    for model in (clf, ww.load(tmp_path / "model.json")):
+        for rows in (np.arange(100), np.arange(100)[::-1]):  # in any order
+            with pytest.warns(UserWarning, match="was trained on these same cases"):
+                evaluate(model, X.iloc[rows], y[rows])
+        evaluate(model, heart.X[100:200], heart.y[100:200])  # as many others: warnings are errors
+        evaluate(model, X, y, X, y)  # the caller knows
+        other = X.copy()
+        other.iloc[0, 0] += 1
+        evaluate(model, other, y)
+    content = json.loads((tmp_path / "model.json").read_text())
+    assert content.pop("training")["cases"] == 100
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    evaluate(ww.load(tmp_path / "old.json"), X, y)  # older files have no fingerprint
+    content["training"] = {"cases": 100}
+    (tmp_path / "bad.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="'training' lacks 'digest'"):
+        ww.load(tmp_path / "bad.json")

@@ -7,7 +7,8 @@ import pytest
 
 import worthwhile as ww
 from all_learners import LEARNERS, make
-from worthwhile.learners.cross_fitting import expected_cost_of, fold_masks, n_used, shrunk_probabilities
+from worthwhile.learners import cross_fitting
+from worthwhile.learners.cross_fitting import agreeing, expected_cost_of, fold_masks, n_used, shrunk_probabilities
 from worthwhile.table.columns import read_columns
 from worthwhile.tree.node_costs import node_costs
 
@@ -44,7 +45,17 @@ def test_every_learner_knows_what_a_new_case_costs(learner, tmp_path):
     np.testing.assert_array_equal(back.predict_proba(X), clf.predict_proba(X))
 
 
-@pytest.mark.parametrize("learner", [ww.C45Classifier, ww.EG2Classifier, ww.DTMCClassifier])
+def test_what_does_not_pay_by_honest_probabilities_is_cut_off():
+    X, y = noisy(300, 2)
+    honest = ww.DTMCClassifier(costs=COSTS).fit(X, y)
+    plain = ww.DTMCClassifier(costs=COSTS, cross_fit=False).fit(X, y)
+    assert honest.tree_.n_leaves < plain.tree_.n_leaves
+    costs = [clf.total_costs(*noisy(4000, 3)).mean() for clf in (honest, plain)]
+    assert costs[0] < costs[1]
+    assert honest.expected_cost_ == pytest.approx(costs[0], rel=0.1)
+
+
+@pytest.mark.parametrize("learner", [ww.C45Classifier, ww.EG2Classifier])
 def test_the_root_is_honest_and_probabilities_are_not_too_sure(learner):
     X, y = noisy(300, 2)
     new = noisy(4000, 3)
@@ -92,6 +103,41 @@ def test_refined_trees_answer_at_least_cost_by_their_probabilities_and_published
         costs = nodes.probabilities @ clf.tree_.error_costs
         own = costs[np.arange(len(costs)), nodes.answer]
         np.testing.assert_allclose(own, costs.min(axis=1), atol=1e-6)
+
+
+def test_answers_are_kept_and_no_class_becomes_impossible():
+    """A leaf with as many cases of one class as of another keeps its answer, and the other classes their chance."""
+    shares = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    given = np.array([[0.5, 0.3, 0.2], [0.3, 0.5, 0.2], [0.6, 0.3, 0.1]])
+    answers = np.array([0, 0, 2])
+    found = agreeing(given, answers, shares, None)
+    np.testing.assert_array_equal(found[0], given[0])
+    assert (found.argmax(axis=1) == answers).all()
+    assert (found >= given / 2).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    errors = np.array([[0.0, 10.0, 10.0, 1.0], [10.0, 0.0, 10.0, 1.0], [50.0, 50.0, 0.0, 1.0]])  # 3 rejects
+    for answer, sure in ((0, given), (3, np.array([[0.97, 0.02, 0.01]] * 3))):
+        found = agreeing(sure, np.full(3, answer), np.array([[0.5, 0.4, 0.1]] * 3), errors)
+        costs = found @ errors
+        np.testing.assert_allclose(costs[:, answer], costs.min(axis=1), atol=1e-4)
+        assert (found > 0).all()
+
+
+def test_many_classes_and_small_leaves_are_no_worse_than_the_class_shares():
+    rng = np.random.default_rng(12)
+    X, y = rng.normal(size=(200, 3)).round(1), rng.integers(0, 8, 200)  # nothing to learn
+    clf = ww.EG2Classifier(prune="none").fit(X[:100], y[:100])
+    shares = clf.predict_proba(X[100:])
+    assert shares.min() > 1e-3
+    assert -np.log(shares[np.arange(100), y[100:]]).mean() < np.log(8) + 0.25
+
+
+def test_cases_with_missing_values_cost_what_they_do_at_the_chosen_strength(monkeypatch):
+    X, y = noisy(300, 13)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
+    one = ww.C45Classifier(costs=COSTS, prune="none").fit(X, y)
+    monkeypatch.setattr(cross_fitting, "STRENGTHS", (*cross_fitting.STRENGTHS, 1e6))  # not chosen
+    assert ww.C45Classifier(costs=COSTS, prune="none").fit(X, y).expected_cost_ == one.expected_cost_
 
 
 def test_weights_of_real_cases_are_sample_weights():

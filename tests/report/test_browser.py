@@ -15,6 +15,7 @@ from handmade import small, tree, turney
 from report_trees import grouped, together, undecided
 from wildtrees import random_content
 from worthwhile.report import write_report
+from worthwhile.table.schema import OtherValue
 from worthwhile.wording import amount
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install playwright)")
@@ -141,7 +142,7 @@ def every_path(known, max_unavailable):
 
 
 def as_case(seen):
-    return {name: "never seen" if value is OTHER else value for name, value in seen.items()}
+    return {name: OtherValue("never seen") if value is OTHER else value for name, value in seen.items()}
 
 
 def walk(page, steps):
@@ -369,6 +370,22 @@ def test_invalid_numbers_are_rejected_with_a_message(show):
     assert text(page, "error") == ""
 
 
+def test_dates_are_shown_and_typed_as_dates(show):
+    columns = [{"name": "x", "kind": "numeric", "dates": True}, {"name": "y", "kind": "numeric"}]
+    nodes = small()["nodes"]
+    nodes[0] = nodes[0] | {"threshold": 19783.5}
+    page = show(tree(small(columns=columns, nodes=nodes)))
+    assert page.locator("#walk-hint").inner_text().endswith("above 2024-03-01 12:00.")
+    for text, words in (("19783", "“19783” is not a date"), ("2024-02-30x", "is not a date"), ("", "Enter a date")):
+        page.get_by_label("Value of x").fill(text)
+        page.keyboard.press("Enter")
+        assert words in page.locator("#walk-error").inner_text()
+    page.get_by_label("Value of x").fill("2024-03-01 12:01")
+    page.keyboard.press("Enter")
+    assert page.get_by_label("Value of y").is_visible()  # the branch above the threshold
+    assert "2024-03-01 12:01" in page.locator('[data-walk="history"]').inner_text()
+
+
 def test_the_path_is_highlighted_in_the_tree(show):
     page = show(tree(small()))
     marked = "(kind) => [...document.querySelectorAll('g.node.' + kind)].map((g) => Number(g.dataset.node)).sort()"
@@ -463,6 +480,20 @@ def test_a_large_tree_opens_partly_collapsed(show):
 # ---- accessibility, window sizes, print
 
 
+def test_the_fit_button_shows_a_wide_tree_as_a_whole(open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    clf = ww.C45Classifier(prune="none", max_leaves=40, cross_fit=False).fit(X, (X > 0).sum(axis=1) % 2)
+    write_report(tmp_path / "wide.html", clf, X, (X > 0).sum(axis=1) % 2, sensitivity=False)
+    page = open_page(tmp_path / "wide.html")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    room = "(v) => [v.scrollWidth - v.clientWidth, v.scrollHeight - v.clientHeight]"
+    page.get_by_role("button", name="Expand all").click()
+    assert page.locator(".viewport").evaluate(room)[0] > 0  # as large as it must be to be read
+    page.get_by_role("button", name="Fit").click()
+    assert page.locator(".viewport").evaluate(room) == [0, 0]
+
+
 def test_every_text_has_enough_contrast(heart_page):
     heart_page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     seen, low = heart_page.evaluate("contrasts()")
@@ -523,6 +554,7 @@ def test_print(heart_page):
     heart_page.evaluate("window.dispatchEvent(new Event('afterprint'))")
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 @pytest.mark.parametrize("media", ["screen", "print"])
 def test_cards_hold_long_names(open_page, tmp_path, media):
     classes = ["a_class_name_without_any_space_in_it_that_is_far_too_long_for_a_card", "no"]

@@ -2,12 +2,17 @@
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import worthwhile as ww
 from handmade import small, tree
 from report_trees import CASES
+from worthwhile.evaluation import sensitivity
+from worthwhile.report.sections import sections
 from worthwhile.tree.node_costs import node_costs
+from worthwhile.wording import amount
 
 # Small forests spend little.
 pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
@@ -38,6 +43,8 @@ def test_expected_and_measured_cost_are_side_by_side(write, heart):
     low, high = heart.clf.expected_cost_interval_
     expected = f"expected cost per case {heart.clf.expected_cost_:.2f} Canadian dollars estimated in training"
     assert f"{expected}; 95 % interval {low:.2f} to {high:.2f}" in words
+    why = "At the first box it may differ from the expected cost per case above, which was measured on cases left out"
+    assert why in write(heart.clf, *heart.held_out, **options).words["tree"]
     clf = ww.EG2Classifier(prune="cost", cross_fit=False, **heart.known).fit(*heart.training.values())
     root = node_costs(clf.tree_)[0].expected_cost
     words = write(clf, *heart.held_out, **options).words["summary"]
@@ -85,8 +92,50 @@ def test_break_even_prices_say_how_the_search_was_shortened(write, heart):
     training = {"X_train": heart.X[:60], "y_train": heart.y[:60]}
     words = write(clf, *heart.held_out, **training, sensitivity=0.01).words["sensitivity"]
     assert "Method: ACT (with r=1, to save time) was trained" in words
+    assert "To save time, these prices were found by a shorter search" in words
     assert "The search was stopped after 0.01 s." in words
     assert "Not examined because time ran out: " in words
+
+
+def test_break_even_prices_by_another_learner_say_so_and_where_it_disagrees(write, heart, monkeypatch):
+    monkeypatch.setattr(sensitivity, "MAX_SEARCHED", 100)
+    clf = ww.ACTClassifier(r=2, random_state=1, max_leaves=2, **heart.known).fit(heart.X, heart.y)
+    words = write(clf, *heart.held_out, **heart.training).words["sensitivity"]
+    assert "found by ACT without look-ahead instead of ACT, so they are not exactly those of the tree above." in words
+    greedy = ww.ACTClassifier(variant="paper", r=0, **heart.known).fit(heart.X, heart.y)
+    apart = set(greedy.tree_.tests_used()) ^ set(clf.tree_.tests_used())
+    named = re.search(r"At the current prices the two disagree on ([^:]*): for these tests, do not rely", words).group(
+        1
+    )
+    assert apart == set(named.split(", "))
+    assert (
+        "Method: ACT without look-ahead instead of ACT (with variant='paper', r=0, to save time) was trained" in words
+    )
+    words = write(heart.clf, *heart.held_out, **heart.training, sensitivity=1.0).words["sensitivity"]
+    assert "To save time" not in words  # EG2 itself is fast enough
+
+
+def test_the_saving_has_an_interval(write, heart):
+    words = write(heart.clf, *heart.held_out, **heart.training, sensitivity=False).words["summary"]
+    found = ww.evaluation.evaluate(heart.clf, *heart.held_out, *heart.training.values())
+    best = min(found.strategies[1:], key=lambda one: one.total_cost.mean)
+    mean, low, high = map(amount, best.saving)
+    assert f"saves {mean}" in words
+    assert f"compared with the cheapest baseline: {best.name}; 95 % interval {low} to {high}".replace("-", "−") in words
+    training = {"X_train": heart.held_out[0], "y_train": heart.held_out[1]}
+    same = write(heart.clf, *heart.held_out, **training, sensitivity=False).words["summary"]
+    assert "95 % interval" not in re.search("baseline: .*strategy", same).group(0)  # training cases have no intervals
+
+
+def test_a_loss_has_an_interval_with_its_bounds_in_order(write):
+    nodes = [{"test": "x", "threshold": 0, "children": [1, 2]}, {"answer": "yes"}, {"answer": "no"}]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    words = write(tree(small(nodes=nodes)), X, np.where(X[:, 0] > 0.5, "yes", "no")).words["summary"]
+    low, high = re.search(
+        r"costs more by .*? than the cheapest baseline: .*?; 95 % interval ([\d.]+) to ([\d.]+)", words
+    ).groups()
+    assert 0 < float(low) < float(high)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +145,7 @@ def test_break_even_prices_say_how_the_search_was_shortened(write, heart):
         ({}, "Break-even prices need the training cases, which were not given."),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_why_there_are_no_break_even_prices(write, options, reason):
     X, y = [[-1, 1], [1, -1], [1, 1], [2, -3]] * 5, ["no", "yes", "no", "yes"] * 5
     costs = ww.Costs(tests={"x0": 1, "x1": 2}, errors=10)
@@ -169,6 +219,7 @@ def test_explanations_by_many_trees_are_not_printed(write, heart, max_trees, pri
     assert cases.count("<details data-print>") == printed
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_which_tests_and_cases_a_forest_was_grown_on(write, heart, chosen_tests):
     words = write(chosen_tests, *heart.held_out).words["forest"]
     assert f"use only {len(chosen_tests.tests_)} of 13 tests ({', '.join(chosen_tests.tests_)})." in words
@@ -190,3 +241,17 @@ def test_the_rate_in_use_is_shown_however_many_there_are(write, heart):
         cheap = forest.with_budget(budget)
         rows = re.findall(row, write(cheap, *heart.held_out).section("forest"))
         assert rows == ["" if cheap.rate_ is None else f"{cheap.rate_:.3g}"]
+
+
+def test_expensive_cases_show_dates_and_unknown_values():
+    days = pd.date_range("2024-01-01", periods=40)
+    X = pd.DataFrame({"visit": days, "colour": ["red", "blue"] * 20})
+    y = np.array(["late" if i > 19 else "early" for i in range(40)])
+    clf = ww.C45Classifier(costs=ww.Costs({"visit": 1}), cross_fit=False).fit(X, y)
+    found = sections(clf, X, np.where(y == "late", "early", "late"), None, None, False, str, None)["cases"]["rows"][0]
+    assert re.match(r"visit = 2024-01-01 \(≤ 2024-01-20\): 1.00\n", found["explanation"])
+    clf = ww.C45Classifier(costs=ww.Costs({"colour": 1}), cross_fit=False).fit(X[["colour"]], ["a", "b"] * 20)
+    found = sections(clf, pd.DataFrame({"colour": ["green"] * 9}), ["b", "a", "b"] * 3, None, None, False, str, None)[
+        "cases"
+    ]["rows"][0]
+    assert found["explanation"].startswith("colour = green: an unknown value, not charged")

@@ -173,3 +173,27 @@ def test_the_line_of_an_undecodable_byte_is_found_across_blocks(tmp_path, monkey
     path.write_bytes((good + "\u30a2").encode(encoding)[:-1])  # cut off within a character
     with pytest.raises(ValueError, match=r"line 11: cannot be read as"):
         read_table(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("end", [";", ";;;", "; "])
+def test_lines_that_end_with_a_delimiter(tmp_path, end):
+    path = tmp_path / "a.csv"
+    path.write_text(f"age;class{end}\n" + f"63;sick{end}\n" * 2 + "40;well\n")
+    file = CsvFile(path)
+    assert file.names == ["age", "class"]
+    assert [row for chunk in file.chunks() for row in chunk] == [["63", "sick"], ["63", "sick"], ["40", "well"]]
+    assert file.location(2) == f"{path}, line 4"
+    path.write_text(f"age;class{end}\n63;sick;7\n")
+    with pytest.raises(ValueError, match="line 2: has 3 cells, but the first line has 2 columns"):
+        list(CsvFile(path).chunks())
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("filled", [False, True])
+def test_a_title_above_the_column_names(tmp_path, delimiter, filled):
+    path = tmp_path / "a.csv"
+    title = "Ward 7" + 2 * delimiter * filled
+    path.write_text(f"{title}\n" + "age,chol,class\n63,200,sick\n40,180,well\n".replace(",", delimiter))
+    words = "line 1: has a single cell, 'Ward 7', but the lines below have 3; if it is a title, remove it"
+    with pytest.raises(ValueError, match=words):
+        _ = CsvFile(path).names

@@ -16,6 +16,7 @@ X = pd.DataFrame({"id": [f"p{i}" for i in range(N)], "x": np.arange(N) % 7, "cit
 Y = np.where((np.arange(N) % 7) > 3, "sick", "well")
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on these same cases")
 def test_a_column_of_identifiers_is_not_used_and_a_warning_names_it(tmp_path):
     costs = ww.Costs(tests={"x": 1.0}, errors=10)
     clf = ww.DTMCClassifier(costs=costs)

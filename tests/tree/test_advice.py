@@ -1,6 +1,9 @@
 """Advice for single cases: the next test, its price, and why."""
 
 import functools
+import json
+import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import worthwhile as ww
 from handmade import small, tree, turney
 from problems import compare
 from wildtrees import random_case, random_content
+from worthwhile.table.schema import OtherValue
 from worthwhile.tree.run import run
 from worthwhile.tree.walk import Walk
 
@@ -54,7 +59,7 @@ def test_a_case_with_the_amounts():
 
 def test_unavailable_tests_are_named():
     known = tree(turney())
-    advice = known.next_test({"delta": "eleven", "beta": None, "epsilon": 2})
+    advice = known.next_test({"delta": OtherValue("eleven"), "beta": None, "epsilon": 2})
     assert advice.unavailable == ("delta", "beta")
     assert (advice.stop_answer, advice.stop_cost, advice.go_on_cost, advice.gain) == (None,) * 4
     assert repr(advice) == "Advice(do alpha for 5.00, 10.00 spent)"
@@ -150,8 +155,85 @@ def test_parts_that_share_a_test_share_its_price():
 def test_a_tree_that_was_not_grown_to_minimise_cost_says_so():
     advice = tree(small()).next_test({})
     assert advice.reason.endswith(
-        "going on 6.20 in tests and errors, 1.20 more; the tree was not grown to minimise this cost."
+        "going on 6.20 in tests and errors, 1.20 more. This tree was not learned to minimise cost"
+        " (prune='cost' is, and stops here); the results can change the answer to no."
     )
+
+
+def test_a_test_whose_results_change_nothing_says_so():
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2]},
+        *({"answer": "no", "weights": weights} for weights in ([9, 1], [8, 2])),
+    ]
+    advice = tree(small(nodes=nodes, costs={"tests": {"x": 3}, "errors": 100})).next_test({})
+    assert (advice.test, advice.gain) == ("x", -3)
+    assert advice.reason.endswith("; no result changes the answer.")
+
+
+def deep(**fields):
+    """x only leads to y, whose result decides."""
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2]},
+        {"answer": "no", "weights": [4, 2]},
+        {"test": "y", "threshold": 0, "children": [3, 4]},
+        {"answer": "no", "weights": [3, 0]},
+        {"answer": "yes", "weights": [0, 3]},
+    ]
+    return tree(small(nodes=nodes, costs={"tests": {"x": 10, "y": 5}, "errors": 100}, answer="least-cost") | fields)
+
+
+def test_a_test_that_only_leads_to_an_unavailable_one_is_not_recommended():
+    known = deep()
+    assert known.next_test({}).test == "x"
+    advice = known.next_test({"y": None})
+    assert (advice.test, advice.answer, advice.spent) == (None, "no", 0)
+    assert advice.reason == (
+        "No further test pays: going on with x is expected to cost 51.67 in total;"
+        " answering no is expected to cost 41.67 in errors."
+    )
+    assert known.run({"y": None}, fetch={"x": lambda: 1}).spent == 0
+    assert known.next_test({"x": 1, "y": None}).spent == 10  # what is in hand is used
+    assert known.predict_proba([[1.0, np.nan]])[0].tolist() == [0.5, 0.5]  # of a table, it is found out on the way
+    assert known.test_costs([[1.0, np.nan]]).tolist() == [10]
+    assert known.run({}, fetch={"x": lambda: 1, "y": lambda: None}).spent == 10
+    assert known.next_test({"y": None}, already_paid=["x"]).test == "x"
+
+
+def test_a_tree_of_a_paper_does_all_tests_that_it_asks_for():
+    known = deep(may_stop=False)
+    assert not known.may_stop
+    advice = known.next_test({"y": None})
+    assert (advice.test, advice.go_on_cost) == ("x", None)
+    assert advice.reason.endswith(
+        "the cost of going on is unknown because y is unavailable and this tree then does all tests that it asks for."
+    )
+    contradicting = [
+        {"test": "x", "threshold": 0, "children": [1, 2]},
+        {"test": "y", "threshold": 0, "children": [3, 4]},
+        {"test": "y", "threshold": 0, "children": [5, 6]},
+        *({"answer": a, "weights": w} for a, w in (("no", [2, 0]), ("yes", [0, 2]), ("yes", [0, 2]), ("no", [2, 0]))),
+    ]
+    costs = {"tests": {"y": 3}, "errors": 100}
+    for may_stop, price in ((True, 0), (False, 3)):
+        either = tree(small(nodes=contradicting, costs=costs, may_stop=may_stop))
+        assert either.test_costs([[np.nan, 1]]).tolist() == [price]
+        for again in (tree(json.loads(either.to_json())), pickle.loads(pickle.dumps(either))):
+            assert (again.may_stop, again.test_costs([[np.nan, 1]]).tolist()) == (may_stop, [price])
+
+
+@compare(300)
+@given(st.integers(0, 2**32 - 1))
+def test_what_is_known_to_be_unavailable_from_the_start_counts(seed):
+    rng = np.random.default_rng(seed)
+    known, case = weighted(rng), random_case(rng, 0.5)
+    lacking = {name: None for name, value in case.items() if value is None}
+    advice = known.next_test(lacking)
+    if advice.test is not None and advice.price > 0 and advice.gain < 0:  # the tree decides: none of them lies below
+        walk = Walk(known, lacking)
+        assert len(walk.positions) == 1
+        assert not {known.columns[t] for t in known.nodes.test[list(walk.below())] if t >= 0} & set(lacking)
+    outcome = known.run(lacking, fetch={name: functools.partial(case.get, name) for name in case})
+    assert outcome.ledger == () or outcome.spent == pytest.approx(sum(entry.price for entry in outcome.ledger))
 
 
 def test_what_others_have_paid_for_costs_nothing():
@@ -185,3 +267,34 @@ def test_what_is_paid_is_free_and_orders_count_at_once():
     before = known.next_test({"alpha": 6})
     assert (before.delayed, before.stop_cost, before.go_on_cost, before.gain) == (True, 25, 25, 0)
     assert before.reason.endswith("going on 25.00 in tests and errors, the same.")
+
+
+def test_a_misspelt_value_is_refused_with_the_valid_ones():
+    heart = ww.datasets.load("heart")
+    options = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
+    tree_learner = ww.EG2Classifier(**options, prune="cost", cross_fit=False).fit(heart.X, heart.y)
+    forest = ww.BudgetForestClassifier(**options, max_trees=3, budget=50, random_state=0).fit(heart.X, heart.y)
+    words = (
+        "'notag' is not a value of cp; did you mean 'notang'? Its values are 'abnang', 'angina', 'asympt', 'notang';"
+        " None: another value, or unavailable"
+    )
+    for clf in (tree_learner, forest):
+        for ask in (
+            lambda clf: clf.next_test({"cp": "notag"}),
+            lambda clf: clf.explain({"cp": "notag"}),
+            lambda clf: clf.run({"cp": "notag"}, dict.fromkeys(heart.feature_names, lambda: None)),
+        ):
+            with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+                ask(clf)
+    with pytest.raises(ValueError, match="'notag' is not a value of cp"):  # also if a function returns it
+        tree_learner.run({}, dict.fromkeys(heart.feature_names, lambda: "notag"))
+    X = heart.X[:1].copy()
+    X["cp"] = "notag"
+    assert tree_learner.test_costs(X)[0] == tree_learner.test_costs(X.assign(cp=None))[0]  # in a table it is missing
+
+
+def test_no_value_of_an_unused_column_is_refused():
+    X = pd.DataFrame({"name": [f"n{i}" for i in range(40)], "x": range(40)})
+    with pytest.warns(UserWarning, match="name"):
+        clf = ww.C45Classifier(cross_fit=False).fit(X, [i < 20 for i in range(40)])
+    assert clf.next_test({"name": "Ann", "x": 3}).answer is True

@@ -1,6 +1,7 @@
 """The dialogue in the terminal, without a terminal."""
 
 import io
+import re
 
 import pandas as pd
 import pytest
@@ -74,7 +75,7 @@ def test_why():
     assert "Class probabilities so far: no 50%, yes 50%." in page
     assert "Stop and answer yes: 5.00 expected in errors." in page
     assert "Go on: 6.20 expected in errors and tests not yet paid for." in page
-    assert "Going on is worse by 1.20: the tree was not grown to minimise this cost." in page
+    assert "1.20 more. This tree was not learned to minimise cost" in page
     assert "Going on is better by 1.33." in page
     assert page.count("The tree asks for no further test here; answering yes is expected to cost 0.00 in errors.") == 2
 
@@ -142,7 +143,10 @@ def test_values_in_any_case_and_close_ones():
     clf = ww.EG2Classifier(costs=heart.costs, prune="cost", nominal=heart.nominal, columns=heart.feature_names)
     clf.fit(heart.X, heart.y)
     result, page = converse(clf, "notag", "NOTANG", "divers", "Fem")
-    assert "'notag' is not a value of cp; did you mean 'notang'? If it is unavailable, type u." in page
+    words = (
+        "did you mean 'notang'? Its values are 'abnang', 'angina', 'asympt', 'notang'. If it is unavailable, type u."
+    )
+    assert f"'notag' is not a value of cp; {words}" in page
     assert "'divers' is not a value of sex; valid: 'fem', 'male'. If it is unavailable, type u." in page
     assert result.known == {"cp": "notang", "sex": "fem"}
     assert (result.ended, result.outcome.answer, result.outcome.spent) == ("answered", "buff", 2)
@@ -230,4 +234,41 @@ def test_dates_and_decimal_commas_may_be_typed():
     assert result.outcome.answer == "b"
     assert prompts[0] == "day (a date, e.g. 2024-03-31): "
     assert result.known == {"day": 19747.0, "x": 3.5}
-    assert "'1,234' is not a number; x needs a number, e.g. 36.6. If it is unavailable, type u." in shown
+    assert (
+        "'1,234' may mean thousands; type x without a mark for thousands, e.g. 1234. If it is unavailable, type u."
+        in shown
+    )
+
+
+def test_numbers_that_may_mean_thousands_are_never_misread():
+    clf = ww.C45Classifier(prune="none", min_cases=1).fit([[1.0], [2000.0]] * 4, ["a", "b"] * 4)
+    for decimal, text, value in [
+        (".", "1.234", 1.234),
+        (".", "13,2", 13.2),
+        (".", "-0,5", -0.5),
+        (".", "1234", 1234.0),
+        (".", "1e3", 1000.0),
+        (",", "1,234", 1.234),
+        (",", "1.234,5", 1234.5),
+        (",", "-1.234.567,25", -1234567.25),
+        (",", "12.5", 12.5),
+        (",", "1234,5", 1234.5),
+    ]:
+        clf._set_origin(None, decimal)
+        assert read_value(clf, "x0", text) == value
+    for decimal, text, advice in [
+        (".", "1,234", "1234"),
+        (".", "1,234.5", "1234.5"),
+        (".", "1.234,5", "1234.5"),
+        (".", "1.234.567", "1234567"),
+        (",", "1.234", "1234"),
+        (",", "1,234.5", "1234,5"),
+        (",", "1.234.567", "1234567"),
+    ]:
+        clf._set_origin(None, decimal)
+        words = f"'{text}' may mean thousands; type x0 without a mark for thousands, e.g. {advice}."
+        with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+            read_value(clf, "x0", text)
+    for text in ("1 234", "1'234", "1,2,3", "2024-03-31", "1.2.3"):
+        with pytest.raises(ValueError, match=r"is not a number; x0 needs a number, e\.g\. 36,6"):
+            read_value(clf, "x0", text)

@@ -3,6 +3,7 @@
 import pytest
 
 from handmade import small, tree, turney
+from worthwhile.table.schema import OtherValue
 
 
 def test_the_path_of_a_case_in_words():
@@ -43,8 +44,9 @@ def test_the_steps_have_values_and_prices():
     assert told.why == "The tree asks for no further test here."
     assert repr(told) == "Explanation(alpha, delta, epsilon; answer 0, 20.00 spent)"
     assert repr(known.explain({})) == "Explanation(no test; next alpha, 0.00 spent)"
-    unknown = known.explain({"alpha": 6, "delta": "eleven"}).steps[1]
-    assert (unknown.available, unknown.condition, unknown.price) == (False, None, 0)
+    absent, unknown = (known.explain({"alpha": 6, "delta": v}).steps[1] for v in (None, OtherValue("eleven")))
+    assert (absent.available, absent.condition, absent.price) == (False, None, 0)
+    assert str(absent) == "delta: unavailable, not charged; the case follows all branches in proportion"
     assert str(unknown) == "delta = eleven: an unknown value, not charged; the case follows all branches in proportion"
 
 

@@ -31,6 +31,13 @@ def test_a_tree():
     ]
 
 
+def test_a_tree_that_knows_what_new_cases_cost_shows_this_figure_alone():
+    clf = ww.DTMCClassifier(costs=COSTS, columns=["<x>", "y"]).fit(X, Y)
+    page = clf.tree_._repr_html_()
+    assert f"expected cost of a new case: {clf.expected_cost_:.2f} (" in page
+    assert page.count("expected cost") == 1
+
+
 def test_a_tree_without_weights_and_one_without_tests():
     page = tree(turney())._repr_html_()
     assert "expected" not in page

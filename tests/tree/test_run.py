@@ -11,6 +11,7 @@ from all_learners import COSTS, LEARNERS, make
 from handmade import small, tree, turney
 from problems import compare
 from wildtrees import NAMES, random_case, random_content
+from worthwhile.table.schema import OtherValue
 
 
 class Source:
@@ -70,7 +71,7 @@ def test_a_value_without_a_branch_is_not_charged_anywhere(delayed):
             ],
         )
     )
-    for value, price in (("a", 3 + 2 * delayed), ("b", 5), ("c", 2), ("new", 2)):
+    for value, price in (("a", 3 + 2 * delayed), ("b", 5), ("c", 2), (OtherValue("new"), 2)):
         case = {"x": value, "y": 1.0}
         outcome = known.run({}, Source(case).fetch)
         assert outcome.spent == known.test_costs(pd.DataFrame([case]))[0] == price
@@ -91,7 +92,7 @@ def test_an_unavailable_test_is_not_charged_and_orders_nothing():
 
 
 def test_a_value_that_the_tree_does_not_know_orders_nothing():
-    source = Source({"alpha": 6, "beta": 1, "delta": "eleven", "epsilon": 2})
+    source = Source({"alpha": 6, "beta": 1, "delta": OtherValue("eleven"), "epsilon": 2})
     outcome = tree(turney()).run({}, source.fetch)
     assert [(line.test, line.price, line.commits) for line in outcome.ledger] == [
         ("alpha", 5, ()),
@@ -211,3 +212,11 @@ def test_a_forest_says_what_it_can():
     settled = make(ww.BudgetForestClassifier, costs=COSTS, adaptive="settled").fit(X, y)
     reasons = {settled.explain({f"x{j}": v for j, v in enumerate(row)}).why.split(";")[0] for row in X}
     assert any(f"{n} of 5 trees have voted, the others are not needed" in reasons for n in (2, 3, 4))
+
+
+def test_dates_are_shown_as_dates():
+    X = pd.DataFrame({"visit": pd.date_range("2024-01-01", periods=40)})
+    clf = ww.C45Classifier(costs=ww.Costs({"visit": 1}), cross_fit=False).fit(X, [i < 20 for i in range(40)])
+    for value in ("2024-02-01", 19754.0, X["visit"][31]):
+        assert str(clf.run({}, {"visit": lambda value=value: value})).startswith("visit = 2024-02-01: 1.00")
+        assert str(clf.explain({"visit": value})).startswith("visit = 2024-02-01 (> 2024-01-20): 1.00")

@@ -19,6 +19,7 @@ from worthwhile.cli.options import (
     Drop,
     DropMissingTarget,
     Encoding,
+    IgnoreExtraPrices,
     Jobs,
     Missing,
     Nominal,
@@ -53,6 +54,7 @@ def compare(
     dates: Dates = None,
     sheet: Sheet = None,
     drop_missing_target: DropMissingTarget = False,
+    ignore_extra_prices: IgnoreExtraPrices = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -60,6 +62,7 @@ def compare(
 ) -> None:
     """Cross-validate several learners on the same folds and compare what they cost per case.
 
+    Beside them are baselines: no test, free tests only, all tests with a plain tree, and a tuned C4.5.
     Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold. With --costs,
     learners are pruned and answer by cost as in learn.
 
@@ -76,7 +79,9 @@ def compare(
 
     say, declared = Printer(quiet), split_names(nominal)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
-        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+        problem = read_training_data(
+            source, target, costs, declared, split_names(drop), drop_missing_target, ignore_extra_prices
+        )
     describe_data(problem, say)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
@@ -84,6 +89,7 @@ def compare(
     made = {name: make_learner(name, {}, {"time_limit": limited[name]}, with_costs=priced, **known) for name in makers}
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
+        options["baselines"] = True
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)
     make_folder(out)
     _write(out, found)

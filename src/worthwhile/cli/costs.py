@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from worthwhile.cli.options import (
     Drop,
     DropMissingTarget,
     Encoding,
+    IgnoreExtraPrices,
     Missing,
     Nominal,
     Quiet,
@@ -101,7 +103,7 @@ def init(
         table = source.read(drop=split_names(drop), nominal=[*split_names(nominal), target])
     if drop_missing_target:
         table = table.with_classes(target)
-    classes = table.classes(target)
+    classes = table.classes(target, most=sys.maxsize)  # a price list needs no matrix
     used = {target, *split_names(nominal)}
     unused = [name for name in table.identifiers() if name not in used]
     left_out = {target, *unused}
@@ -160,18 +162,22 @@ def check(
     dates: Dates = None,
     sheet: Sheet = None,
     drop_missing_target: DropMissingTarget = False,
+    ignore_extra_prices: IgnoreExtraPrices = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a price list, alone or against the columns and classes of a table, and print a summary.
 
     Example: worthwhile costs check costs.toml heart.csv --target class
     """
+    from worthwhile.cli.reading import without_extra
     from worthwhile.costs.costs import Costs
 
     found = Costs.read(costs)
     say = Printer(quiet)
     if data is not None:
         with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+            if ignore_extra_prices:
+                found, _ = without_extra(found, costs, source.names)
             result = _check_against(found, costs, source, target, drop_missing_target)
         for line in (*source.notes(), result):
             say(line)
@@ -197,7 +203,7 @@ def _check_against(found: Costs, path: Path, source: TableFile, target: str | No
         table = source.read(only=[target], nominal=[target])
         if drop_missing_target:
             table = table.with_classes(target)
-        classes = np.unique(table.classes(target)).tolist()
+        classes = np.unique(table.classes(target, most=sys.maxsize)).tolist()
     tests = [name for name in source.names if name != target]
     check_costs(found, path, tests, target, classes)
     free = [name for name in tests if name not in found.tests]

@@ -35,6 +35,7 @@ from worthwhile.cli.options import (
     Drop,
     DropMissingTarget,
     Encoding,
+    IgnoreExtraPrices,
     Jobs,
     Missing,
     Nominal,
@@ -133,6 +134,7 @@ def learn(
     dates: Dates = None,
     sheet: Sheet = None,
     drop_missing_target: DropMissingTarget = False,
+    ignore_extra_prices: IgnoreExtraPrices = False,
     jobs: Jobs = -1,
     cluster: Cluster = None,
     seed: Seed = 0,
@@ -166,7 +168,9 @@ def learn(
 
     say, declared = Printer(quiet), split_names(nominal)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
-        problem = read_training_data(source, target, costs, declared, split_names(drop), drop_missing_target)
+        problem = read_training_data(
+            source, target, costs, declared, split_names(drop), drop_missing_target, ignore_extra_prices
+        )
         ids = None if report is None else _identifiers(problem, source, split_names(drop))
     describe_data(problem, say)
     if costs is None:
@@ -181,6 +185,7 @@ def learn(
         n, share = len(split.y), f"{REPORT_SHARE:.0%} of the cases"
         say(f"{n} cases ({share}) are held out for the report; --test-share 0 trains on all of them.")
     clf, seconds, stopped = _fit(clf, split, quiet, cluster)
+    clf._set_origin(clf._fingerprint, source.decimal)
     clf.save(out)
     name = type(clf).__name__.removesuffix("Classifier")
     if message := warn_if_useless(clf, split.X_train, split.y_train):

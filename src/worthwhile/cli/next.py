@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -65,9 +66,13 @@ def read_pairs(text: str | None) -> dict[str, str]:
     --------
     >>> read_pairs("age=63, thal=u")
     {'age': '63', 'thal': 'u'}
+    >>> read_pairs("age=63,bmi=24,5")
+    {'age': '63', 'bmi': '24,5'}
     """
     found: dict[str, str] = {}
-    for part in split_names(text):
+    # A comma between digits, without a further name, is a decimal comma.
+    marked = re.sub(r"(=\s*[-+]?[\d.]*\d),(?=\d+\s*(,|$))", "\\1\0", text or "")
+    for part in (part.replace("\0", ",") for part in split_names(marked)):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
             raise ValueError(f"--known {part}: write known results as test=value, e.g. --known age=63,sex=male")

@@ -64,6 +64,9 @@ Sheet = Annotated[
     typer.Option(metavar="NAME", help="Sheet of an Excel file. Default: the first one.", show_default=False),
 ]
 DropMissingTarget = Annotated[bool, typer.Option("--drop-missing-target", help="Leave out cases without a class.")]
+IgnoreExtraPrices = Annotated[
+    bool, typer.Option("--ignore-extra-prices", help="Ignore prices of tests that the table does not have.")
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(

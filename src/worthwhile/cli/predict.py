@@ -52,6 +52,10 @@ def predict(
         table = read_cases(clf, source)
     columns = _answers(clf, table)
     text = extend_table(source, None if stream is not None else out, columns)
+    say, strange = Printer(quiet), unknown_values(clf, table)
+    if text is not None:
+        for line in strange:
+            say.warn(line)  # to standard error: standard output may be the table
     if text is not None and stream == STDOUT:
         typer.echo(text.encode("utf-8"), nl=False)  # bytes: the same as in a file, whatever the locale
         return
@@ -59,8 +63,7 @@ def predict(
         write_text(out, text)
         return
     prices = columns["price_paid"]
-    say = Printer(quiet)
-    for line in (*source.notes(), *unknown_values(clf, table)):
+    for line in (*source.notes(), *strange):
         say(line)
     say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
 

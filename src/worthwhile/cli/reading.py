@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ __all__ = [
     "TrainingData",
     "check_costs",
     "describe_data",
+    "in_file",
     "read_cases",
     "read_training_data",
     "tests_of",
@@ -33,6 +34,7 @@ __all__ = [
     "true_classes",
     "unknown_values",
     "unused_columns",
+    "without_extra",
 ]
 
 
@@ -52,6 +54,7 @@ class TrainingData:
     target: str
     declared: Collection[str]  # columns that --nominal names
     unused: list[str]  # columns with almost as many values as cases
+    ignored: list[str]  # tests with a price that are not columns
 
     @functools.cached_property
     def left_out(self) -> frozenset[str]:
@@ -66,6 +69,7 @@ def read_training_data(
     nominal: Collection[str] = (),
     drop: Collection[str] = (),
     drop_missing_target: bool = False,
+    ignore_extra_prices: bool = False,
 ) -> TrainingData:
     """Read cases and costs, and check that they match."""
     costs = None if costs_file is None else Costs.read(costs_file)
@@ -80,8 +84,11 @@ def read_training_data(
     if not names:
         raise ValueError(f"{data}: has no column besides the target {show(target)}")
     y = table.classes(target)
-    if costs is not None:
-        costs = _without(costs, drop)
+    ignored: list[str] = []
+    if costs is not None and costs_file is not None:
+        costs = in_file(costs_file, _without, costs, drop)
+        if ignore_extra_prices:
+            costs, ignored = without_extra(costs, costs_file, [*names, target])
         check_costs(costs, costs_file, names, target, np.unique(y).tolist())
     needed = {*nominal, target, *(other for test in (costs.tests if costs else {}).values() for other in test.requires)}
     unused = [name for name in table.identifiers() if name not in needed]
@@ -95,18 +102,31 @@ def read_training_data(
         costs = _without(costs, unused)
     tests = set(names)
     nominal_names = [name for name in table.nominal() if name in tests]
-    return TrainingData(table.matrix(names), y, names, nominal_names, costs, table, target, set(nominal), unused)
+    return TrainingData(
+        table.matrix(names), y, names, nominal_names, costs, table, target, set(nominal), unused, ignored
+    )
 
 
 def _without(costs: Costs, dropped: Collection[str]) -> Costs:
     """Return the costs of the remaining tests and of the groups that still have tests."""
     gone = set(dropped)
-    tests = {name: test for name, test in costs.tests.items() if name not in gone}
-    if len(tests) == len(costs.tests):
-        return costs
-    groups = {group for test in tests.values() for group in test.groups}
-    left = {name: common for name, common in costs.groups.items() if name in groups}
-    return Costs(tests=tests, groups=left, errors=costs.errors, about=costs.about, waiting=costs.waiting)
+    named = [name for own, test in costs.tests.items() for name in (own, *test.prerequisites)]
+    return costs.only(name for name in named if name not in gone)
+
+
+def without_extra(costs: Costs, path: Path, names: Collection[str]) -> tuple[Costs, list[str]]:
+    """Return the costs of these columns, and the tests that are not among them."""
+    columns = set(names)
+    extra = [name for name in costs.tests if name not in columns]
+    return in_file(path, costs.only, names), extra
+
+
+def in_file(path: Path, function: Callable[..., Costs], *given: Any) -> Costs:
+    """Call a function; its errors name the file."""
+    try:
+        return function(*given)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def check_costs(
@@ -116,9 +136,14 @@ def check_costs(
     try:
         if target is not None and target in costs.tests:
             raise ValueError(f"has a price for {show(target)}, which is the target column")
-        costs.prices_for(names)
+        columns = set(names)
+        try:
+            costs.prices_for(names)
+        except ValueError as error:
+            extra = any(name not in columns for name in costs.tests)
+            raise ValueError(f"{error}{'; --ignore-extra-prices leaves them out' * extra}") from None
         if classes:
-            costs.error_matrix(list(classes))
+            costs.check_classes(list(classes))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -131,6 +156,8 @@ def describe_data(problem: TrainingData, say: Printer) -> None:
     say(f"{table.path}: {table.n_cases} cases, {len(table.columns)} columns.", wrap=False)
     if (left_out := table.n_left_out) > 0:
         say(f"Left out: {left_out} case{'s' * (left_out > 1)} without a class.")
+    if problem.ignored:
+        say(f"Prices that are ignored because the table has no such column: {listing(problem.ignored)}.")
     rows, more = column_rows(problem)
     empty = {j for j, cells in enumerate(zip(*rows, strict=True)) if set(cells) <= {"", "free"}}
     kept = [j for j in range(len(HEADINGS)) if j not in empty]

@@ -47,6 +47,8 @@ def show(
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise ValueError(f"{plot}: unknown picture format; use {', '.join(PICTURES)}")
     check_writable(plot)
+    from worthwhile.tree.text import expectation
+
     known = load_model(model)
     trees = _trees(known, model, tree)
     if plot is not None and len(trees) > 1:
@@ -65,6 +67,9 @@ def show(
             if len(trees) > 1 and form in (Form.text, Form.rules):
                 say(f"tree {number}")
             say(text, wrap=False)
+    if not forest and form == Form.text and (note := expectation(trees[1])):
+        say()
+        say(note)
     if plot is not None:
         _draw(plot, next(iter(trees.values())), max_depth)
         say(f"Picture: {plot}", wrap=False)

@@ -416,10 +416,12 @@ class Costs:
             if is_missing(label):
                 raise CostsError(f"y has no class in row {row}: {show(label)}")
         counts = Counter(labels.tolist())
-        k = len(counts)
-        matrix = self.error_matrix(list(counts))[1][:, :k]
         least_wrong = 1.0 - max(counts.values()) / labels.size
-        return float(self.total_price() + least_wrong * matrix.max())
+        if self._errors.uniform is not None:  # without a matrix, whatever the number of classes
+            worst = max(self._errors.uniform, 0.0) if len(counts) > 1 else 0.0
+        else:
+            worst = float(self.error_matrix(list(counts))[1][:, : len(counts)].max())
+        return float(self.total_price() + least_wrong * worst)
 
     def with_errors(self, errors: Any, classes: Sequence[Any] | None = None) -> Costs:
         """Return a copy with other error costs; `errors` and `classes` are as in `Costs`.
@@ -452,6 +454,39 @@ class Costs:
             checked = check_test(name, value, self._groups)
             tests[name] = replace(tests.get(name, checked), price=checked.price)
         return self._copy(tests=tests)
+
+    def only(self, columns: Iterable[str]) -> Costs:
+        """Return a copy with the prices of some columns only, for a price list that is longer than the table.
+
+        Parameters
+        ----------
+        columns : iterable of str
+            Names of columns. Those without a price are free, as always; groups without a test are left out.
+
+        Raises
+        ------
+        ValueError
+            If a test of these columns requires one that is not among them.
+
+        Examples
+        --------
+        >>> costs = Costs(tests={"age": 1.0, "chol": Test(5.17, group="blood"), "mri": 400.0}, groups={"blood": 2.10})
+        >>> few = costs.only(["sex", "age", "chol"])
+        >>> list(few.tests), few.total_price()
+        (['age', 'chol'], 8.27)
+        """
+        if isinstance(columns, str):
+            raise CostsError(f"columns must be a collection of names, not the string {show(columns)}")
+        kept = set(columns)
+        tests = {name: test for name, test in self._tests.items() if name in kept}
+        for name, test in tests.items():
+            named = [*test.prerequisites, *(other for own in test.surcharges for other in own.after)]
+            if lost := [other for other in dict.fromkeys(named) if other not in kept]:
+                raise CostsError(f"test {show(name)} requires {listing(lost)}, which must be kept, too", ("test", name))
+        if len(tests) == len(self._tests):
+            return self
+        used = {group for test in tests.values() for group in test.groups}
+        return self._copy(tests=tests, groups={name: price for name, price in self._groups.items() if name in used})
 
     def without_delays(self) -> Costs:
         """Return a copy without delays and waits: every result is available at once.
@@ -556,6 +591,21 @@ class Costs:
         raise CostsError(
             f"the costs contain tests that are not columns: {', '.join(parts)}{more}", ("test", missing[0])
         )
+
+    def check_classes(self, classes: Sequence[Any]) -> None:
+        """Raise an error if the error costs lack one of the classes, or a class is named twice.
+
+        Unlike `error_matrix`, it takes any number of classes.
+
+        Examples
+        --------
+        >>> Costs(errors=5).check_classes(range(100_000))
+        >>> Costs(errors={"a": {"b": 1}, "b": {"a": 2}}).check_classes(["a", "c"])
+        Traceback (most recent call last):
+        ...
+        worthwhile.costs.error_costs.CostsError: errors has no row for class 'c'; its classes are 'a', 'b'
+        """
+        self._errors.rows_of(list(classes))
 
     def error_matrix(self, classes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
         """Return the answers and the matrix M[truth][answer] for a table with the given classes.

@@ -265,18 +265,33 @@ class ErrorTable:
     def matrix(self, classes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
         """Return answers and M[truth][answer] for the given classes; see `Costs.error_matrix`."""
         labels = list(classes)
-        if not labels:
-            raise CostsError("classes is empty; give at least one class", ("error",))
         if len(labels) > MAX_CLASSES:
             raise CostsError(
-                f"there are {len(labels):,} classes ({listing(labels, 3)}), but at most {MAX_CLASSES:,} are supported; "
+                f"there are {len(labels):,} classes ({listing(labels, 3)}), but at most {MAX_CLASSES:,} are supported: "
+                "learners need the cost of every answer for every class, and nodes a weight for each; "
                 "is this the target column?",
                 ("error",),
             )
+        found = self.rows_of(labels)
+        if self.uniform is not None:
+            return labels, self.uniform * (1.0 - np.eye(len(labels)))
+        rejects = self.answers[len(self.truths) :]
+        place = {answer: column for column, answer in enumerate(self.answers)}  # the true classes come first
+        columns = [place[answer] for answer in (*found, *rejects)]
+        rows = columns[: len(found)]
+        return [*labels, *rejects], np.array(self.cells, dtype=np.float64)[np.ix_(rows, columns)]
+
+    def rows_of(self, labels: Sequence[Any]) -> list[Hashable]:
+        """Return the true class of the table for each class; raise an error if the classes do not fit the table.
+
+        Time and memory grow with the number of classes, not with its square. A uniform cost has no classes: any fit.
+        """
+        if not labels:
+            raise CostsError("classes is empty; give at least one class", ("error",))
         if self.uniform is not None:
             if len(set(labels)) != len(labels):
                 raise CostsError(f"classes contains a class twice: {listing(labels)}", ("error",))
-            return labels, self.uniform * (1.0 - np.eye(len(labels)))
+            return list(labels)
         index = LabelIndex(self.truths)
         found = [index.find(label) for label in labels]
         seen: set[Hashable] = set()
@@ -288,8 +303,4 @@ class ErrorTable:
             if truth in seen:
                 raise CostsError(f"classes contains {show(truth)} twice: {listing(labels)}", ("error",))
             seen.add(truth)
-        rejects = self.answers[len(self.truths) :]
-        place = {answer: column for column, answer in enumerate(self.answers)}  # the true classes come first
-        columns = [place[answer] for answer in (*found, *rejects) if answer is not None]
-        rows = columns[: len(found)]
-        return [*labels, *rejects], np.array(self.cells, dtype=np.float64)[np.ix_(rows, columns)]
+        return [truth for truth in found if truth is not None]

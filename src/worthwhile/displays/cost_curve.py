@@ -70,7 +70,7 @@ class CostCurveDisplay:
     ...     learners, heart.X, heart.y, error_costs=[10, 100, 1000], cv=3
     ... )
     >>> {name: costs.round(1).tolist() for name, costs in display.totals.items()}["DTMC"]
-    [3.5, 28.7, 272.5]
+    [3.4, 28.3, 272.5]
     >>> matplotlib.pyplot.close(display.figure_)
     """
 

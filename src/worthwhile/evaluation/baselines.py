@@ -20,7 +20,17 @@ from worthwhile.learners.greedy import C45Classifier
 from worthwhile.table.columns import Columns, Factor, nominal_positions, read_columns
 from worthwhile.wording import amount
 
-__all__ = ["StrategyCosts", "baselines", "cross_baselines", "full_prices", "measure", "no_test", "warn_if_useless"]
+__all__ = [
+    "NO_TEST",
+    "StrategyCosts",
+    "baselines",
+    "case_matrix",
+    "cross_baselines",
+    "full_prices",
+    "measure",
+    "no_test",
+    "warn_if_useless",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,6 +51,7 @@ PLAIN: Mapping[str, Callable[..., Any]] = {
 # With many cases three folds are enough, and ENOUGH of them are enough to choose.
 MANY_CASES, ENOUGH = 20_000, 10_000
 FOLDS, FOLDS_OF_MANY, CHOICE_FOLDS = 10, 3, 5
+NO_TEST = "no test"
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +190,7 @@ def no_test(costs: Costs, y_train: npt.NDArray[Any], y: npt.NDArray[Any]) -> Str
     rejected = np.full(len(y), chosen >= len(labels))
     wrong = ~rejected & (truth != chosen)
     return StrategyCosts(
-        f"no test, always “{answers[chosen]}”", np.zeros(len(y)), matrix[truth, chosen], wrong, rejected
+        f"{NO_TEST}, always “{answers[chosen]}”", np.zeros(len(y)), matrix[truth, chosen], wrong, rejected
     )
 
 
@@ -233,3 +244,17 @@ def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = No
     for group, common in enumerate(prices.common):
         total += common * paid[:, prices.members(group)].any(axis=1)
     return np.asarray(total, dtype=np.float64)
+
+
+def case_matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any]:
+    """Return columns as one array, as learners take them; columns that the model does not use are empty."""
+    if columns.matrix is not None:
+        return columns.matrix
+    mixed, empty = any(isinstance(column, Factor) for column in columns.arrays), set(unused)
+    found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
+    for j, column in enumerate(columns.arrays):
+        if isinstance(column, Factor):
+            found[:, j] = None if j in empty else np.array([*column.categories, None], dtype=object)[column.codes]
+        else:
+            found[:, j] = column
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing
-from worthwhile.evaluation.baselines import StrategyCosts, measure
+from worthwhile.evaluation.baselines import NO_TEST, StrategyCosts, case_matrix, measure
+from worthwhile.evaluation.baselines import baselines as simple_strategies
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
@@ -27,6 +28,9 @@ from worthwhile.evaluation.text_table import text_table
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.progress import Progress
 from worthwhile.parallel.workers import run_unordered
+from worthwhile.table.columns import as_frame, nominal_positions, read_columns
+from worthwhile.table.identifiers import find_identifiers
+from worthwhile.table.schema import Schema
 from worthwhile.table.targets import read_classes
 from worthwhile.tree.context import label_column
 from worthwhile.wording import amount
@@ -52,6 +56,8 @@ class Standing:
         Paired tests over the folds against the learner with the lowest cost; None for that learner itself.
     folds : tuple of float
         Mean total cost on each fold.
+    baseline : bool
+        A simple strategy, not one of the learners.
     """
 
     name: str
@@ -63,11 +69,17 @@ class Standing:
     seconds: float
     against_best: Comparison | None
     folds: tuple[float, ...]
+    baseline: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name, shortened and marked if it is a baseline."""
+        return f"{self.name.removesuffix(', best plain tree')} (baseline)" if self.baseline else self.name
 
 
 @dataclass(frozen=True)
 class CrossComparison:
-    """Several learners on the same folds, the one with the lowest cost first; see `cross_compare`."""
+    """Several learners on the same folds, the one with the lowest cost first, then baselines; see `cross_compare`."""
 
     standings: tuple[Standing, ...]
     n_cases: int
@@ -75,12 +87,17 @@ class CrossComparison:
     repeats: int
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one mapping per learner, e.g. for a CSV file or a data frame."""
+        """Return one mapping per learner and baseline, e.g. for a CSV file or a data frame."""
         rows = []
         for standing in self.standings:
             test = standing.against_best
             rows.append(
-                {"learner": standing.name, **cost_columns(standing), "error_rate": standing.error_rate}
+                {
+                    "learner": standing.name,
+                    "baseline": standing.baseline,
+                    **cost_columns(standing),
+                    "error_rate": standing.error_rate,
+                }
                 | {"normalized": standing.normalized, "seconds": standing.seconds}
                 | {"difference": 0.0 if test is None else test.difference}
                 | {"t_test": None if test is None else test.t_test}
@@ -90,7 +107,7 @@ class CrossComparison:
 
     def layout(self) -> tuple[list[str], list[list[str]]]:
         """Return the headings and cells of a table to print; the interval is below the total."""
-        rows = []
+        rows: list[list[str]] = []
         for standing in self.standings:
             test = standing.against_best
             paired = ["", "", ""]
@@ -99,7 +116,10 @@ class CrossComparison:
                 paired = [amount(more, fine=True), p_value(test.t_test), p_value(test.wilcoxon)]
             parts = [amount(part.mean, fine=True) for part in (standing.test_cost, standing.error_cost)]
             money = [*parts, stacked(standing.total_cost)]
-            rows.append([standing.name, *money, f"{standing.error_rate:.1%}", *paired])
+            if standing.baseline and not any(row[0] == "Baselines" for row in rows):
+                rows.append(["Baselines", *[""] * 7])
+            name = standing.label.removesuffix(" (baseline)")
+            rows.append([name, *money, f"{standing.error_rate:.1%}", *paired])
         return ["learner", "tests", "errors", "total", "wrong", "more", "t-test", "Wilcoxon"], rows
 
     @property
@@ -113,11 +133,20 @@ class CrossComparison:
     def note(self) -> str:
         """How to read the table."""
         best = self.standings[0].name
-        alike = [s.name for s in self.standings[1:] if s.against_best and s.against_best.t_test >= 1 - LEVEL]
+        alike = [s.name for s in self._others() if s.against_best and s.against_best.t_test >= 1 - LEVEL]
         others = f"not significantly worse: {', '.join(alike)}" if alike else "all others cost significantly more"
+        cheaper = [
+            s.name for s in self.standings if s.baseline and s.total_cost.mean < self.standings[0].total_cost.mean
+        ]
+        simple = f"; cheaper than all learners: {', '.join(cheaper)}" if cheaper else ""
         return (
-            f"more: extra cost compared with {best}, the best, with p-values of paired tests over the folds; {others}"
+            f"more: extra cost compared with {best}, the best, with p-values of paired tests over the folds;"
+            f" {others}{simple}"
         )
+
+    def _others(self) -> list[Standing]:
+        """The learners that are not the best."""
+        return [standing for standing in self.standings[1:] if not standing.baseline]
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self.layout()), self.note])
@@ -139,6 +168,7 @@ def cross_compare(
     random_state: int = 0,
     n_jobs: int | None = None,
     tell: Callable[[Progress], Any] | None = None,
+    baselines: bool = False,
 ) -> CrossComparison:
     """Cross-validate several learners on the same folds.
 
@@ -157,6 +187,9 @@ def cross_compare(
         Number of processes, as in joblib; the active joblib backend is used.
     tell : function, optional
         Called with a `Progress` before the first fit and after each one.
+    baselines : bool, default False
+        Whether simple strategies are compared, too, on the same folds: no test; free tests only; all tests, then a
+        plain tree; C4.5 tuned by cross-validation. They come after the learners.
 
     Notes
     -----
@@ -172,7 +205,7 @@ def cross_compare(
     >>> [standing.name for standing in found.standings]
     ['dtmc', 'c45']
     >>> round(found.standings[1].against_best.difference, 2)
-    28.22
+    36.66
     """
     from sklearn.base import clone
 
@@ -184,13 +217,16 @@ def cross_compare(
     _check_folds(folds, repeats, len(truth), len(labels))
     rng = np.random.default_rng(random_state)
     assignments = [stratified_folds(index, folds, rng) for _ in range(repeats)]
-    due = [(name, repeat, fold) for repeat in range(repeats) for fold in range(folds) for name in learners]
-    tell(Progress(0.0, 0, len(due)))
-    fits = (((n, r, f), clone(learners[n]), X, truth, np.flatnonzero(assignments[r] == f)) for n, r, f in due)
+    due: dict[Any, Any] = {name: clone(learner) for name, learner in learners.items()}
+    if baselines:
+        due[None] = _Baselines(costs, X, next(iter(learners.values())), random_state)
+    tasks = [(name, repeat, fold) for repeat in range(repeats) for fold in range(folds) for name in due]
+    tell(Progress(0.0, 0, len(tasks)))
+    fits = (((n, r, f), clone(due[n], safe=False), X, truth, np.flatnonzero(assignments[r] == f)) for n, r, f in tasks)
     found: dict[tuple[str, int, int], tuple[StrategyCosts, float]] = {}
-    for key, costs_there, seconds in run_unordered(_fit_and_measure, fits, n_jobs):
-        found[key] = costs_there, seconds
-        tell(Progress(time.monotonic() - start, len(found), len(due)))
+    for done, (measured, seconds) in enumerate(run_unordered(_fit_and_measure, fits, n_jobs), 1):
+        found |= {key: (costs_there, seconds) for key, costs_there in measured.items()}
+        tell(Progress(time.monotonic() - start, done, len(tasks)))
     standard = costs.standard_cost(truth)
     standings = _standings(list(learners), assignments, found, standard if standard > 0 else None, rng)
     return CrossComparison(standings, len(truth), folds, repeats)
@@ -216,27 +252,52 @@ def _check_folds(folds: int, repeats: int, n_cases: int, n_classes: int) -> None
         raise ValueError("y has only one class; there is nothing to learn")
 
 
+class _Baselines:
+    """The simple strategies of `baselines`, by the columns that a learner would see."""
+
+    def __init__(self, costs: Costs, X: Any, learner: Any, seed: int) -> None:
+        names, nominal = getattr(learner, "columns", None), getattr(learner, "nominal", None)
+        columns = read_columns(as_frame(X), names, nominal)
+        unused = find_identifiers(columns, nominal_positions(columns.names, nominal))
+        schema = Schema.learn(columns, nominal, unused)
+        kinds = [name for name, values in zip(schema.names, schema.values, strict=True) if values is not None]
+        self._costs, self._seed = costs, seed
+        self._kinds = {"columns": schema.names, "nominal": kinds}
+        self._cases = case_matrix(columns, unused)
+
+    def measure(self, y: npt.NDArray[Any], rest: npt.NDArray[Any], held_out: npt.NDArray[Any]) -> list[StrategyCosts]:
+        """Train them on some cases and measure them on others."""
+        X, rng = self._cases, np.random.default_rng([self._seed, int(held_out[0])])
+        first, *others = simple_strategies(self._costs, self._kinds, X[rest], y[rest], X[held_out], y[held_out], rng)
+        return [replace(first, name=NO_TEST), *others]  # the answer depends on the fold
+
+
 def _fit_and_measure(
-    fit: tuple[tuple[str, int, int], Any, Any, npt.NDArray[Any], npt.NDArray[np.intp]],
-) -> tuple[tuple[str, int, int], StrategyCosts, float]:
+    fit: tuple[tuple[Any, int, int], Any, Any, npt.NDArray[Any], npt.NDArray[np.intp]],
+) -> tuple[dict[tuple[str, int, int], StrategyCosts], float]:
     """Train on all cases outside a fold, and measure on the fold."""
     from sklearn.utils import _safe_indexing
 
     key, learner, X, y, held_out = fit
     rest = np.setdiff1d(np.arange(len(y)), held_out, assume_unique=True)
     start = time.perf_counter()
+    if isinstance(learner, _Baselines):
+        found = learner.measure(y, rest, held_out)
+        seconds = (time.perf_counter() - start) / len(found)
+        return {(costs.name, *key[1:]): costs for costs in found}, seconds
     learner.fit(_safe_indexing(X, rest), y[rest])
     seconds = time.perf_counter() - start
-    return key, measure(key[0], learner, _safe_indexing(X, held_out), y[held_out]), seconds
+    return {key: measure(key[0], learner, _safe_indexing(X, held_out), y[held_out])}, seconds
 
 
 def _standings(
-    names: list[str],
+    learners: list[str],
     assignments: list[npt.NDArray[np.intp]],
     found: Mapping[tuple[str, int, int], tuple[StrategyCosts, float]],
     standard: float | None,
     rng: np.random.Generator,
 ) -> tuple[Standing, ...]:
+    names = list(dict.fromkeys([*learners, *(name for name, _, _ in found)]))  # then the baselines
     n_folds = int(assignments[0].max()) + 1
     n_cases = len(assignments[0])
     parts = np.zeros((n_cases, 3 * len(names)))  # tests, errors and whether wrong, mean over the repeats
@@ -249,7 +310,7 @@ def _standings(
         seconds[name] += spent / (n_folds * len(assignments))
     draws = bootstrap(parts, rng)
     totals = {name: parts[:, 3 * j] + parts[:, 3 * j + 1] for j, name in enumerate(names)}
-    order = sorted(names, key=lambda name: float(totals[name].mean()))
+    order = sorted(names, key=lambda name: (name not in learners, float(totals[name].mean())))
     best_last = {name: by_fold[name] for name in [*order[1:], order[0]]}
     tests = {pair.first: pair for pair in compare(best_last) if pair.second == order[0]}
     standings = []
@@ -266,6 +327,7 @@ def _standings(
                 seconds[name],
                 tests.get(name),
                 tuple(by_fold[name]),
+                name not in learners,
             )
         )
     return tuple(standings)

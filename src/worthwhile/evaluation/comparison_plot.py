@@ -30,7 +30,7 @@ def plot_comparison(comparison: CrossComparison, ax: Any = None) -> Any:
         import matplotlib.pyplot as plt
 
         _, ax = plt.subplots(figsize=comparison_size(len(comparison.standings)), layout="constrained")
-    names = [standing.name for standing in comparison.standings]
+    names = [standing.label for standing in comparison.standings]
     tests = [standing.test_cost.mean for standing in comparison.standings]
     errors = [standing.error_cost.mean for standing in comparison.standings]
     totals = [standing.total_cost for standing in comparison.standings]

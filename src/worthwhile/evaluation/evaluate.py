@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.evaluation.baselines import StrategyCosts, baselines, cross_baselines, measure
+from worthwhile.evaluation.baselines import StrategyCosts, baselines, case_matrix, cross_baselines, measure
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
@@ -22,8 +23,8 @@ from worthwhile.evaluation.intervals import (
 )
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
-from worthwhile.table.columns import Columns, Factor
-from worthwhile.tree.context import label_column
+from worthwhile.learners.fingerprint import fingerprint
+from worthwhile.tree.context import distinct_labels, label_column
 
 __all__ = ["Evaluation", "Strategy", "evaluate"]
 
@@ -139,7 +140,7 @@ def evaluate(
     clf : learner or Tree
         A fitted one, alone or inside scikit-learn's pipelines and searches.
     X, y : cases and their classes
-        Where costs are measured; preferably cases the model was not trained on.
+        Where costs are measured; cases that the model was not trained on. All its training cases give a warning.
     X_train, y_train : cases and their classes, optional
         What the baselines are trained on. None: they are cross-validated on X and y.
     name : str
@@ -164,23 +165,41 @@ def evaluate(
     context = context_of(est)
     rng = np.random.default_rng(random_state)
     unused = [j for j, values in enumerate(context.schema.values) if values == ()]
-    cases, y = _matrix(est._read(X), unused), label_column(y)
+    cases, y = case_matrix(est._read(X), unused), label_column(y)
     nominal = [name for name, values in zip(context.columns, context.schema.values, strict=True) if values is not None]
     kinds = {"columns": context.columns, "nominal": nominal}
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither")
+    if not same:
+        _warn_of_training_cases(est, X, y)
     own = measure(name, est, X, y, warn=True)
     if X_train is None:
         others = cross_baselines(context.costs, kinds, cases, y, rng)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
-        train, y_train = _matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
+        train, y_train = case_matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
         others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
     standard = context.costs.standard_cost(known)
     standard_cost = standard if standard > 0 else None
     return Evaluation(_strategies([own, *others], standard_cost, rng), len(y), standard_cost, note)
+
+
+def _warn_of_training_cases(est: Any, X: Any, y: npt.NDArray[Any]) -> None:
+    """Warn if these are the cases that a learner was trained on; a part of them is not recognised."""
+    known = getattr(est, "_fingerprint", None)
+    if known is None or known.cases != len(y):
+        return
+    position = {label: i for i, label in enumerate(est.problem_.classes)}
+    labels, place = distinct_labels(y, len(y))
+    classes = np.array([position.get(label, -1) for label in labels])[place]
+    if fingerprint(est.problem_.schema, est._read(X), classes) == known:
+        warnings.warn(
+            "the model was trained on these same cases: new cases will cost more; use cases that it has not seen",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _strategies(
@@ -208,17 +227,3 @@ def _strategies(
             )
         )
     return tuple(strategies)
-
-
-def _matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any]:
-    """Return columns as one array, as learners take them; columns that the model does not use are empty."""
-    if columns.matrix is not None:
-        return columns.matrix
-    mixed, empty = any(isinstance(column, Factor) for column in columns.arrays), set(unused)
-    found = np.empty((columns.n_cases, len(columns.arrays)), dtype=object if mixed else np.float64)
-    for j, column in enumerate(columns.arrays):
-        if isinstance(column, Factor):
-            found[:, j] = None if j in empty else np.array([*column.categories, None], dtype=object)[column.codes]
-        else:
-            found[:, j] = column
-    return found

@@ -172,7 +172,7 @@ def break_even(
     >>> clf = ww.DTMCClassifier(costs=costs)
     >>> [found] = break_even(clf, [[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> print(found)
-    x0 at 4.00: used; enters below 4.76, leaves above 5.66
+    x0 at 4.00: used; enters below 4.00, leaves above 4.76
     """
     clf, X = innermost(clf, X)
     clf = _prepared(clf)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
+from worthwhile.learners.fingerprint import Fingerprint, fingerprint
 from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training, with_prices
 from worthwhile.learners.weighting import class_costs, instance_weights
@@ -57,6 +58,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     random_state: Any = None
     n_jobs: int | None = None
 
+    # Of the training cases, and the decimal mark of the file they came from; for files and evaluations.
+    _fingerprint: ClassVar[Fingerprint | None] = None
+    _decimal: ClassVar[str] = "."
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None) -> Self:
         """Learn from cases.
 
@@ -88,6 +93,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         training = replace(self._prepare(columns, y, sample_weight, case_prices), start=start)
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
+        # Without cross-fitting, which takes longer, the time for a fingerprint is saved, too.
+        cases = training.schema, training.columns, training.classes
+        self._set_origin(fingerprint(*cases) if getattr(self, "cross_fit", True) else None)
         self._learn(training)
         self._assess(training)
         self._pass_on_interrupt()
@@ -192,6 +200,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return what it costs to misclassify a case of each class."""
         return class_costs(bound_costs, classes, "sum")
+
+    def _set_origin(self, cases: Fingerprint | None, decimal: str = ".") -> None:
+        """Set what is known of the training cases: their fingerprint, and the decimal mark of their file."""
+        self.__dict__.update(_fingerprint=cases, _decimal=decimal)
 
     def _pass_on_interrupt(self) -> None:
         """Raise KeyboardInterrupt if Ctrl-C has ended the search; the learner is fitted with the best it found.
@@ -327,6 +339,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             "learner": type(self).__name__,
             "params": {name: _plain_parameter(name, value) for name, value in self.get_params(deep=False).items()},
             "named_columns": hasattr(self, "feature_names_in_"),
+            **({} if self._fingerprint is None else {"training": self._fingerprint._asdict()}),
+            **({} if self._decimal == "." else {"decimal": self._decimal}),
             **self._content(),
         }
 

@@ -20,12 +20,14 @@ from worthwhile import _core
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
 from worthwhile.tree.case_amounts import surcharges_apply, truth_shares
+from worthwhile.tree.cutting import part_that_pays
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
 __all__ = [
     "FoldTree",
     "OutOfFold",
+    "Revision",
     "assess",
     "assessed_tree",
     "expected_cost_of",
@@ -54,6 +56,13 @@ class FoldTree(NamedTuple):
     core: Any
     kept: Training
     held_out: Training
+
+
+class Revision(NamedTuple):
+    """What is changed in a tree once its probabilities hold for new cases."""
+
+    answers: bool = False  # nodes get the answers of least cost
+    cuts: bool = False  # subtrees that cost more than answering where they begin are cut off
 
 
 class OutOfFold(NamedTuple):
@@ -92,47 +101,55 @@ def n_used(n_cases: int, n_folds: int = N_FOLDS) -> int:
     return min(n_folds, max(1, math.ceil(ENOUGH_CASES / n_cases)))
 
 
-def assess(trees: Iterable[FoldTree], least_cost: bool, answers_again: bool = False) -> OutOfFold | None:
+def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfFold | None:
     """Return the expected cost of a new case and the strength of the shrinkage; None without trees.
 
-    With `answers_again`, the nodes get the answers of least cost by their shrunk probabilities.
+    The costs are those of the trees after the `revision`.
     """
-    costs: list[Floats] = []
-    weights: list[Floats] = []
-    kept_trees: list[tuple[Nodes, Floats, Training]] = []
+    least_cost = answer == "least-cost"
+    seen: list[FoldTree] = []
     losses = np.zeros(len(STRENGTHS))
-    for core, kept, held_out in trees:
+    for fold in trees:
+        core, kept, held_out = fold
         nodes = Nodes.from_core(core)
         probabilities = _shrunk(nodes, real_weights(core, kept), np.array(STRENGTHS))
-        answers, prices, likely = _held_out(nodes, probabilities, held_out, least_cost)
-        own = _sample_weights(held_out)
-        losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ own
-        costs.append(_totals(held_out, answers, prices))
-        weights.append(own)
-        kept_trees.append((nodes, probabilities, held_out))
-    if not costs:
+        if not revision.answers:
+            errors = kept.bound_costs.error_costs if least_cost else None
+            probabilities = agreeing(probabilities, nodes.answer, core.votes(), errors)
+        likely = _likelihoods(nodes, probabilities, held_out, least_cost)
+        losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ _sample_weights(held_out)
+        seen.append(fold)
+    if not seen:
         return None
     # Of equally good strengths, the smallest; differences in the last digits do not count.
     chosen = int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])
-    if answers_again:
-        costs = []
-        for nodes, probabilities, held_out in kept_trees:
-            again = best_answers(probabilities[chosen], held_out.bound_costs.error_costs)
-            core = replace(nodes, answer=again, probabilities=probabilities[chosen]).to_core()
-            costs.append(_totals(held_out, *_route(core, held_out, least_cost)[:2]))
-    return OutOfFold(expected_cost_of(np.concatenate(costs), np.concatenate(weights)), STRENGTHS[chosen])
+    costs = []
+    for core, kept, held_out in seen:
+        tree = _revised(Tree.from_core(core, kept.context, answer), kept, STRENGTHS[chosen], revision)
+        given, prices, _ = _route(tree._core_tree, held_out, least_cost)
+        costs.append(prices + held_out.bound_costs.error_costs[held_out.classes, given])
+    weights = np.concatenate([_sample_weights(held_out) for _, _, held_out in seen])
+    return OutOfFold(expected_cost_of(np.concatenate(costs), weights), STRENGTHS[chosen])
 
 
-def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answers_again: bool = False) -> Tree:
+def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, revision: Revision) -> Tree:
     """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
+    strength = None if found is None else found.strength
+    tree = _revised(tree, training, strength, revision)
+    return Tree(tree.nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+
+
+def _revised(tree: Tree, training: Training, strength: float | None, revision: Revision) -> Tree:
+    """Return the tree by its real cases and, with a strength, by shrunk probabilities."""
     counts = real_weights(tree._core_tree, training)
     grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
-    if found is not None:
-        probabilities = shrunk_probabilities(tree.nodes, counts, found.strength)
-        if answers_again:
+    if strength is not None:
+        probabilities = shrunk_probabilities(tree.nodes, counts, strength)
+        if revision.answers:
             answers = best_answers(probabilities, tree.error_costs)
         else:
-            probabilities = agreeing(probabilities, tree)
+            errors = tree.error_costs if tree.answer == "least-cost" else None
+            probabilities = agreeing(probabilities, answers, tree._core_tree.votes(), errors)
     nodes = replace(
         tree.nodes,
         answer=answers,
@@ -140,7 +157,8 @@ def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, answe
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
     )
-    return Tree(nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+    revised = with_expected_surcharges(Tree(nodes, tree.context, tree.answer), training)
+    return Tree(part_that_pays(revised), tree.context, tree.answer) if revision.cuts else revised
 
 
 def with_expected_surcharges(tree: Tree, training: Training) -> Tree:
@@ -180,28 +198,41 @@ def best_answers(probabilities: Floats, error_costs: Floats) -> npt.NDArray[np.i
     return found
 
 
-def _totals(cases: Training, answers: Any, prices: Any) -> Floats:
-    total: Floats = prices + cases.bound_costs.error_costs[cases.classes, answers]
-    return total
-
-
-def agreeing(probabilities: Floats, tree: Tree) -> Floats:
-    """Return the probabilities, moved towards the shares that each node was grown from until its answer is the best.
+def agreeing(probabilities: Floats, answers: npt.NDArray[Any], shares: Floats, error_costs: Floats | None) -> Floats:
+    """Return the probabilities, changed just as far as needed for the answer of each node to be the best one.
 
     A small node may answer what it would not by its shrunk probabilities. `predict` must agree with `predict_proba`,
-    and advice must not prefer another answer, so they are moved just as far as needed.
+    and advice must not prefer another answer. So the probabilities are mixed with certainty of the class that the node
+    answers: where the most probable class is the answer (`error_costs` None), no other class loses more than half of
+    its probability. Where certainty does not help, as with an answer that rejects, they are mixed with the class shares
+    that the node was grown from.
+
+    Examples
+    --------
+    >>> agreeing(np.array([[0.6, 0.2, 0.2]]), np.array([1]), np.array([[0.5, 0.5, 0.0]]), None).round(3).tolist()
+    [[0.429, 0.429, 0.143]]
     """
-    shares, errors = tree._core_tree.votes(), tree.error_costs
-    least = tree.answer == "least-cost"
-    ours, theirs = (part @ errors if least else -part for part in (probabilities, shares))
-    own = tree.nodes.answer[:, None]
-    behind, ahead = (np.take_along_axis(part, own, axis=1) - part for part in (ours, theirs))
-    slack = SLACK * (float(np.abs(errors).max()) if least else 1.0)
+    n_classes = probabilities.shape[-1]
+    errors = -np.eye(n_classes) if error_costs is None else error_costs
+    slack = SLACK * float(np.abs(errors).max())
+    own = answers[:, None]
+    certain = np.eye(n_classes, errors.shape[1])[:, answers].T
+    others = np.arange(errors.shape[1]) != own
+    ahead = np.where(others, _behind(certain, errors, own), -np.inf).max(axis=1) < -slack
+    target = np.where((ahead & (answers < n_classes))[:, None], certain, shares)
+    behind = _behind(probabilities, errors, own) + slack
+    reached = np.minimum(_behind(target, errors, own), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        needed = np.where(behind > -slack, (behind + slack) / (behind + slack - np.minimum(ahead, 0.0)), 0.0)
-    np.put_along_axis(needed, own, 0.0, axis=1)
-    moved = np.clip(np.nan_to_num(needed, nan=0.0).max(axis=1), 0.0, 1.0)[:, None]
-    found: Floats = probabilities + moved * (shares - probabilities)
+        needed = np.where(others & (behind > 0), behind / (behind - reached), 0.0)
+    moved = needed.max(axis=-1, keepdims=True)
+    found: Floats = probabilities + moved * (target - probabilities)
+    return found
+
+
+def _behind(probabilities: Floats, errors: Floats, own: npt.NDArray[Any]) -> Floats:
+    """Return by how much the own answer of each node costs more than every other."""
+    costs = probabilities @ errors
+    found: Floats = np.take_along_axis(costs, np.broadcast_to(own, (*costs.shape[:-1], 1)), axis=-1) - costs
     return found
 
 
@@ -244,23 +275,22 @@ def _shrunk(nodes: Nodes, weights: Floats, strengths: Floats) -> Floats:
     return found
 
 
-def _held_out(nodes: Nodes, probabilities: Floats, cases: Training, least_cost: bool) -> tuple[Any, Any, Floats]:
-    """Return the answers and prices of cases, and at each strength the probability of their class."""
+def _likelihoods(nodes: Nodes, probabilities: Floats, cases: Training, least_cost: bool) -> Floats:
+    """Return at each strength the probability of the class of every case."""
     # One walk tells the leaf of every case: the probabilities of a node say its number, and the square of it.
     numbers = np.arange(len(nodes.test), dtype=np.float64)
     marks = np.zeros_like(probabilities[0])
     marks[:, 0] = numbers
     marks[:, -1] = numbers**2
-    answers, prices, marked = _route(core_with(nodes, marks), cases, least_cost)
+    _, _, marked = _route(core_with(nodes, marks), cases, least_cost)
     if np.array_equal(marked[:, 0] ** (2 if marks.shape[1] > 1 else 1), marked[:, -1]):
-        return answers, prices, probabilities[:, marked[:, 0].astype(np.intp), cases.classes]
-    # Cases with missing values end in several leaves, and their answers depend on the probabilities; hardly any depends
-    # on the strength.
+        return probabilities[:, marked[:, 0].astype(np.intp), cases.classes]
+    # Cases with missing values end in several leaves.
     likely = np.empty((len(probabilities), cases.n_cases))
     for at, own in enumerate(probabilities):
-        answers, prices, shares = _route(core_with(nodes, own), cases, least_cost)
+        _, _, shares = _route(core_with(nodes, own), cases, least_cost)
         likely[at] = shares[np.arange(cases.n_cases), cases.classes]
-    return answers, prices, likely
+    return likely
 
 
 def core_with(nodes: Nodes, probabilities: Floats) -> Any:

@@ -119,7 +119,7 @@ class C45Classifier(_GreedyClassifier):
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -213,7 +213,7 @@ class EG2Classifier(_GreedyClassifier):
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -310,7 +310,7 @@ class IDXClassifier(_GreedyClassifier):
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -405,7 +405,7 @@ class CSID3Classifier(_GreedyClassifier):
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -531,7 +531,7 @@ class DTMCClassifier(_GreedyClassifier):
     """DTMC: the test with the largest drop in total cost on the training cases.
 
     It stops where no test pays for itself. By default it uses prices in context, gives the answers of lowest expected
-    cost, and does not prune.
+    cost, and does not prune; only what does not pay by the final probabilities is cut off (`cross_fit`).
 
     Parameters
     ----------
@@ -563,7 +563,7 @@ class DTMCClassifier(_GreedyClassifier):
         Whether a leaf answers its most frequent class, or the answer with the lowest expected error cost.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -618,3 +618,6 @@ class DTMCClassifier(_GreedyClassifier):
     answer: Answer = "least-cost"
 
     _criterion = "cost-drop"
+
+    def _minimises_cost(self) -> bool:
+        return self.prune != "pessimistic"

@@ -13,8 +13,10 @@ from worthwhile.files import read_text
 from worthwhile.learners import c45cs, greedy
 from worthwhile.learners.act import classifier as act_classifier
 from worthwhile.learners.base import MODEL_FORMAT, MODEL_VERSION, CostSensitiveClassifier
+from worthwhile.learners.fingerprint import read_fingerprint
 from worthwhile.learners.forest import classifier as forest_classifier
 from worthwhile.learners.icet import classifier as icet_classifier
+from worthwhile.table.files import DECIMALS
 from worthwhile.tree.context import label_array
 from worthwhile.tree.json_format import FORMAT as TREE_FORMAT
 from worthwhile.tree.json_format import Reader, costs_from_json, read_json
@@ -89,6 +91,9 @@ def _from_model(content: Any) -> CostSensitiveClassifier:
     clf.n_features_in_ = len(clf._context.columns)
     if reader.take("named_columns", bool, False):
         clf.feature_names_in_ = np.array(clf._context.columns, dtype=object)
+    clf._set_origin(read_fingerprint(reader), decimal := reader.take("decimal", str, "."))
+    if decimal not in DECIMALS:
+        raise ValueError(f"'decimal' of the model must be '.' or ',', got {decimal!r}")
     reader.finish()
     return clf
 

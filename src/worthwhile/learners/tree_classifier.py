@@ -12,13 +12,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
-from worthwhile.learners.cross_fitting import (
-    FoldTree,
-    assess,
-    assessed_tree,
-    fold_cases,
-    with_expected_surcharges,
-)
+from worthwhile.learners.cross_fitting import FoldTree, Revision, assess, assessed_tree, fold_cases
 from worthwhile.learners.training import Training
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext
@@ -39,15 +33,24 @@ class TreeClassifier(CostSensitiveClassifier):
     cross_fit: bool = True
 
     def _assess(self, training: Training) -> None:
-        tree: Tree = self._tree()
-        again, found = self._answers_again(), None
+        tree, found, revision = self._tree(), None, self._revision()
         if self.cross_fit:
-            found = assess(self._fold_trees(training), tree.answer == "least-cost", again)
-        self.tree_ = with_expected_surcharges(assessed_tree(tree, training, found, again), training)
+            found = assess(self._fold_trees(training), tree.answer, revision)
+        self.tree_ = assessed_tree(tree, training, found, revision)
 
-    def _answers_again(self) -> bool:
-        """Return whether nodes answer by the shrunk probabilities; published learners answer by their cases."""
-        return getattr(self, "variant", None) == "refined" and self._tree().answer == "least-cost"
+    def _revision(self) -> Revision:
+        """Return what changes by the final probabilities: answers of refined learners, and what no longer pays.
+
+        Published learners answer by their cases. Trees that do not minimise cost keep tests that do not pay.
+        """
+        variant = getattr(self, "variant", None)
+        answers = variant == "refined" and self._tree().answer == "least-cost"
+        final = variant == "refined" or (self.cross_fit and variant != "paper")  # otherwise the tree is as published
+        return Revision(answers, cuts=final and self._minimises_cost())
+
+    def _minimises_cost(self) -> bool:
+        """Return whether the tree is grown or pruned to have the lowest total cost."""
+        return getattr(self, "prune", "cost") == "cost"
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield trees that the whole procedure grows from most of the cases, with the cases that were left out."""

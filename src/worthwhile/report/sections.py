@@ -16,7 +16,8 @@ from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
 from worthwhile.evaluation.spending import spending
 from worthwhile.learners.progress import Progress
 from worthwhile.report.tree_layout import layout_tree
-from worthwhile.table.columns import Factor
+from worthwhile.table.columns import Factor, value_codes
+from worthwhile.table.schema import OtherValue
 from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.json_format import write_tree
 from worthwhile.tree.node_costs import node_costs
@@ -31,6 +32,7 @@ __all__ = ["SECONDS", "sections"]
 SECONDS = 60.0  # limit for finding break-even prices, unless another one is given
 MAX_RECORDS = 12  # rows of a forest's budget curve
 N_CASES = 10  # number of most expensive cases to show
+BY_ACT = "ACT without look-ahead"  # what `faster` returns for many cases
 STRIP = 180  # width of the picture of a price range
 
 
@@ -143,7 +145,7 @@ def _break_even(
         return {"missing": "no cases"}
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
     learner, changed = faster(est, X, y)
-    names = _by_interest(est)
+    names, in_tree = _by_interest(est), set(est._tree().tests_used())
     found = break_even(learner, X, y, tests=names, seconds=seconds, tell=tell)
     examined = {one.test for one in found}
     moving = [one for one in found if one.trials and one.enters is not None]
@@ -154,10 +156,12 @@ def _break_even(
         "rows": [
             (one, _strip(one, *scale)) for one in sorted(moving, key=lambda one: (not one.used, -(one.enters or 0.0)))
         ],
-        "in_tree": set(est._tree().tests_used()),
+        "in_tree": in_tree,
         "useless": [one.test for one in found if one.finished and one.enters is None],
         "not_examined": [name for name in names if name not in examined],
-        "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items()),
+        "by": f"{BY_ACT} instead of {type(est).__name__.removesuffix('Classifier')}" if "learner" in changed else "",
+        "disagree": sorted((one.test for one in found if one.used != (one.test in in_tree)), key=names.index),
+        "changed": ", ".join(f"{name}={value!r}" for name, value in changed.items() if name != "learner"),
         "n_cases": len(y),
         "trials": 1 + sum(one.trials for one in found),
         "seconds": seconds,
@@ -202,7 +206,10 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[
     truth = label_column(y)
     rows = []
     for row in worst.tolist():
-        case = {name: _value(array, row) for name, array in zip(problem.columns, columns.arrays, strict=True)}
+        case = {
+            name: _value(array, values, row)
+            for name, values, array in zip(problem.columns, problem.schema.values, columns.arrays, strict=True)
+        }
         rows.append(
             {
                 "name": name_of(row),
@@ -218,9 +225,12 @@ def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[
     return {"rows": rows, "share": share, "n_cases": len(totals)}
 
 
-def _value(array: Any, row: int) -> Any:
-    if isinstance(array, Factor):
-        code = int(array.codes[row])
-        return None if code < 0 else array.categories[code]
-    value = float(array[row])
-    return None if math.isnan(value) else value
+def _value(array: Any, values: tuple[str, ...] | None, row: int) -> Any:
+    if not isinstance(array, Factor):
+        value = float(array[row])
+        return None if math.isnan(value) else value
+    code = int(array.codes[row])
+    if code < 0:
+        return None
+    text = array.categories[code]
+    return text if values is None or text in value_codes(values) else OtherValue(text)

@@ -429,7 +429,7 @@ def _read_polars(series: Any, nominal: bool) -> Column | None:  # noqa: PLR0911 
         missing, physical = series.is_null().to_numpy(), series.to_physical().cast(int).fill_null(-1).to_numpy()
         _, first, codes = np.unique(physical, return_index=True, return_inverse=True)
         codes[missing] = -1
-        return Factor.of(series[first].to_list(), codes)
+        return replace(Factor.of(series[first].to_list(), codes), ordered=kind.startswith("Enum"))
     if kind.startswith(("Date", "Duration")):  # dates with and without a time, and spans of time
         exact = series.dt.timestamp("us") if kind.startswith("Date") else series.dt.total_microseconds()
         return np.asarray(exact.cast(float).to_numpy(), dtype=np.float64) / MICROSECONDS

@@ -95,7 +95,20 @@ class CsvFile:
         header = next((found for found in self._rows() if not is_blank(found[1])), None)
         if header is None:
             raise ValueError(f"{self.path}: the file is empty; its first line must contain the column names")
-        return check_header(header[1], f"{self.path}, line {header[0]}")
+        where, cells = f"{self.path}, line {header[0]}", header[1]
+        while len(cells) > 1 and not cells[-1].strip():
+            cells = cells[:-1]  # every line ends with a delimiter
+        if len(cells) == 1:
+            self._check_title(where, cells[0])
+        return check_header(cells, where)
+
+    def _check_title(self, where: str, cell: str) -> None:
+        """Raise an error if the first line has one cell and all others have more."""
+        for delimiter in DELIMITERS:
+            below = set((widths := self._widths(delimiter))[1:])
+            if len(below) == 1 and len(widths) > 2 and (width := below.pop()) > 1:
+                found = f"has a single cell, {show(cell.strip())}, but the lines below have {width}"
+                raise ValueError(f"{where}: {found}; if it is a title, remove it: column names must come first")
 
     def chunks(self) -> Iterator[list[list[str]]]:
         """Yield the rows below the header in chunks, without blank lines."""
@@ -108,6 +121,8 @@ class CsvFile:
                 for row in reader:
                     if len(row) == width:
                         rows.append(row)
+                    elif len(row) > width and not is_blank(row) and is_blank(row[width:]):
+                        rows.append(row[:width])  # the line ends with a delimiter
                     elif not is_blank(row):
                         self._raise_width(done + len(rows), width)
                     if len(rows) == most:
@@ -187,9 +202,9 @@ class CsvFile:
 
     def _find(self, row: int) -> tuple[int, list[str]]:
         """Return the line number and the cells of a case."""
-        lines = self._rows()
-        header = next(cells for _, cells in lines if not is_blank(cells))
-        cases = (found for found in lines if len(found[1]) == len(header) or not is_blank(found[1]))
+        lines, width = self._rows(), len(self.names)
+        next(cells for _, cells in lines if not is_blank(cells))  # the header
+        cases = (found for found in lines if len(found[1]) == width or not is_blank(found[1]))
         return next(itertools.islice(cases, row, None))
 
     def _raise_width(self, row: int, width: int) -> NoReturn:

@@ -154,7 +154,7 @@ class DataTable:
                 found[:, j] = datetimes(column) if names[j] in self.dates else column
         return found
 
-    def classes(self, target: str, check: bool = True) -> npt.NDArray[Any]:
+    def classes(self, target: str, check: bool = True, most: int = MAX_CLASSES) -> npt.NDArray[Any]:
         """Return the class of every case: integers if all of them are, otherwise strings.
 
         Parameters
@@ -162,6 +162,8 @@ class DataTable:
         target : str
         check : bool
             Raise an error if the column is not suitable as a target: one class only, or one for every case.
+        most : int
+            The largest number of classes that is suitable; learners need a matrix of them.
         """
         column = self.columns[target]
         if not isinstance(column, Factor):
@@ -174,7 +176,7 @@ class DataTable:
             raise ValueError(f"{self.location(int(missing[0]))}: {lacks}")
         used = np.unique(codes)
         if check:
-            self._check_classes(target, [names[code] for code in used])
+            self._check_classes(target, [names[code] for code in used], most)
         numbers = [_whole_number(text) for text in names]
         if all(numbers[code] is not None for code in used):
             return np.array([number or 0 for number in numbers], dtype=np.int64)[codes]
@@ -187,15 +189,15 @@ class DataTable:
             column = Factor.of(np.unique(column))
         return {_class_text(text) for text in column.categories}
 
-    def _check_classes(self, target: str, labels: Sequence[str]) -> None:
+    def _check_classes(self, target: str, labels: Sequence[str], most: int) -> None:
         where = f"{self.path}: column {show(target)}"
         if len(labels) == 1:
             raise ValueError(f"{where} has only one class, {show(labels[0])}; a target needs at least two")
         if len(labels) == self.n_cases > 2:
             raise ValueError(f"{where} has a different class for every case ({listing(labels, 3)}); is it the target?")
-        if len(labels) > MAX_CLASSES:
-            most = f"at most {MAX_CLASSES:,} are supported; is it the target?"
-            raise ValueError(f"{where} has {len(labels):,} classes ({listing(labels, 3)}); {most}")
+        if len(labels) > most:
+            limit = f"at most {most:,} are supported; is it the target?"
+            raise ValueError(f"{where} has {len(labels):,} classes ({listing(labels, 3)}); {limit}")
         odd = next((text for text in labels if _is_fraction(text)), None)
         if odd is not None and len(labels) > FEW:
             found = f"contains {len(labels)} different numbers such as {odd}"

@@ -10,7 +10,7 @@ from worthwhile.costs.error_costs import listing, show
 from worthwhile.table.columns import Columns, Factor
 from worthwhile.table.dates import DateFormatError, parse_dates
 
-__all__ = ["find_identifiers", "identifier_warning", "is_identifier"]
+__all__ = ["find_identifiers", "identifier_warning", "is_identifier", "unused_warning"]
 
 # With fewer cases, many values may be chance. From here on a nominal column is not used if more than half of its values
 # differ: a branch would have fewer than two cases on average, from which nothing about new cases can be learned.
@@ -44,17 +44,27 @@ def find_identifiers(columns: Columns, declared: Collection[int] = ()) -> list[i
 
 def identifier_warning(columns: Columns, positions: Sequence[int]) -> str:
     """Return a warning that names the columns and says what to do."""
-    names = [columns.names[j] for j in positions]
-    one = len(names) == 1
-    text = (
-        f"column{'s' * (not one)} {listing(names)} {'has' if one else 'have'} almost as many values as cases and"
-        f" {'is' if one else 'are'} not used; to use {'it' if one else 'one'}, name it in nominal="
-    )
+    text = unused_warning([columns.names[j] for j in positions])
     for j in positions:
         column = columns.arrays[j]
         if isinstance(column, Factor) and _are_dates(column.categories):
             text += f"; {show(columns.names[j])} contains dates: convert it to a date type, e.g. by pandas.to_datetime"
     return text
+
+
+def unused_warning(names: Sequence[str]) -> str:
+    """Return a warning about columns that are not used.
+
+    Examples
+    --------
+    >>> print(unused_warning(["id"]))
+    column 'id' has almost as many values as cases and is not used; to use it, name it in nominal=
+    """
+    one = len(names) == 1
+    return (
+        f"column{'s' * (not one)} {listing(names)} {'has' if one else 'have'} almost as many values as cases and"
+        f" {'is' if one else 'are'} not used; to use {'it' if one else 'one'}, name it in nominal="
+    )
 
 
 def _are_dates(texts: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.costs.error_costs import is_missing
+from worthwhile.costs.error_costs import is_missing, listing, show, suggest
 from worthwhile.table.columns import (
     BOOLEANS,
     Column,
@@ -23,11 +23,15 @@ from worthwhile.table.columns import (
     value_codes,
     value_text,
 )
-from worthwhile.table.dates import DateFormatError, days_of, is_date, parse_dates
+from worthwhile.table.dates import DateFormatError, date_text, days_of, is_date, parse_dates
 
-__all__ = ["Schema", "number_or_days", "sorted_values"]
+__all__ = ["OtherValue", "Schema", "number_or_days", "sorted_values", "unknown_value"]
 
 MAX_CUTS = 64  # of an ordered category; each is a candidate of its own
+
+
+class OtherValue(str):
+    """A value that a nominal test never had in training and that is known to be so; it counts as unavailable."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,14 @@ class Schema:
         return array.translated(value_codes(values))
 
     def read_case(self, known: Mapping[str, Any]) -> dict[int, float]:
-        """Read one case from a mapping: column -> number or value code, NaN or -1 if unavailable."""
+        """Read one case from a mapping: column -> number or value code, NaN or -1 if unavailable.
+
+        Raises
+        ------
+        ValueError
+            If there is no such test, or if a nominal test has a value that it never had in training: in a single case
+            it is most likely misspelt. The values of an unused column are not known, and none is refused.
+        """
         if not (hasattr(known, "keys") and hasattr(known, "__getitem__")):
             raise TypeError(
                 f"a case must be a mapping of test to value, e.g. {{{self.names[0]!r}: ...}}, got {known!r}"
@@ -174,8 +185,18 @@ class Schema:
             if name not in position:
                 raise ValueError(f"there is no test {name!r}; the tests are {', '.join(self.names)}")
             j, value = position[name], known[name]
-            found[j] = self._read_number(name, value) if (v := self.values[j]) is None else _read_code(v, value)
+            found[j] = self._read_number(name, value) if (v := self.values[j]) is None else _read_code(name, v, value)
         return found
+
+    def shown(self, name: str, value: Any) -> str:
+        """Return the value of a test as text; the number of a date is shown as the date.
+
+        Examples
+        --------
+        >>> Schema(("visit",), (None,), dates=frozenset({"visit"})).shown("visit", 19813.0)
+        '2024-03-31'
+        """
+        return date_text(self._read_number(name, value)) if name in self.dates else value_text(value)
 
     @staticmethod
     def _read_number(name: str, value: Any) -> float:
@@ -217,8 +238,27 @@ def _cuts(n_values: int) -> list[list[int]]:
     return [[0] * place + [1] * (n_values - place) for place in places] if n_values > 2 else []
 
 
-def _read_code(values: tuple[str, ...], value: Any) -> int:
-    return -1 if is_missing(value) else value_codes(values).get(value_text(value), -1)
+def _read_code(name: str, values: tuple[str, ...], value: Any) -> int:
+    if is_missing(value) or not values or isinstance(value, OtherValue):
+        return -1
+    text = value_text(value)
+    code = value_codes(values).get(text)
+    if code is None:
+        raise ValueError(f"{unknown_value(name, text, values)}; None: another value, or unavailable")
+    return code
+
+
+def unknown_value(test: str, text: str, values: Sequence[str]) -> str:
+    """Return a message about a value that a nominal test does not have.
+
+    Examples
+    --------
+    >>> print(unknown_value("colour", "gren", ["green", "red"]))
+    'gren' is not a value of colour; did you mean 'green'? Its values are 'green', 'red'
+    """
+    hint = suggest(text, values)
+    known = f" Its values are {listing(values)}" if hint.endswith("?") else ""
+    return f"{show(text)} is not a value of {test}; {hint}{known}"
 
 
 def sorted_values(values: set[str]) -> tuple[str, ...]:

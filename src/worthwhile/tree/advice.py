@@ -158,7 +158,7 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
         commits=tuple(columns[t] for t in order.commits if t not in charged),
         delayed=order.delayed,
         order=order_items(walk.pricing, order, columns, charged, walk.amounts),
-        reason=_why_go_on(now, len(walk.positions) > 1),
+        reason=_why_go_on(tree, walk, now),
     )
 
 
@@ -182,21 +182,29 @@ def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, 
     return tree.answers[best], float(shares @ tree.error_costs[:, best])
 
 
-def _why_go_on(now: Advice, divided: bool) -> str:
+def _why_go_on(tree: Tree, walk: Walk, now: Advice) -> str:
     if now.stop_cost is None:
         return "The tree asks for this test here; expected costs are unknown because the tree has no training weights."
     stop = f"Answering {now.stop_answer} now is expected to cost {amount(now.stop_cost)} in errors"
     if now.gain is None or now.go_on_cost is None:
-        return f"{stop}; the cost of going on is unknown because some branches have no training weights."
+        why = "some branches have no training weights"
+        if not tree.may_stop and now.unavailable:
+            why = f"{enumeration(now.unavailable)} is unavailable and this tree then does all tests that it asks for"
+        return f"{stop}; the cost of going on is unknown because {why}."
     if amount(now.gain) == amount(0):
         difference = "the same"
     elif now.gain > 0:
         difference = f"{amount(now.gain)} less"
-    elif now.unavailable and not divided:
-        difference = f"{amount(-now.gain)} more, because {enumeration(now.unavailable)} is unavailable"
     else:
-        difference = f"{amount(-now.gain)} more; the tree was not grown to minimise this cost"
+        difference = f"{amount(-now.gain)} more. {_why_although_it_does_not_pay(tree, walk, now)}"
     return f"{stop}; going on {amount(now.go_on_cost)} in tests and errors, {difference}."
+
+
+def _why_although_it_does_not_pay(tree: Tree, walk: Walk, now: Advice) -> str:
+    """Return what speaks for a test that does not pay by the figures: it is the policy of a tree grown otherwise."""
+    others = [str(tree.answers[a]) for a in sorted(walk.later_answers()) if tree.answers[a] != now.stop_answer]
+    change = f"the results can change the answer to {' or '.join(others)}" if others else "no result changes the answer"
+    return f"This tree was not learned to minimise cost (prune='cost' is, and stops here); {change}"
 
 
 def _why_answer(tree: Tree, walk: Walk, now: Advice) -> str:

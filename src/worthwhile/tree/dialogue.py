@@ -15,7 +15,7 @@ import numpy as np
 
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
-from worthwhile.table.schema import number_or_days
+from worthwhile.table.schema import number_or_days, unknown_value
 from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Dialogue", "DialogueResult", "read_known", "read_value", "run_dialogue"]
 
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
+# Numbers with commas, and with points that may separate thousands: 13,2 and 1.234 and 1.234,5 and 1,234.5.
+_DECIMAL_COMMA = re.compile(r"([-+]?)(\d+|\d{1,3}(?:\.\d{3})+),(\d+)")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 UNAVAILABLE = ("u", "unavailable")
 HELP = "Type the value, or: u (unavailable), undo, why, quit."
 
@@ -238,9 +240,7 @@ class Dialogue:
             if advice.gain >= 0:
                 lines.append(f"Going on is better by {amount(advice.gain)}.")
             else:
-                lines.append(
-                    f"Going on is worse by {amount(-advice.gain)}: the tree was not grown to minimise this cost."
-                )
+                lines.append(advice.reason)
         else:
             lines.append(advice.reason)
         if advice.unavailable:
@@ -271,7 +271,7 @@ class Dialogue:
         if any(notes):
             table.add_column("")
         for entry, note in zip(ledger, notes, strict=True):
-            value = "unavailable" if is_missing(entry.value) else value_text(entry.value)
+            value = "unavailable" if is_missing(entry.value) else entry.shown
             value = "not asked for" if entry.ordered_with else value
             cells = [entry.test, value, amount(entry.price), amount(entry.spent), *([note] if any(notes) else [])]
             table.add_row(*map(escape, cells))
@@ -327,7 +327,7 @@ def read_value(model: Any, test: str, text: str) -> float | str:
     values = schema.values[schema.names.index(test)]
     text = text.strip()
     if values is None:
-        return _read_number(test, text)
+        return _read_number(test, text, getattr(model, "_decimal", "."), test in schema.dates)
     codes = value_codes(values)
     if text in codes:
         return values[codes[text]]
@@ -339,18 +339,28 @@ def read_value(model: Any, test: str, text: str) -> float | str:
         return values[codes[value_text(int(text) if whole else float(text))]]  # 3.0 is 3
     except (KeyError, ValueError, OverflowError):
         pass
-    what = f"{text!r} is not a value of {test}" if text else f"{test} needs a value"
-    hint = suggest(text, values)
-    raise ValueError(f"{what}; {hint}{'' if hint.endswith('?') else '.'}")
+    raise ValueError(
+        f"{unknown_value(test, text, values) if text else f'{test} needs a value; {suggest(text, values)}'}."
+    )
 
 
-def _read_number(test: str, text: str) -> float:
+def _read_number(test: str, text: str, decimal: str, is_date: bool) -> float:
+    """Return a number as people write it; what may mean thousands or decimals is refused."""
+    example = "36,6" if decimal == "," else "36.6"
+    grouped, comma = _THOUSANDS.fullmatch(text), _DECIMAL_COMMA.fullmatch(text)
+    # 1,234 and 1.234,5 are clear only if the training cases had decimal commas; 1.234 is clear only if they had not.
+    clear = comma if decimal == "," else grouped is None or (text.count(".") == 1 and "," not in text)
+    if grouped is not None and not clear:
+        digits = re.sub(r"[.,](?=\d{3}([.,]|$))", "", text).replace("." if decimal == "," else ",", decimal)
+        raise ValueError(f"{text!r} may mean thousands; type {test} without a mark for thousands, e.g. {digits}.")
+    if comma:
+        text = f"{comma[1]}{comma[2].replace('.', '')}.{comma[3]}"
     try:
-        # 13,2 is a number in many countries, 1,234 may mean thousands.
-        value = number_or_days(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+        value = number_or_days(text) if is_date else float(text)
     except ValueError:
         value = math.nan
     if math.isfinite(value):
         return value
-    what = f"{text!r} is not a number" if text else "the value is empty"
-    raise ValueError(f"{what}; {test} needs a number, e.g. 36.6.")
+    kind, example = ("date", "2024-03-31") if is_date else ("number", example)
+    what = f"{text!r} is not a {kind}" if text else "the value is empty"
+    raise ValueError(f"{what}; {test} needs a {kind}, e.g. {example}.")

@@ -55,6 +55,8 @@ class Step:
         In a forest: the index of the tree, from 0.
     order : dict
         Every test charged here, with its part of `price`: the test itself, those in `commits`, and what they require.
+    shown : str
+        The value as text: a date, if the test is one.
     """
 
     test: str
@@ -71,9 +73,10 @@ class Step:
     expected_cost: float | None
     tree: int = 0
     order: Mapping[str, float] = field(default_factory=dict)
+    shown: str = ""
 
     def __str__(self) -> str:
-        value = value_text(self.value)
+        value = self.shown or value_text(self.value)
         if not self.available:
             what = f"{self.test}: unavailable" if is_missing(self.value) else f"{self.test} = {value}: an unknown value"
             return f"{what}, not charged; the case follows all branches in proportion"
@@ -188,4 +191,5 @@ def _step(
         expected_cost=None if costs is None else costs.expected_cost,
         tree=number,
         order=taken.items,
+        shown="" if is_missing(case[name]) else tree.schema.shown(name, case[name]),
     )

@@ -380,14 +380,19 @@ class _NodeParser:
         self._inherit_answers(arrays, weights)
         commits = np.array([entries[node]["commits"] for node in order], dtype=np.uint8)
         return Nodes(
+            test=arrays["test"],
             threshold=threshold,
-            weights=weights,
+            first_child=arrays["first_child"],
+            n_children=arrays["n_children"],
+            map_start=arrays["map_start"],
+            map_size=arrays["map_size"],
             maps=np.array(maps, dtype=np.int32),
+            answer=arrays["answer"],
+            weights=weights,
             believed=self._parse_all("believed", entries, order),
             probabilities=self._parse_all("probabilities", entries, order),
             surcharges=self._parse_all("surcharges", entries, order),
             commits=commits if commits.any() else None,
-            **arrays,
         )
 
     @staticmethod

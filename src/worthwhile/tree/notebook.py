@@ -28,11 +28,13 @@ def tree_table(tree: Tree, name: str) -> str:
     True
     """
     root = node_costs(tree)[0]
-    expected = f"; expected cost {amount(root.expected_cost)} per case" if root.expected_cost is not None else ""
+    # One figure: what was measured on cases left out, or else what the root says.
+    said = root.expected_cost if tree.expected_cost is None else None
+    expected = "" if said is None else f"; expected cost {amount(said)} per case"
     facts = [f"{_count(tree.n_nodes, 'node')}, {_count(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}{expected}"]
     if tree.expected_cost is not None:
         mean, low, high = map(amount, tree.expected_cost)
-        facts.append(f"a new case: {mean} ({low} to {high}), measured on cases left out in training")
+        facts.append(f"expected cost of a new case: {mean} ({low} to {high}), measured on cases left out in training")
     if root.stop_cost is not None:
         facts.append(f"without tests: {amount(root.stop_cost)} per case, always answering {root.stop_answer}")
     used = _usage(tree)

@@ -45,6 +45,8 @@ class LedgerEntry:
         Why the test was unavailable, if its function said so.
     ordered_with : str
         The test that this one was ordered with, if its own value was not asked for; `value` is None.
+    shown : str
+        The value as text: a date, if the test is one.
     """
 
     test: str
@@ -55,6 +57,7 @@ class LedgerEntry:
     given: bool = False
     note: str = ""
     ordered_with: str = ""
+    shown: str = ""
 
     def __str__(self) -> str:
         if self.ordered_with:
@@ -62,7 +65,8 @@ class LedgerEntry:
         if is_missing(self.value):
             return f"{self.test}: unavailable{f' ({self.note})' if self.note else ''}"
         also = f", {', '.join(self.commits)} ordered with it" if self.commits else ""
-        return f"{self.test} = {value_text(self.value)}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
+        value = self.shown or value_text(self.value)
+        return f"{self.test} = {value}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,8 +178,9 @@ def ledger_of(
     for value, ordered_with, commits in lines:
         price = prices.get(value.test, 0.0)
         spent += price
+        shown = "" if is_missing(value.value) else context.schema.shown(value.test, value.value)
         entries.append(
-            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with)
+            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with, shown)
         )
     return tuple(entries)
 
@@ -240,11 +245,7 @@ def may_ask(
     free = list(already_paid)
     for tree in trees:
         walk = Walk(tree, known, tree.context.closure_of(free), may_stop)
-        todo = [position.node for position in walk.positions] if walk.next_order is not None else []
-        while todo:
-            node, children = todo.pop(), tree.nodes.children
-            branch = walk.branch(node) if walk.is_known(node) else -1
-            todo += [children(node)[branch]] if branch >= 0 else children(node)
+        for node in walk.below() if walk.next_order is not None else ():
             if tree.nodes.test[node] >= 0 and not walk.is_known(node):
                 asked.add(tree.columns[tree.nodes.test[node]])
     return asked

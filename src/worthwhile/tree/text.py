@@ -13,7 +13,10 @@ from worthwhile.wording import amount, percent
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
-__all__ = ["box_lines", "colour_of", "to_dot", "to_text"]
+__all__ = ["box_lines", "colour_of", "expectation", "to_dot", "to_text"]
+
+# Two figures are called expected; where both are shown, this says why they differ.
+NODES_EXPECT = "Expected costs at the nodes follow from their class probabilities; at the first node they may differ."
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, lightened for black text.
 _COLOURS = ("#a6d5f0", "#f5c98a", "#9fdcc4", "#e8b7d3", "#f4ef9e", "#9db8d9", "#eda98a", "#d9d9d9")
@@ -110,6 +113,23 @@ def to_text(tree: Tree, expected_costs: bool = True) -> str:
             lead = f"{indent}{'└─' if last else '├─'} {condition(tree, node, b)}: "
             todo.append((children[b], lead, indent + ("   " if last else "│  ")))
     return "\n".join(lines)
+
+
+def expectation(tree: Tree) -> str:
+    """Return what a new case is expected to cost, and why the first node may say something else; "" if unknown.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit([[i] for i in range(20)], [0, 1] * 10)
+    >>> print(expectation(clf.tree_))
+    A new case is expected to cost 5.00 (2.75 to 7.25), measured on cases left out in training.
+    """
+    if tree.expected_cost is None:
+        return ""
+    mean, low, high = map(amount, tree.expected_cost)
+    measured = f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training."
+    return measured if tree.n_nodes == 1 else f"{measured} {NODES_EXPECT}"
 
 
 def to_dot(tree: Tree) -> str:

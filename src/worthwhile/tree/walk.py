@@ -6,7 +6,7 @@ The core walks the case, by the same code as a table of cases.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,7 @@ class Walk:
     paid : set of int
         Tests that cost nothing any more.
     may_stop : bool
-        Whether a case with an unavailable test stops where no further test is expected to pay.
+        Whether a case with an unavailable test stops where no further test is expected to pay; the tree may forbid it.
     """
 
     def __init__(
@@ -129,6 +129,20 @@ class Walk:
         if nodes.map_start[node] < 0:
             return -1 if math.isnan(value) else int(value > nodes.threshold[node])
         return -1 if value < 0 else nodes.branch_of(node)[int(value)]
+
+    def below(self) -> Iterator[int]:
+        """Yield the nodes that the case may still come to, those where it stands included."""
+        todo = [position.node for position in self.positions]
+        while todo:
+            yield (node := todo.pop())
+            children = self.tree.nodes.children(node)
+            branch = self.branch(node) if self.is_known(node) else -1
+            todo += [children[branch]] if branch >= 0 else children
+
+    def later_answers(self) -> set[int]:
+        """Return the answers of the leaves that the case may still come to."""
+        nodes = self.tree.nodes
+        return {int(nodes.answer[node]) for node in self.below() if nodes.test[node] < 0}
 
     def unavailable(self) -> list[int]:
         """Return the unavailable tests; a value that no training case has counts as missing."""

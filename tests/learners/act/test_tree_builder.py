@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -132,7 +133,7 @@ def test_the_number_of_cases_does_not_decide_about_soft_labels(monkeypatch):
     monkeypatch.setattr(soft_labels, "MAX_LEARNED", 200)  # each model of the ensemble learns from this many
     choice = chosen(*noisy_line(0, 6000), LINE_COSTS)
     assert (choice.labels.soft, choice.settings) == (True, SOFT)
-    assert len(choice.folds) == 2
+    assert len({id(fold.kept) for fold in choice.folds}) == 2
 
 
 def test_all_kinds_of_trees_are_compared_with_the_look_ahead_that_will_be_used(monkeypatch):
@@ -153,6 +154,18 @@ def test_all_kinds_of_trees_are_compared_with_the_look_ahead_that_will_be_used(m
     assert grown == [(s, how) for s in (SOFT, PAPER) for how in (3, "icf", "cost-drop")] * 5
 
 
+class OneCase:
+    """Stands for the one case of a fold."""
+
+    n_cases = 1
+
+    def take(self, rows):
+        return rows.tolist()
+
+
+KINDS = [SimpleNamespace(core="first"), SimpleNamespace(core="second")]
+
+
 @pytest.mark.parametrize("best", range(6))
 def test_the_kind_of_least_cost_out_of_fold_is_chosen(best, monkeypatch):
     costs = [10.0] * 6
@@ -164,9 +177,35 @@ def test_the_kind_of_least_cost_out_of_fold_is_chosen(best, monkeypatch):
     choice = chosen(*noisy_line(0), LINE_COSTS)
     assert (choice.settings, choice.criterion) == ((SOFT, PAPER)[best // 3], (None, "icf", "cost-drop")[best % 3])
     assert choice.labels.soft is (best < 3)
-    assert len(choice.folds) == 5
-    seen = np.concatenate([fold.held_out.classes for fold in choice.folds])
-    assert len(seen) == 300  # every case is held out once
+    folds = list(choice.folds)
+    assert len(folds) == 5
+    assert sum(fold.held_out.n_cases for fold in folds) == 300  # every case is held out once
+
+
+def test_each_part_of_the_cases_is_answered_by_the_kind_that_is_cheapest_on_the_others(monkeypatch):
+    """Two kinds that differ by chance only: the cheaper one on all cases must not bring its luck along."""
+    costs = np.array([[0.0, 0.0, 0.0, 0.0, 100.0], [19.0, 19.0, 19.0, 19.0, 23.9]])  # by kind and fold
+    fold = iter(range(5))
+    monkeypatch.setattr(tree_builder._FoldTrial, "costs", lambda self: costs[:, [next(fold)]])
+    trials = [tree_builder._FoldTrial([(PAPER, None)] * 2, KINDS, None, OneCase(), None) for _ in range(5)]
+    parts = tree_builder._Parts(trials)
+    assert parts.cheapest() == 1
+    assert [tree.core for tree in parts] == ["second"] * 4 + ["first"]
+
+
+def test_no_held_out_case_takes_part_in_the_soft_labels_that_judge(monkeypatch):
+    labelled, fit = [], SoftLabels.by_ensemble.__func__
+    monkeypatch.setattr(
+        SoftLabels,
+        "by_ensemble",
+        classmethod(lambda cls, cases, *args: labelled.append(cases) or fit(cls, cases, *args)),
+    )
+    choice = chosen(*noisy_line(1), LINE_COSTS)
+    assert choice.settings is SOFT
+    assert [cases.n_cases for cases in labelled] == [300]  # only the choice itself, until the folds are asked for
+    folds = list(choice.folds)
+    assert len(labelled) > 3
+    assert {id(cases) for cases in labelled[1:]} <= {id(fold.kept) for fold in folds}
 
 
 def test_no_ensemble_is_fitted_without_time(monkeypatch):
@@ -191,7 +230,7 @@ def test_if_the_time_ends_during_the_comparison_the_cases_keep_their_labels(monk
 
     monkeypatch.setattr(TreeBuilder, "look_ahead", slow)
     choice = chosen(*noisy_line(0), LINE_COSTS, seconds=100.0)
-    assert (choice.labels.soft, choice.settings, choice.folds) == (False, PAPER, ())
+    assert (choice.labels.soft, choice.settings, choice.folds) == (False, PAPER, None)
     assert seconds[0] == 100.0  # one fold
 
 

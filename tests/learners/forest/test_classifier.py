@@ -525,3 +525,12 @@ def many_columns():
     rng = np.random.default_rng(1)
     wide = rng.normal(size=(900, 12))
     return wide, (wide[:, 3] + wide[:, 7] > 0).astype(int), ww.Costs(tests={f"x{i}": 1.0 for i in range(12)})
+
+
+def test_forests_say_that_they_do_not_use_the_order_of_categories():
+    codes = np.arange(60) % 4
+    X = pd.DataFrame({"size": pd.Categorical.from_codes(codes, ["xs", "s", "m", "l"], ordered=True)})
+    with pytest.warns(UserWarning, match="the order of the column 'size' is not used: forests have a branch for every"):
+        ww.BudgetForestClassifier(max_trees=2, random_state=0).fit(X, codes > 1)
+    X["size"] = X["size"].cat.as_unordered()
+    ww.BudgetForestClassifier(max_trees=2, random_state=0).fit(X, codes > 1)  # warnings are errors

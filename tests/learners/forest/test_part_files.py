@@ -180,3 +180,29 @@ def test_every_error_names_the_file(tmp_path):
     (tmp_path / "1.parquet").write_bytes(content)
     with pytest.raises(ValueError, match=r"1\.parquet: cannot be read: "):
         ww.BudgetForestClassifier(max_trees=2).fit_parts(tmp_path, "y")
+
+
+def test_dates_and_identifiers_are_recognised_as_by_fit(tmp_path):
+    days = pd.date_range("2024-01-01", periods=40)
+    table = {
+        "day": days,
+        "when": days.date,
+        "waited": days - days[0],
+        "id": [f"P{i}" for i in range(40)],
+        "y": [int(i > 20) for i in range(40)],
+    }
+    frame = pd.DataFrame(table)
+    write(tmp_path, *(pa.Table.from_pandas(frame[i::2], preserve_index=False) for i in (0, 1)))
+    words = "column 'id' has almost as many values as cases and is not used"
+    with pytest.warns(UserWarning, match=words):
+        clf = ww.BudgetForestClassifier(max_trees=2, random_state=0).fit_parts(tmp_path, "y")
+    with pytest.warns(UserWarning, match=words):
+        same = ww.BudgetForestClassifier(max_trees=2, random_state=0).fit(frame.drop(columns="y"), frame["y"])
+    assert clf.problem_.schema == same.problem_.schema
+    assert clf.problem_.schema.dates == {"day", "when"}
+    assert clf.predict(frame.drop(columns="y")).mean() > 0
+    write(tmp_path, {"x": days, "y": [0, 1] * 20}, {"x": [1.0] * 40, "y": [0, 1] * 20})
+    with pytest.raises(ValueError, match=r"column 'x' has dates in .*0.parquet, but numbers in .*1.parquet"):
+        ww.BudgetForestClassifier(max_trees=2).fit_parts(tmp_path, "y")
+    with pytest.raises(ValueError, match=r"column 'x' \(target\) has no classes, but dates"):
+        ww.BudgetForestClassifier(max_trees=2).fit_parts([tmp_path / "0.parquet"], "x")

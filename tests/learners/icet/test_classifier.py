@@ -394,7 +394,7 @@ def test_the_best_of_the_final_wins_if_it_is_clearly_better_than_eg2(seed, margi
     if margin is not None:
         monkeypatch.setattr(icet_classifier, "MARGIN", margin)
     noise = np.random.default_rng(seed).normal(size=(80, 4))
-    clf = icet(random_state=seed).fit(noise, Y[:80])
+    clf = icet(random_state=seed, cross_fit=False).fit(noise, Y[:80])
     _, finalists, costs = recorded[-1]
     assert np.isfinite(finalists.prices[0]).all()  # EG2 with all tests
     assert np.isinf(finalists.prices[1]).all()  # no test at all
@@ -495,7 +495,7 @@ def test_the_margin_falls_with_the_number_of_cases(monkeypatch, always_soft):
         return search(*args)
 
     monkeypatch.setattr(icet_classifier, "refined_search", noting)
-    clf = ww.ICETClassifier(trials=5, population=5, random_state=0)
+    clf = ww.ICETClassifier(trials=5, population=5, random_state=0, cross_fit=False)
     for n in (150, 100, 9):
         clf.fit(X[:n], Y[:n])
     assert margins == pytest.approx([4 / math.sqrt(150), 0.4, 1.0])
@@ -510,3 +510,18 @@ def test_with_an_unreachable_margin_the_reference_grows_the_tree(monkeypatch, al
     clf = ww.ICETClassifier(costs=costs, trials=60, population=15, random_state=0).fit(X, Y)
     assert clf.bias_ == pytest.approx({"x0": 5.0, "x1": 5.0, "x2": 15.0, "x3": 15.0})
     assert (clf.soft_label_weight_, clf.max_depth_) == (1.0, None)
+
+
+def test_folds_search_again_with_a_fifth_of_the_trials_unless_time_is_limited(monkeypatch):
+    searches, search = [], ww.ICETClassifier._search
+
+    def noting(self, labels, *args):
+        searches.append((self.trials, labels.training.n_cases))
+        return search(self, labels, *args)
+
+    monkeypatch.setattr(ww.ICETClassifier, "_search", noting)
+    icet(trials=100).fit(X, Y)
+    assert searches == [(100, 150)] + [(20, 120)] * 5
+    searches.clear()
+    icet(trials=100, time_limit=60).fit(X, Y)
+    assert searches == [(100, 150)]

@@ -9,7 +9,7 @@ docs/design/look-ahead.md gives the details of both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from warnings import warn
@@ -89,7 +89,7 @@ class LSID3Classifier(_GreedyClassifier):
         Seconds after which the remaining nodes are split without look-ahead.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -211,7 +211,7 @@ class ACTClassifier(TreeClassifier):
         Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -290,7 +290,7 @@ class ACTClassifier(TreeClassifier):
         search = self._paper if self.variant == "paper" else self._refined
         self.history_: list[Progress] = []
         self.stopped_ = "interrupted"
-        self._folds: tuple[FoldTree, ...] = ()
+        self._folds: Iterable[FoldTree] | None = None
         self._looked_ahead = False
         found: GrownTree | None = None
         try:
@@ -322,7 +322,7 @@ class ACTClassifier(TreeClassifier):
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield the trees of the cross-validation that chose how to grow the tree, or others grown in the same way."""
         folds, found = self.__dict__.pop("_folds"), self.__dict__.pop("_found")
-        if folds:
+        if folds is not None:
             yield from folds
             return
         cases = found.builder.labels.training

@@ -7,8 +7,9 @@ cross-validation chooses the settings (docs/design/look-ahead.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "GrowthSettings",
     "TreeBuilder",
     "choose_growth",
+    "labels_like",
     "paper_parameters",
 ]
 
@@ -128,6 +130,10 @@ class TreeBuilder:
         policy = self._policy(criterion)
         return self._valued(_core.grow(*self._data(), policy.core()), policy, 0, criterion)
 
+    def grow(self, criterion: str | None, r: int, seed: int, seconds: float) -> GrownTree:
+        """Grow by a greedy criterion or, without one, with look-ahead."""
+        return self.look_ahead(r, seed, seconds) if criterion is None else self.greedy(criterion)
+
     def look_ahead(self, r: int, seed: int, seconds: float = math.inf, complete: bool = False) -> GrownTree:
         """Grow with look-ahead for some seconds.
 
@@ -184,12 +190,12 @@ class TreeBuilder:
 
 @dataclass(frozen=True, eq=False)
 class GrowthChoice:
-    """How to grow the tree, and the trees of the folds that spoke for it."""
+    """How to grow the tree, and trees of folds that say what new cases cost."""
 
     labels: SoftLabels
     settings: GrowthSettings
     criterion: str | None = None  # of a greedy tree; None: with look-ahead
-    folds: tuple[FoldTree, ...] = ()  # none, if the time was too short
+    folds: Iterable[FoldTree] | None = None  # None, if the time was too short
 
 
 def choose_growth(
@@ -218,24 +224,90 @@ def choose_growth(
     r = min(r, 1) if training.n_cases > FEW_CASES else r
     n_folds = min(N_FOLDS, training.n_cases)
     fold_of = stratified_folds(training.classes, n_folds, rng)
-    deadline, costs = deadline.fraction(0.6), np.zeros(len(kinds))
-    trees: list[tuple[FoldTree, ...]] = [()] * len(kinds)
+    patient, trials = math.isinf(deadline.remaining()), list[_FoldTrial]()
+    deadline = deadline.fraction(0.6)
     for fold, seed in enumerate(rng.integers(2**63, size=n_used(training.n_cases, n_folds)).tolist()):
         kept, held_out = (training.take(np.flatnonzero(which)) for which in (fold_of != fold, fold_of == fold))
-        weights = np.ones(held_out.n_cases) if held_out.weights is None else held_out.weights
-        grown = []
-        for settings, way in kinds:
-            builder = TreeBuilder(labels, settings, given, n_threads, fold_of != fold)
-            grown.append(builder.look_ahead(r, seed, deadline.remaining()) if way is None else builder.greedy(way))
+        builders = {settings: TreeBuilder(labels, settings, given, n_threads, fold_of != fold) for settings, _ in kinds}
+        grown = [builders[settings].grow(way, r, seed, deadline.remaining()) for settings, way in kinds]
         if deadline.remaining() <= 0:
             break
-        costs += [tree.builder.total_costs(tree, held_out) @ weights for tree in grown]
-        trees = [(*before, FoldTree(tree.core, kept, held_out)) for before, tree in zip(trees, grown, strict=True)]
-    if not trees[0]:
+        again = partial(_grown_again, given=given, n_threads=n_threads, r=r, seed=seed) if patient else None
+        trials.append(_FoldTrial(kinds, grown, kept, held_out, again))
+    if not trials:
         return fallback
+    parts = _Parts(trials)
+    best = parts.cheapest()
+    return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], parts)
+
+
+Kind = tuple[GrowthSettings, str | None]  # how trees are grown, and the criterion of greedy ones
+
+
+def _grown_again(kind: Kind, kept: Training, given: Mapping[str, Any], n_threads: int, r: int, seed: int) -> GrownTree:
+    """Grow a tree from soft labels by an ensemble that has seen no other cases."""
+    labels = SoftLabels.by_ensemble(kept, seed % 2**31, n_threads)
+    return TreeBuilder(labels, kind[0], given, n_threads).grow(kind[1], r, seed, math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldTrial:
+    """Trees of all kinds, grown from the kept cases of a fold."""
+
+    kinds: list[Kind]
+    grown: list[GrownTree]
+    kept: Training
+    held_out: Training
+    again: Callable[[Kind, Training], GrownTree] | None  # None: there is no time for it
+
+    def costs(self) -> Floats:
+        """Return the cost of every held-out case, times its weight, by every kind of tree: (kinds, cases)."""
+        weights = 1.0 if self.held_out.weights is None else self.held_out.weights
+        return np.array([tree.builder.total_costs(tree, self.held_out) * weights for tree in self.grown])
+
+    def blind(self, kind: int) -> GrownTree:
+        """Return a tree that the held-out cases had no part in.
+
+        The ensemble of all cases has seen them: trees that learn from it are grown again.
+        """
+        again = self.again if self.kinds[kind][0] is SOFT else None
+        return self.grown[kind] if again is None else again(self.kinds[kind], self.kept)
+
+
+class _Parts:
+    """The held-out cases of all folds, divided into parts.
+
+    The cheapest of several kinds of trees looks cheaper than it is on the cases that chose it. So each part is answered
+    by a tree of the kind that costs least on all other parts. The trees are made when they are asked for.
+    """
+
+    def __init__(self, trials: list[_FoldTrial]) -> None:
+        self._trials, self._costs = trials, [trial.costs() for trial in trials]
+        self._total: Floats = np.sum([own.sum(axis=1) for own in self._costs], axis=0)
+
+    def cheapest(self) -> int:
+        """Return the kind of tree that costs least on all held-out cases."""
+        return _least(self._total)
+
+    def __iter__(self) -> Iterator[FoldTree]:
+        per_fold = -(-N_FOLDS // len(self._trials))
+        for trial, own in zip(self._trials, self._costs, strict=True):
+            rows_of: dict[int, list[int]] = {}
+            for part in range(min(per_fold, trial.held_out.n_cases)):
+                rows = range(part, trial.held_out.n_cases, per_fold)
+                rows_of.setdefault(_least(self._total - own[:, list(rows)].sum(axis=1)), []).extend(rows)
+            for kind, chosen in rows_of.items():
+                yield FoldTree(trial.blind(kind).core, trial.kept, trial.held_out.take(np.sort(chosen)))
+
+
+def _least(costs: Floats) -> int:
     # Sums that differ by rounding only are equal.
-    best = int(np.flatnonzero(costs <= costs.min() + SLACK * abs(costs.min()))[0])
-    return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], trees[best])
+    return int(np.flatnonzero(costs <= costs.min() + SLACK * abs(costs.min()))[0])
+
+
+def labels_like(labels: SoftLabels, cases: Training, n_threads: int, seed: int) -> SoftLabels:
+    """Return own or soft labels, as given, of some of the cases; the ensemble has seen these cases only."""
+    return SoftLabels.by_ensemble(cases, seed % 2**31, n_threads) if labels.soft else SoftLabels.own(cases)
 
 
 def _soft_labels(training: Training, n_threads: int, rng: np.random.Generator) -> SoftLabels | None:

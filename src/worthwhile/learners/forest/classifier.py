@@ -20,6 +20,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile import _core
+from worthwhile.costs.error_costs import listing
 from worthwhile.learners.base import CostSensitiveClassifier
 from worthwhile.learners.cross_fitting import expected_cost_of
 from worthwhile.learners.deadline import Deadline
@@ -37,6 +38,7 @@ from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import as_frame, is_frame, read_columns
+from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
@@ -131,8 +133,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     callback : function, optional
         `fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
-        categories are cut like numbers.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal. The
+        order of ordered categories is not used, with a warning.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -253,6 +255,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
                 )
         values, given = self._values(), self.validation
         data = prepare(self, files_of(parts), target, weight, self._options())
+        self._set_origin(None)  # the cases are not in memory together
         self._context, self._class_weights = data.context, data.class_weights
         self._begin(None)  # no budget: all trees are grown
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
@@ -294,6 +297,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return self._expected
 
     def _learn(self, training: Training) -> None:
+        _warn_of_ordered(training.schema)
         self._begin(self.budget)
         values, deadline = self._values(), Deadline(self.time_limit, training.start)
         rng = self._generator()
@@ -686,6 +690,18 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             raise ValueError(f"'chosen' of the model names record {record} of forest {forest}, which does not exist")
         self._consult_only(self.forests_[forest], self.forests_[forest].curve[record])
         return self._context
+
+
+def _warn_of_ordered(schema: Schema) -> None:
+    """Warn of ordered categories: the forest has a branch for every value, as the published one."""
+    wide = [
+        n
+        for n, values in zip(schema.names, schema.values, strict=True)
+        if n in schema.ordered and len(values or ()) > 2
+    ]
+    if wide:
+        which = f"the order of the column{'s' * (len(wide) > 1)} {listing(wide)} is not used: forests have a branch for"
+        warn(f"{which} every value; to have them cut like numbers, convert them to numbers", UserWarning, stacklevel=4)
 
 
 def _is_pair(validation: Any) -> bool:

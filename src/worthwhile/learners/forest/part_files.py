@@ -7,6 +7,7 @@ the files fit together. After it, `PartReader` reads the cases of one file, colu
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ import numpy.typing as npt
 
 from worthwhile.costs.error_costs import show
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
-from worthwhile.table.columns import Column, Columns, Factor, nominal_positions, value_text
+from worthwhile.table.columns import Column, Columns, Factor, arrow_column, nominal_positions, value_text
+from worthwhile.table.identifiers import MIN_CASES, unused_warning
 from worthwhile.table.schema import Schema, sorted_values
 from worthwhile.table.targets import read_classes
 
@@ -26,7 +28,7 @@ __all__ = ["PartReader", "Survey", "files_of", "survey"]
 
 Floats = npt.NDArray[np.float64]
 CHANGED = "the file has changed since the first pass; leave the files alone until fit_parts has ended"
-NUMERIC, NOMINAL, EMPTY = "numbers", "categories", "nothing"  # kinds of columns
+NUMERIC, DATES, NOMINAL, EMPTY = "numbers", "dates", "categories", "nothing"  # kinds of columns
 
 
 def files_of(parts: Any) -> tuple[str, ...]:
@@ -124,7 +126,7 @@ def _survey_some(plan: ReadPlan, parts: Sequence[int], n_threads: int) -> list[P
 def _survey_one(plan: ReadPlan, path: str) -> PartSurvey:
     stamp, kinds = _stamp(path), _kinds(plan, path)
     values: dict[str, set[str]] = {
-        name: set() for name, kind in kinds.items() if kind != NUMERIC or name in plan.forced
+        name: set() for name, kind in kinds.items() if kind not in (NUMERIC, DATES) or name in plan.forced
     }
     counted: dict[Any, Floats] = {}  # number and weight of the cases of a class
     row = 0
@@ -148,18 +150,34 @@ def _distinct(numbers: Floats) -> list[str]:
     return [value_text(value) for value in np.unique(numbers[~np.isnan(numbers)])]
 
 
+def _schema_of(plan: ReadPlan, found: Sequence[PartSurvey]) -> Schema:
+    """Return the columns of all files together; warn of those that identify cases."""
+    values: list[tuple[str, ...] | None] = []
+    dates, identifiers = set(), []
+    n_rows = sum(part.stamp.n_rows for part in found)
+    for name in plan.names:
+        kinds = {part.kinds[name]: path for part, path in zip(found, plan.files, strict=True)}
+        kinds.pop(EMPTY, None)
+        if len(kinds) > 1 and not (name in plan.forced and DATES not in kinds):
+            (one, path), (other, second), *_ = kinds.items()
+            raise ValueError(f"column {name!r} has {one} in {path}, but {other} in {second}")
+        if name not in plan.forced and kinds.keys() & {NUMERIC, DATES}:
+            dates |= {name} if DATES in kinds else set()
+            values.append(None)
+            continue
+        known = sorted_values(set().union(*(part.values.get(name, ()) for part in found)))
+        if name not in plan.forced and n_rows >= MIN_CASES and 2 * len(known) > n_rows:
+            identifiers.append(name)
+            known = ()
+        values.append(known)
+    if identifiers:
+        warnings.warn(unused_warning(identifiers), UserWarning, stacklevel=5)
+    return Schema(plan.names, tuple(values), frozenset(dates))
+
+
 def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
     """Combine the surveys of the files; refuse files that do not fit together."""
-    values: list[tuple[str, ...] | None] = []
-    for name in plan.names:
-        kinds = {one.kinds[name]: path for one, path in zip(found, plan.files, strict=True)}
-        if name in plan.forced or NUMERIC not in kinds:
-            values.append(sorted_values(set().union(*(one.values.get(name, ()) for one in found))))
-        elif NOMINAL in kinds:
-            numbers, others = kinds[NUMERIC], kinds[NOMINAL]
-            raise ValueError(f"column {name!r} has numbers in {numbers}, but categories in {others}")
-        else:
-            values.append(None)
+    schema = _schema_of(plan, found)
     some = [(one, path) for one, path in zip(found, plan.files, strict=True) if len(one.labels)]
     if not some:
         raise ValueError(f"there are no cases in the files ({plan.files[0]} and others)")
@@ -176,7 +194,7 @@ def _agreed(plan: ReadPlan, found: Sequence[PartSurvey]) -> Survey:
             own = np.searchsorted(labels, one.labels)
             n_cases[part, own], weights[part, own] = one.n_cases, one.weights
     stamps = tuple(one.stamp for one in found)
-    return Survey(plan, stamps, Schema(plan.names, tuple(values)), labels, n_cases, weights.sum(axis=0))
+    return Survey(plan, stamps, schema, labels, n_cases, weights.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,6 +336,10 @@ def _kind(dtype: Any, path: str, name: str) -> str:
         return NOMINAL
     if types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype):
         return NUMERIC
+    if types.is_date(dtype) or types.is_timestamp(dtype):
+        return DATES
+    if types.is_duration(dtype):
+        return NUMERIC
     if types.is_string(dtype) or types.is_large_string(dtype) or types.is_boolean(dtype):
         return NOMINAL
     if types.is_null(dtype):
@@ -327,14 +349,19 @@ def _kind(dtype: Any, path: str, name: str) -> str:
 
 def _column(values: Any, path: str, name: str) -> Column:
     """Return a column of a file, missing values as NaN or -1."""
-    if _kind(values.type, path, name) == NUMERIC:
-        return _numbers(values)
+    if _kind(values.type, path, name) in (NUMERIC, DATES):
+        with _naming(path):
+            return _numbers(values)
     with _naming(path):
         return Factor.of(*_encoded(values))
 
 
 def _numbers(values: Any) -> Floats:
     """Return numbers as floats; a safe cast would refuse whole numbers above 2^53, such as identifiers."""
+    from pyarrow import types
+
+    if types.is_temporal(values.type):
+        return np.asarray(arrow_column(values), dtype=np.float64)  # in days
     return np.asarray(values.cast("float64", safe=False).to_numpy(), dtype=np.float64)
 
 
@@ -350,8 +377,8 @@ def _encoded(values: Any) -> tuple[list[Any], npt.NDArray[np.int32]]:
 
 def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
     """Return the distinct classes, and the code of every case."""
-    if (kind := _kind(values.type, path, name)) == EMPTY:
-        raise ValueError(f"{path}: column {name!r} (target) has no classes")
+    if (kind := _kind(values.type, path, name)) in (EMPTY, DATES):
+        raise ValueError(f"{path}: column {name!r} (target) has no classes" + (", but dates" if kind == DATES else ""))
     with _naming(path):
         labels, codes = _encoded(values)
     missing = np.flatnonzero(codes < 0)

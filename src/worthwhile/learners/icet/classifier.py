@@ -8,17 +8,17 @@ docs/design/icet.md gives the details of both.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import LearningCosts
-from worthwhile.learners.act.tree_builder import choose_growth
+from worthwhile.learners.act.tree_builder import choose_growth, labels_like
 from worthwhile.learners.cross_fitting import FoldTree, fold_masks
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
@@ -53,6 +53,10 @@ SAMPLES = 1
 # 25.8 instead of 33. These are also the folds of docs/results/act-anytime.md.
 SOFT_PATIENCE, OWN_PATIENCE = 5, 20
 SOFT_MIN_CASES, OWN_MIN_CASES = 5.0, 2.0
+# The folds that estimate the cost of new cases search with the trials divided by this, so that all five of them take
+# about as long as the search itself.
+FOLD_TRIALS = 5
+CONVERGED, ALL_TRIALS = "converged", "trials"  # why a search ended by itself
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -106,7 +110,7 @@ class ICETClassifier(TreeClassifier):
         far, without a final comparison.
     cross_fit : bool, default True
         Whether `fit` also grows trees on parts of the cases, to find out what new cases cost (`expected_cost_`) and how
-        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ACT and ICET: little
+        far to trust the class shares of small nodes. False: `fit` takes a fifth of the time (ICET: half, ACT: little
         less), and probabilities are the plain class shares of the training cases.
     nominal : list of column names or positions, optional
         Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
@@ -200,9 +204,8 @@ class ICETClassifier(TreeClassifier):
         if self.variant == "refined":
             given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
             labels = choose_growth(training, SAMPLES, given, self._n_threads(), deadline, rng, greedy=()).labels
-        search = self._paper_search if self.variant == "paper" else self._refined_search
         costs, weights = self._learning_costs(training), training.class_weights()
-        states = (state.in_money(costs, weights) for state in search(labels, deadline, rng))
+        states = (state.in_money(costs, weights) for state in self._search(labels, deadline, rng))
         found = self._follow(states, deadline)
         self._keep(found, training.context.columns)
         self._winner = labels, found.best
@@ -210,11 +213,30 @@ class ICETClassifier(TreeClassifier):
         self.tree_ = Tree.from_core(core, training.context, "majority" if self.variant == "paper" else "least-cost")
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
-        """Yield trees that the winner grows from most of the cases; searching again would take too long."""
-        labels, best = self.__dict__.pop("_winner")
-        for kept in fold_masks(labels.training):
-            cases = (labels.training.take(np.flatnonzero(which)) for which in (kept, ~kept))
-            yield FoldTree(self._grow(labels, best, kept)[0], *cases)
+        """Yield trees that are searched for and grown from most of the cases.
+
+        The winner of a search looks cheaper than it is on all cases that it was searched with, so the folds search
+        again, with fewer trials. After a time limit or Ctrl-C there is no time for it: the winner of all cases is used.
+        """
+        labels, winner = self.__dict__.pop("_winner")
+        again = self.time_limit is None and self.stopped_ in (CONVERGED, ALL_TRIALS)
+        for fold, kept in enumerate(fold_masks(labels.training)):
+            cases, held_out = (labels.training.take(np.flatnonzero(which)) for which in (kept, ~kept))
+            own, best = labels.take(np.flatnonzero(kept)), winner
+            if again:
+                own = labels_like(labels, cases, self._n_threads(), fold)
+                best = self._searched_again(own, np.random.default_rng(fold))
+            yield FoldTree(self._grow(own, best)[0], cases, held_out)
+
+    def _searched_again(self, labels: SoftLabels, rng: np.random.Generator) -> Biases:
+        """Return the winner of a search with a part of the trials, which nobody follows."""
+        learner = copy.copy(self)
+        learner.trials = max(1, int(self.trials) // FOLD_TRIALS)
+        return list(learner._search(labels, Deadline(None), rng))[-1].best
+
+    def _search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
+        search = self._paper_search if self.variant == "paper" else self._refined_search
+        return search(labels, deadline, rng)
 
     def _paper_search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
         halves = Halves(labels.training, self._policy(labels), self._n_threads(), rng)
@@ -248,7 +270,7 @@ class ICETClassifier(TreeClassifier):
                 if asks_to_stop(self.callback, progress):
                     self.stopped_ = CALLBACK
                     return state
-            converged = "converged" if reached[-1].trials < self.trials else "trials"
+            converged = CONVERGED if reached[-1].trials < self.trials else ALL_TRIALS
             self.stopped_ = "time limit" if deadline.remaining() <= 0 or reached[-1].late else converged
         except KeyboardInterrupt:
             if not reached:
@@ -264,8 +286,8 @@ class ICETClassifier(TreeClassifier):
         self.soft_label_weight_ = SOFT_LABEL_WEIGHTS[best.soft_label_weight[0]]
         self.fitness_ = found.cost
 
-    def _grow(self, labels: SoftLabels, best: Biases, kept: npt.NDArray[np.bool_] | None = None) -> Any:
-        """Grow the tree of the winner from all cases, or from some."""
+    def _grow(self, labels: SoftLabels, best: Biases) -> Any:
+        """Grow the tree of a winner."""
         policy = replace(
             self._policy(labels),
             omega=float(best.omega[0]),
@@ -275,7 +297,7 @@ class ICETClassifier(TreeClassifier):
             max_leaves=NO_LIMIT,
         )
         costs = self._learning_costs(labels.training)
-        rows = labels.rows(self.soft_label_weight_, kept)
+        rows = labels.rows(SOFT_LABEL_WEIGHTS[best.soft_label_weight[0]])
         core = _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
         return limit_leaves(core, rows, costs, policy, self.max_leaves)
 

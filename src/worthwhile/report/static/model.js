@@ -202,6 +202,7 @@ class Model {
     return {
       ...advice,
       stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
+      laterAnswers: walk.laterAnswers(),
       goOnCost: trained ? walk.costOfGoingOn(charged) : null,
       test,
       nodes: walk.parts.map(({ node }) => node).filter((node) => this.nodes[node].test === test),
@@ -399,6 +400,20 @@ class Walk {
       const { ordered } = this.orderForDecision(node.test, [{ node: at, share }], charged, met);
       return { stop, price: model.prices.price(ordered, union(charged, known)), ordered, branches: this.branches(node) };
     });
+  }
+
+  // The answers of the leaves that the case may still come to.
+  laterAnswers() {
+    const found = new Set();
+    const todo = this.parts.map(({ node }) => node);
+    while (todo.length) {
+      const at = todo.pop();
+      const { test, children, answer } = this.model.nodes[at];
+      const branch = this.known.has(test) ? this.branch(at) : -1;
+      if (test < 0) found.add(answer);
+      todo.push(...(branch >= 0 ? [children[branch]] : children));
+    }
+    return [...found].sort((a, b) => a - b);
   }
 
   // Expected cost if the case goes on with the test that it waits for; null if unknown. `paid` costs nothing, but what a

@@ -21,7 +21,7 @@ class TreeView {
     this.listen();
     if (this.nodes.size > MAX_EXPANDED) this.collapseToSize();
     this.place();
-    this.fit();
+    this.fitReadable();
   }
 
   // Expands level by level from the root, as long as at most MAX_EXPANDED nodes are shown.
@@ -102,7 +102,7 @@ class TreeView {
   collapseAll(collapsed) {
     this.collapsed = new Set(collapsed ? [...this.nodes.values()].filter((n) => n.children.length).map((n) => n.at) : []);
     this.place();
-    this.fit();
+    this.fitReadable();
   }
 
   scale() {
@@ -123,9 +123,20 @@ class TreeView {
     this.viewport.scrollTop = inside.y * factor - (at.y - view.top);
   }
 
-  // Fits the width of the window, but no larger than full size and never too small to read.
+  // Shows the whole tree, but no larger than full size.
   fit() {
-    this.zoom = Math.min(1, Math.max(0.7, (this.viewport.clientWidth - 4) / this.size.width));
+    const { clientWidth, clientHeight } = this.viewport;
+    const most = parseFloat(getComputedStyle(this.viewport).maxHeight) || clientHeight;
+    this.show(Math.min(1, (clientWidth - 4) / this.size.width, (most - 4) / this.size.height));
+  }
+
+  // Fits the width of the window, but is never too small to read: of a wide tree, its beginning is shown.
+  fitReadable() {
+    this.show(Math.min(1, Math.max(0.7, (this.viewport.clientWidth - 4) / this.size.width)));
+  }
+
+  show(zoom) {
+    this.zoom = zoom;
     this.scale();
     this.viewport.scrollLeft = 0;
     this.viewport.scrollTop = (this.nodes.get(0).y + this.box.height / 2) * this.zoom - this.viewport.clientHeight / 2;

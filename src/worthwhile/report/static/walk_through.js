@@ -4,6 +4,15 @@
 const OTHER = Object.freeze({}); // a value that did not occur in training
 const MAX_BUTTONS = 10; // a test with more values gets a drop-down list
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?$/;
+const DAY = 86400000; // milliseconds
+
+// A date is a number of days since 1970-01-01, in UTC; without a time of day where that is midnight.
+const dateText = (days) => {
+  const date = new Date(Math.round(days * DAY));
+  return Number.isNaN(date.getTime()) ? String(days) : date.toISOString().slice(0, 19).replace("T", " ").replace(/( 00:00)?:00$/, "");
+};
+const dayNumber = (text) => Date.parse(`${text.replace(" ", "T")}${text.length > 10 ? "Z" : ""}`) / DAY;
 
 // Two decimals, or two significant digits of a small amount, as in Python.
 const amount = (value) => {
@@ -43,7 +52,8 @@ class WalkThrough {
     return this.model.columns[test].name;
   }
 
-  valueText(value) {
+  valueText(value, column) {
+    if (column?.dates && typeof value === "number") return dateText(value);
     return value === null ? "not available" : value === OTHER ? "other value" : String(value);
   }
 
@@ -62,6 +72,12 @@ class WalkThrough {
       return;
     }
     const text = field.value.trim();
+    const { dates } = this.model.columns[this.advice.test];
+    if (dates) {
+      if (DATE.test(text) && !Number.isNaN(dayNumber(text))) this.enter(dayNumber(text));
+      else this.reject(field, text ? `“${text}” is not a date. Use a format like 2024-03-31.` : "Enter a date, or choose “Not available”.");
+      return;
+    }
     if (NUMBER.test(text) && Number.isFinite(Number(text))) this.enter(Number(text));
     else this.reject(field, text ? `“${text}” is not a number. Use a format like 12.5.` : "Enter a number, or choose “Not available”.");
   }
@@ -159,12 +175,19 @@ class WalkThrough {
     return notes.join(" ");
   }
 
+  // Whether the tests still to come can change an answer.
+  change(answer) {
+    const others = this.advice.laterAnswers.filter((other) => other !== answer).map((other) => labelText(this.model.answers[other]));
+    return others.length ? `the results can change the answer to ${others.join(" or ")}` : "no result changes the answer";
+  }
+
   reason() {
     const { stop, goOnCost } = this.advice;
     if (stop === null) return "";
     const now = `Expected cost of answering ${labelText(this.model.answers[stop.answer])} now: ${this.money(stop.cost)} (errors).`;
     if (goOnCost === null) return now;
-    const more = goOnCost > stop.cost + 1e-9 * this.model.largest ? " The tree was not grown to minimise this cost." : "";
+    const pays = goOnCost <= stop.cost + 1e-9 * this.model.largest;
+    const more = pays ? "" : ` This tree was not learned to minimise cost (prune="cost" is, and stops here); ${this.change(stop.answer)}.`;
     return `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).${more}`;
   }
 
@@ -175,9 +198,10 @@ class WalkThrough {
     const row = (field) => make("span", { class: "row" }, field, make("button", { class: "primary" }, "Next"));
     if (column.kind === "numeric") {
       const cuts = [...new Set(advice.nodes.map((node) => model.nodes[node].threshold))].sort((a, b) => a - b);
-      const above = cuts.join(" or "); // a case that is at several nodes may have several thresholds
+      const above = cuts.map((cut) => this.valueText(cut, column)).join(" or "); // a case that is at several nodes may have several thresholds
       const hint = make("span", { class: "hint", id: "walk-hint" }, `The next branch depends on whether the value is above ${above}.`);
-      const kind = { type: "text", inputmode: "decimal", autocomplete: "off" };
+      const kind = { type: "text", inputmode: column.dates ? "text" : "decimal", autocomplete: "off" };
+      if (column.dates) kind.placeholder = "YYYY-MM-DD";
       return [label, row(make("input", { ...kind, id: "walk-value", "aria-describedby": "walk-hint walk-error" })), hint];
     }
     const choices = [...column.values, OTHER];
@@ -213,7 +237,7 @@ class WalkThrough {
     const lines = this.results.flatMap(([test, value], i) => {
       const fresh = [...advices[i + 1].charged].filter((t) => !before.has(t) && paid.has(t) && !asked.has(t)).sort((a, b) => a - b);
       advices[i + 1].charged.forEach((t) => before.add(t));
-      return [[test, this.valueText(value)], ...fresh.map((t) => [t, `ordered with ${this.name(test)}`])];
+      return [[test, this.valueText(value, model.columns[test])], ...fresh.map((t) => [t, `ordered with ${this.name(test)}`])];
     });
     const prices = model.prices.items(lines.map(([test]) => test).filter((test) => paid.has(test)));
     let spent = 0;
