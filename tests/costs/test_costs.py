@@ -197,7 +197,7 @@ def test_prices_for() -> None:
     prices = thyroid().prices_for(["sex", "ratio", "t4u", "tt4", "fti"])
     assert isinstance(prices, Prices)
     assert prices.marginal.tolist() == [0.0, 0.0, 9.31, 12.41, 0.5]
-    assert prices.group.tolist() == [-1, -1, 0, 0, -1]
+    assert [prices.groups_of(column) for column in range(5)] == [[], [], [0], [0], []]
     assert prices.common.tolist() == [2.10]
     assert prices.delayed.tolist() == [0, 0, 1, 1, 0]
     assert prices.closure_start.tolist() == [0, 1, 5, 6, 7, 10]
@@ -205,7 +205,7 @@ def test_prices_for() -> None:
     assert [closure[0] for closure in closures] == [0, 1, 2, 3, 4]
     assert [sorted(closure.tolist()) for closure in closures] == [[0], [1, 2, 3, 4], [2], [3], [2, 3, 4]]
     assert [a.dtype for a in (prices.marginal, prices.common)] == [np.float64] * 2
-    assert [a.dtype for a in (prices.group, prices.closure_start, prices.closure_tests)] == [np.int32] * 3
+    assert [a.dtype for a in (prices.group_list, prices.closure_start, prices.closure_tests)] == [np.int32] * 3
     assert prices.delayed.dtype == np.uint8
 
 

@@ -359,7 +359,9 @@ class _NodeParser:
         entries = [self._parse_node(i, content, len(contents)) for i, content in enumerate(contents)]
         order = self._order(entries)
         n, k = len(entries), len(self._classes)
-        arrays = {name: np.full(n, -1, dtype=np.int32) for name in ("test", "first_child", "map_start", "answer")}
+        arrays: dict[str, npt.NDArray[Any]] = {
+            name: np.full(n, -1, dtype=np.int32) for name in ("test", "first_child", "map_start", "answer")
+        }
         arrays |= {name: np.zeros(n, dtype=np.int32) for name in ("n_children", "map_size")}
         threshold, weights = np.zeros(n), np.zeros((n, k))
         maps: list[int] = []
@@ -387,7 +389,12 @@ class _NodeParser:
             probabilities=self._parse_all("probabilities", entries, order),
             surcharges=self._parse_all("surcharges", entries, order),
             commits=commits if commits.any() else None,
-            **arrays,
+            test=arrays["test"],
+            first_child=arrays["first_child"],
+            n_children=arrays["n_children"],
+            map_start=arrays["map_start"],
+            map_size=arrays["map_size"],
+            answer=arrays["answer"],
         )
 
     @staticmethod
