@@ -209,7 +209,8 @@ EVERY_TOML = """waiting = [[0.0, 0.0], [24.0, 10.0], [72.0, 200.0]]
 [tests]
 age = 0.0
 ecg = { price = 20.0, delayed = true }
-dye = { price = 30.0, surcharges = [{ amount = 300.0, result = ["mild", "severe"] }, { amount = 5.0, result = ">= 2" }] }
+dye = { price = 30.0, surcharges = [{ amount = 300.0, result = ["mild", "severe"] }, \
+{ amount = 5.0, result = ">= 2" }] }
 stress = { price = 100.0, group = ["treadmill", "visit"], surcharges = [{ amount = 500.0, truth = "sick" }, \
 { amount = 20.0, where = { age = "< 1", dye = "mild" } }, { amount = -5.0, after = ["ecg", "dye"] }] }
 chol = { price = 5.17, group = "visit", wait = 24.0 }
