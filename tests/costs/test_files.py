@@ -407,19 +407,29 @@ def test_the_documented_example() -> None:
     used = {
         feature
         for test in costs.tests.values()
-        for feature in ("group", "delayed", "requires")
+        for feature in ("group", "delayed", "requires", "wait", "surcharges")
         if getattr(test, feature)
     }
-    assert used == {"group", "delayed", "requires"}  # the example shows everything
+    assert used == {"group", "delayed", "requires", "wait", "surcharges"}  # the example shows everything
+    surcharges = [own for test in costs.tests.values() for own in test.surcharges]
+    for condition in ("truth", "result", "where", "after"):
+        assert sum(bool(getattr(own, condition)) for own in surcharges) == 1
+    assert costs.price("haemoglobin") == pytest.approx(2.10 + 8.63)
+    assert costs.price("platelets", paid={"haemoglobin"}) == 0
+    assert costs.waiting_price(48) == 105
 
 
 @pytest.mark.parametrize(("kind", "fence"), [("toml", "toml"), ("csv", "text")])
 def test_the_files_shown_in_the_guide_can_be_read(kind: str, fence: str, tmp_path: Path) -> None:
     section = (DOCS / "costs.md").read_text(encoding="utf-8").split(f"\n### {kind.upper()}\n")[1]
-    text = section.split(f"```{fence}\n")[1].split("```")[0]
-    costs = Costs.read(put(tmp_path, f"guide.{kind}", text))
+    blocks = [block.split("```")[0] for block in section.split(f"```{fence}\n")[1:]]
+    costs = Costs.read(put(tmp_path, f"guide.{kind}", blocks[0]))
     assert costs.price("chol") == pytest.approx(7.27)
     assert costs.tests["fti"].requires == ("tt4", "t4u")
+    costs = Costs.read(put(tmp_path, f"more.{kind}", blocks[-1]))
+    assert costs.tests["platelets"] == Test(0.0, group=("blood", "count"), wait=24.0)
+    assert costs.tests["exercise"].surcharges[0] == Surcharge(500.0, truth="sick")
+    assert costs.waiting_price(24) == pytest.approx(60 if kind == "toml" else 10)
 
 
 @pytest.mark.parametrize(
