@@ -4,6 +4,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ import worthwhile as ww
 from counting import CountedName, counted
 from handmade import small, tree, turney
 from mutation import check_usable, mutated
-from worthwhile.tree.json_format import _parse_columns, _unique_fields
+from worthwhile.tree.json_format import NEEDS, _parse_columns, _unique_fields
 
 
 def test_hand_written_trees_come_back():
@@ -222,6 +223,16 @@ def test_a_tree_says_which_features_it_needs(tests, more, needs):
     if "waiting" in more:
         content["nodes"][0]["commits"] = True
         assert json.loads(tree(content | {"cap": 9}).to_json())["needs"] == [*needs, "cap", "commits"]
+
+
+def test_the_trees_shown_on_the_page_of_the_format():
+    page = (Path(__file__).parents[2] / "docs" / "tree-format.md").read_text(encoding="utf-8")
+    shown = [block.split("```")[0] for block in page.split("```json\n")[1:]]
+    plain, full = map(ww.Tree.from_json, shown)
+    assert "needs" not in json.loads(plain.to_json())
+    assert json.loads(full.to_json())["needs"] == json.loads(shown[1])["needs"] == list(NEEDS)
+    # The swab commits: both tests for 25, both groups for 23, 48 hours for 105, and 30 for the sick.
+    assert full.test_costs([[0, 0], [1, 1]], y=["sick", "well"]).tolist() == [183.0, 153.0]
 
 
 def test_a_tree_that_needs_a_newer_release_is_refused():
