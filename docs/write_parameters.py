@@ -43,6 +43,11 @@ WORKERS = """Number of threads. None: one; -1: all processors. The result does n
 # In the order in which they stand in a docstring: name -> (type, description).
 PARAMETERS: Mapping[str, tuple[str, str]] = {
     "costs": ("Costs", "Prices of the tests and costs of errors. None: tests are free, and every error costs 1."),
+    "cap": (
+        "float",
+        """The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.""",
+    ),
     "budget": (
         "float",
         "What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.",

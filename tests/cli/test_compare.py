@@ -68,3 +68,19 @@ def test_wrong_options(capsys):
     assert fails(capsys, *compare, "--learners", "act,atc").startswith("there is no learner 'atc'")
     assert fails(capsys, *compare, "--learners", "act") == "--learners act: a comparison needs at least two learners"
     assert "invalid folds=41" in fails(capsys, *compare, "--learners", "eg2,c45", "--folds", "41", "--jobs", 1)
+
+
+def test_compare_gives_every_learner_the_cap(capsys, folder, tmp_path, monkeypatch):
+    from worthwhile.evaluation import compare
+
+    seen = {}
+    original = compare.cross_compare
+
+    def spy(made, *arguments, **options):
+        seen.update({name: clf.cap for name, clf in made.items()})
+        return original(made, *arguments, **options)
+
+    monkeypatch.setattr(compare, "cross_compare", spy)
+    options = ["--costs", folder / "heart.toml", "--learners", "dtmc,c45", "--folds", "2", "--cap", "20"]
+    assert run(capsys, "compare", folder / "heart.csv", "--target", "class", *options, "-o", tmp_path / "out")[0] == 0
+    assert seen == {"dtmc": 20, "c45": 20}

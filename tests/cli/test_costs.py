@@ -115,3 +115,131 @@ def test_a_target_with_very_many_classes_has_a_price_list_but_no_tree(capsys, tm
     assert (code, "every test has a price" in out) == (0, True)
     code, _, err = run(capsys, "learn", table, "--target", "y", "--costs", prices, "-o", tmp_path / "m.json")
     assert (code, "10,000 classes" in err, "at most 4,096 are supported" in err) == (2, True, True)
+
+
+ROWS = (
+    "age,sex,dye,stress,empty,class\n" + "40,f,none,1,,sick\n30,m,mild,2,,well\n20,m,none,3,,sick\n10,f,none,3,,well\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, where = { sex = 'x' } }] }",
+            "a surcharge of test 'age' can never apply: no case has sex = x; "
+            "its values are 'f', 'm': correct or remove the condition",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, result = '< 1' }] }",
+            "a surcharge of test 'age' can never apply: no case has age < 1; "
+            "its values are from 10 to 40: correct or remove the condition",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, truth = 'ill' }] }",
+            "a surcharge of test 'age' can never apply: no case has the class 'ill'; the classes are 'sick', 'well'",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, where = { sex = 'f', dye = 'mild' } }] }",
+            "a surcharge of test 'age' can never apply: no case meets its conditions together "
+            "(sex = f and dye = mild); remove one of them",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, truth = 'sick', where = { dye = 'mild' } }] }",
+            "a surcharge of test 'age' can never apply: no case meets its conditions together "
+            "(dye = mild and class sick); remove one of them",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, where = { empty = 'x' } }] }",
+            "a surcharge of test 'age' can never apply: column 'empty' is always missing; "
+            "remove the condition, or fill in the column",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, where = { sex = '< 1' } }] }",
+            "a surcharge of test 'age' can never apply: column 'sex' is nominal and cannot be < 1; "
+            "name its values instead",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 1, after = ['dye'] }] }\n"
+            "dye = { price = 1, requires = ['age'] }",
+            "a surcharge of test 'age' can never apply: it is charged after 'dye', which requires 'age'; "
+            "remove 'dye' from after",
+        ),
+        (
+            "age = { price = 5, requires = ['dye'], surcharges = [{ amount = 1, after = ['dye'] }] }",
+            "a surcharge of test 'age' always applies: 'age' requires 'dye'; add it to the price",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = -5, where = { sex = 'f' } }] }",
+            "test 'age' costs 5, and its discounts can make it free; lower the discounts, or raise the price",
+        ),
+        (
+            "age = { price = 5, group = 'visit' }\n[groups]\nvisit = 1",
+            "group 'visit' has one test, 'age': add the common price to the price of the test, "
+            "or give other tests the group",
+        ),
+        (
+            "age = { price = 5, wait = 2 }",
+            "test 'age' has a wait, but waiting costs nothing; set waiting, or remove wait",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("good_files")
+def test_check_finds_contradictions(capsys, text, warning):
+    write("rows.csv", ROWS)
+    write("odd.toml", f"errors = 50\n[tests]\nsex = 1\n{text}\n")
+    code, _, err = run(capsys, "costs", "check", "odd.toml", "rows.csv", "--target", "class")
+    assert (code, err) == (0, f"worthwhile: odd.toml: {warning}\n")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_check_finds_contradictions_without_data(capsys):
+    write("odd.toml", "errors = 50\nwaiting = 2.5\n[tests]\nage = 1\n")
+    warning = "waiting has a price, but no test has a wait; give tests a wait, or remove waiting"
+    assert run(capsys, "costs", "check", "odd.toml")[2] == f"worthwhile: odd.toml: {warning}\n"
+    write("odd.toml", "errors = 50\nwaiting = 2.5\n[tests]\nage = { price = 1, wait = 1, delayed = true }\n")
+    said = run(capsys, "costs", "check", "odd.toml")[2]
+    assert "test 'age' has a wait and is delayed" in said
+    write("odd.toml", "errors = 50\n[tests]\nage = { price = 1, wait = 1 }\nsex = { price = 1, wait = 1 }\n")
+    assert "tests 'age', 'sex' have a wait, but" in run(capsys, "costs", "check", "odd.toml")[2]
+
+
+@pytest.mark.usefixtures("good_files")
+def test_check_finds_nothing_in_a_list_with_every_feature(capsys):
+    write("rows.csv", ROWS)
+    write(
+        "good.toml",
+        """errors = 50
+waiting = 2.5
+[tests]
+sex = 1
+age = { price = 5, group = ["visit", "panel"], wait = 2, surcharges = [{ amount = 1, where = { sex = "f" } }] }
+dye = { price = 5, group = ["visit", "panel"], surcharges = [{ amount = 1, result = "mild", truth = "well" }] }
+stress = { price = 5, surcharges = [{ amount = 9, truth = "sick" }, { amount = -4, after = ["dye"] }] }
+[groups]
+visit = 1
+panel = 2
+""",
+    )
+    assert run(capsys, "costs", "check", "good.toml", "rows.csv", "--target", "class")[::2] == (0, "")
+    assert run(capsys, "costs", "check", "good.toml", "rows.csv")[::2] == (0, "")
+
+
+def test_every_commented_example_of_the_starter_is_right(capsys, folder, tmp_path):
+    """Each line of the starter that is an example, uncommented on its own, gives a price list that can be read."""
+    run(capsys, "costs", "init", folder / "heart.csv", "--target", "class", "-o", tmp_path / "costs.toml")
+    text = (tmp_path / "costs.toml").read_text()
+    examples = [line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   age = ")]
+    assert len(examples) == 9
+    for word in ("group", "delayed", "requires", '["blood", "panel"]', "wait", "truth", "result", "where", "after"):
+        assert any(word in example for example in examples)
+    for example in examples:
+        changed = text.replace("\nage = 1.0\n", f"\n{example}\n")
+        for group in ("blood", "panel"):
+            if f'"{group}"' in example:
+                changed = changed.replace("# [groups]\n", "[groups]\n").replace(f"# {group} =", f"{group} =")
+        (tmp_path / "changed.toml").write_text(changed)
+        assert ww.Costs.read(tmp_path / "changed.toml").tests["age"] != ww.Test(1.0)
+    for waiting in ("waiting = 2.5", "waiting = [[0, 0], [24, 10], [72, 200]]"):
+        (tmp_path / "changed.toml").write_text(text.replace(f"# {waiting}\n", f"{waiting}\n"))
+        assert ww.Costs.read(tmp_path / "changed.toml").waiting != 0

@@ -385,3 +385,23 @@ def test_a_readable_tree_and_what_it_costs(capsys, folder, tmp_path):
     assert 1 < ww.load(tmp_path / "model.json").tree_.n_leaves <= 5
     forest = ["learn", folder / "heart.csv", "--target", "class", "--learner", "budget-forest", "--readable"]
     assert "--max-leaves: not available for budget-forest, only for act, icet, eg2" in fails(capsys, *forest)
+
+
+@pytest.mark.parametrize("learner", ["dtmc", "act", "budget-forest"])
+def test_a_cap_is_passed_on_and_kept(capsys, folder, tmp_path, heart, learner):
+    path = tmp_path / "model.json"
+    options = ["--costs", folder / "heart.toml", "--learner", learner, "-o", path]
+    code, out, _ = run(capsys, "learn", folder / "heart.csv", "--target", "class", *options, "--cap", "20")
+    assert code == 0
+    assert "The tests of a case never cost more than 20." in out
+    clf = ww.load(path)
+    assert clf.cap == 20
+    assert 0 < clf.test_costs(heart.X).max() <= 20
+    assert clf._document()["needs"] == ["cap"]
+
+
+def test_a_cap_must_be_a_number_of_at_least_0(capsys, folder):
+    common = ["learn", folder / "heart.csv", "--target", "class"]
+    assert "'--cap': Input should be greater than or equal to 0" in fails(capsys, *common, "--cap", "-1")
+    assert "invalid cap=nan; it must be a number of at least 0 or None" in fails(capsys, *common, "--cap", "nan")
+    assert "--set cap: this parameter is set by --cap" in fails(capsys, *common, "--set", "cap=5")

@@ -8,12 +8,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worthwhile.costs import files as cost_files
 from worthwhile.costs.costs import Costs, Test
 from worthwhile.costs.error_costs import MAX_AMOUNT, MIN_AMOUNT
+from worthwhile.costs.surcharges import Surcharge
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEADER = "kind,name,price,group,delayed,requires,answer\n"
@@ -35,28 +36,56 @@ def refusal(path: Path) -> str:
 # --- round trips ----------------------------------------------------------------------------------------------------
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
-csv_texts = texts.filter(lambda text: text == text.strip() and text != "*" and ";" not in text)
+csv_texts = texts.filter(lambda text: text == text.strip() and text != "*" and not set(text) & set(";|<>="))
 prices = st.just(0.0) | st.floats(MIN_AMOUNT, MAX_AMOUNT)
 money = prices | prices.map(lambda price: -price)
 
 
+numbers = st.integers(-9, 9) | st.floats(-9, 9).filter(lambda number: number == 0 or abs(number) > 1e-3)
+comparisons = st.builds(lambda sign, number: f"{sign} {number}", st.sampled_from(["<", "<=", ">", ">="]), numbers)
+
+
+@st.composite
+def some_surcharges(draw: st.DrawFn, names: st.SearchStrategy[str], others: list[str], truths: list[str]) -> list:
+    """Draw surcharges of a test that the other tests come before; none is a discount, which a price has to allow."""
+    values = names | numbers | st.booleans()
+    conditions = values | st.lists(values, min_size=1, max_size=3) | comparisons
+    found = []
+    for _ in range(draw(st.integers(0, 2))):
+        parts = {
+            "truth": draw(st.none() | st.sampled_from(truths)),
+            "result": draw(st.none() | conditions),
+            "where": draw(st.dictionaries(st.sampled_from(others), conditions, max_size=2)) if others else {},
+            "after": draw(st.lists(st.sampled_from(others), unique=True)) if others else [],
+        }
+        if any(part not in (None, {}, []) for part in parts.values()):
+            found.append(Surcharge(draw(prices), **parts))
+    return found
+
+
 @st.composite
 def some_costs(draw: st.DrawFn, names: st.SearchStrategy[str] = texts) -> Costs:
+    """Draw costs with every feature of the price list."""
     tests = draw(st.lists(names, unique=True, max_size=5))
-    group_names = draw(st.lists(names, unique=True, max_size=2))
-    described = {}
-    for i, name in enumerate(tests):
-        group = draw(st.sampled_from([None, *group_names]))
-        requires = draw(st.lists(st.sampled_from(tests[:i]), unique=True)) if i else []
-        described[name] = Test(draw(prices), group, draw(st.booleans()), requires)
-    groups = {name: draw(prices) for name in group_names if any(t.group == name for t in described.values())}
+    group_names = draw(st.lists(names, unique=True, max_size=3))
     classes = draw(st.lists(names, unique=True, min_size=1, max_size=4))
     rows = draw(st.integers(1, len(classes)))
+    described = {}
+    for i, name in enumerate(tests):
+        groups = draw(st.lists(st.sampled_from(group_names), unique=True)) if group_names else []
+        requires = draw(st.lists(st.sampled_from(tests[:i]), unique=True)) if i else []
+        surcharges = draw(some_surcharges(names, tests[:i], classes[:rows]))
+        described[name] = Test(draw(prices), groups, draw(st.booleans()), requires, draw(prices), surcharges)
+    used = {group for test in described.values() for group in test.groups}
+    groups = {name: draw(prices) for name in group_names if name in used}
+    times = draw(st.lists(st.floats(1e-3, 1e3), unique=True, max_size=3).map(sorted))
+    curve = [(0, 0), *zip(times, sorted(draw(prices) for _ in times), strict=True)]
+    waiting = draw(st.none() | prices | st.just(curve if times else None))
     matrix = [[draw(money) for _ in classes] for _ in range(rows)]
     about = draw(st.dictionaries(names, st.text(st.characters(exclude_categories=["Cs"])), max_size=2))
     if draw(st.booleans()):
-        return Costs(described, groups, errors=draw(money), about=about)
-    return Costs(described, groups, errors=matrix, classes=classes, about=about)
+        return Costs(described, groups, errors=draw(money), about=about, waiting=waiting)
+    return Costs(described, groups, errors=matrix, classes=classes, about=about, waiting=waiting)
 
 
 def check_round_trip(costs: Costs, suffix: str) -> None:
@@ -69,15 +98,17 @@ def check_round_trip(costs: Costs, suffix: str) -> None:
         assert os.listdir(folder) == [path.name]
         first = path.read_bytes()
         again.write(path)
-        assert path.read_bytes() == first
+        assert suffix == ".xlsx" or path.read_bytes() == first  # an Excel file has the time in it
 
 
+@settings(deadline=None)
 @given(some_costs())
 def test_toml_round_trip(costs: Costs) -> None:
     check_round_trip(costs, ".toml")
 
 
 @pytest.mark.filterwarnings("ignore:.*is a formula for spreadsheet programs")
+@settings(deadline=None)
 @given(some_costs(csv_texts))
 def test_csv_round_trip(costs: Costs) -> None:
     check_round_trip(costs, ".csv")
@@ -112,6 +143,12 @@ def test_round_trip_of_odd_costs(costs: Costs, suffix: str) -> None:
         Costs(tests={"a": Test(1, group="g ")}, groups={"g ": 1}),
         Costs(errors={"*": {"a": 1}, "a": {"*": 1}}),
         Costs(about={"\t": "x"}),
+        Costs(tests={"a": Test(1, group=("g;", "h"))}, groups={"g;": 1, "h": 1}),
+        Costs(tests={"a": Test(1, surcharges=[Surcharge(1, where={"b<c": 1})])}),
+        Costs(tests={"a": Test(1, surcharges=[Surcharge(1, where={"b": ["x|y"]})])}),
+        Costs(tests={"a": Test(1, surcharges=[Surcharge(1, result="x;y")])}),
+        Costs(tests={"a": Test(1, surcharges=[Surcharge(1, truth=" sick")])}),
+        Costs(tests={"a": Test(1, surcharges=[Surcharge(1, after=["b;c"])])}),
     ],
 )
 def test_names_that_csv_cannot_contain_are_refused_but_work_in_toml(costs: Costs, tmp_path: Path) -> None:
@@ -119,6 +156,151 @@ def test_names_that_csv_cannot_contain_are_refused_but_work_in_toml(costs: Costs
         costs.write(tmp_path / "costs.csv")
     assert list(tmp_path.iterdir()) == []
     check_round_trip(costs, ".toml")
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        (Costs(tests={"a": Test(1, surcharges=[Surcharge(1, result=["< 1"])])}), "the value '< 1', a comparison there"),
+        (
+            Costs(tests={"a": Test(1, "g;h"), "b": Test(1, ("g", "h"))}, groups={"g;h": 1, "g": 1, "h": 1}),
+            "a group 'g;h' besides the groups it names",
+        ),
+    ],
+)
+def test_what_csv_would_read_otherwise_is_refused_but_works_in_toml(costs: Costs, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"CSV cannot contain {words}; write a .toml file")):
+        costs.write(tmp_path / "costs.csv")
+    check_round_trip(costs, ".toml")
+
+
+def test_a_value_that_only_looks_like_a_comparison(tmp_path: Path) -> None:
+    rich = Costs(tests={"a": Test(1, surcharges=[Surcharge(1, result=">50K", where={"b": ">50K"})])})
+    check_round_trip(rich, ".csv")
+
+
+def test_a_group_with_a_semicolon_in_its_name_is_one_group() -> None:
+    check_round_trip(Costs(tests={"a": Test(1, "g;h")}, groups={"g;h": 1}), ".csv")
+
+
+# One price list with every feature, as each format has it.
+EVERY = Costs(
+    tests={
+        "age": 0,
+        "ecg": Test(20.0, delayed=True),
+        "dye": Test(30.0, surcharges=[Surcharge(300, result=["mild", "severe"]), Surcharge(5, result=">= 2")]),
+        "stress": Test(
+            100.0,
+            group=("treadmill", "visit"),
+            surcharges=[
+                Surcharge(500, truth="sick"),
+                Surcharge(20, where={"age": "< 1", "dye": "mild"}),
+                Surcharge(-5, after=["ecg", "dye"]),
+            ],
+        ),
+        "chol": Test(5.17, group="visit", wait=24),
+    },
+    groups={"treadmill": 2, "visit": 20},
+    errors={"sick": {"buff": 500}, "buff": {"sick": 100}},
+    waiting=[(0, 0), (24, 10), (72, 200)],
+)
+EVERY_TOML = """waiting = [[0.0, 0.0], [24.0, 10.0], [72.0, 200.0]]
+
+[tests]
+age = 0.0
+ecg = { price = 20.0, delayed = true }
+dye = { price = 30.0, surcharges = [{ amount = 300.0, result = ["mild", "severe"] }, \
+{ amount = 5.0, result = ">= 2" }] }
+stress = { price = 100.0, group = ["treadmill", "visit"], surcharges = [{ amount = 500.0, truth = "sick" }, \
+{ amount = 20.0, where = { age = "< 1", dye = "mild" } }, { amount = -5.0, after = ["ecg", "dye"] }] }
+chol = { price = 5.17, group = "visit", wait = 24.0 }
+
+[groups]
+treadmill = 2.0
+visit = 20.0
+
+[errors.sick]
+buff = 500.0
+
+[errors.buff]
+sick = 100.0
+""".replace("\\\n", "")
+EVERY_CSV = """kind,name,price,group,delayed,requires,answer,wait,truth,result,where,after
+test,age,0.0,,no,,,,,,,
+test,ecg,20.0,,yes,,,,,,,
+test,dye,30.0,,no,,,,,,,
+test,stress,100.0,treadmill;visit,no,,,,,,,
+test,chol,5.17,visit,no,,,24.0,,,,
+group,treadmill,2.0,,,,,,,,,
+group,visit,20.0,,,,,,,,,
+surcharge,dye,300.0,,,,,,,mild | severe,,
+surcharge,dye,5.0,,,,,,,>= 2.0,,
+surcharge,stress,500.0,,,,,,sick,,,
+surcharge,stress,20.0,,,,,,,,age < 1.0; dye = mild,
+surcharge,stress,-5.0,,,,,,,,,ecg;dye
+waiting,24.0,10.0,,,,,,,,,
+waiting,72.0,200.0,,,,,,,,,
+error,sick,0.0,,,,sick,,,,,
+error,sick,500.0,,,,buff,,,,,
+error,buff,100.0,,,,sick,,,,,
+error,buff,0.0,,,,buff,,,,,
+"""
+
+
+@pytest.mark.parametrize(("suffix", "text"), [(".toml", EVERY_TOML), (".csv", EVERY_CSV)])
+def test_every_feature_is_written_to_be_read(suffix: str, text: str, tmp_path: Path) -> None:
+    EVERY.write(tmp_path / f"costs{suffix}")
+    assert (tmp_path / f"costs{suffix}").read_text() == text
+    assert Costs.read(tmp_path / f"costs{suffix}") == EVERY
+
+
+def test_every_feature_in_excel() -> None:
+    check_round_trip(EVERY, ".xlsx")
+
+
+def test_every_feature_in_a_list_of_a_spreadsheet_with_decimal_commas(tmp_path: Path) -> None:
+    rows = EVERY_CSV.replace(";", "&").replace(",", ";").splitlines()
+    text = "\n".join(re.sub(r"(\d)\.(\d)", r"\1,\2", row) for row in rows)
+    text = text.replace("ecg&dye", '"ecg, dye"').replace("treadmill&visit", '"treadmill; visit"')
+    assert (
+        Costs.read(
+            put(tmp_path, "costs.csv", text.replace("age < 1,0& dye", '"age < 1,0; dye').replace("= mild;", '= mild";'))
+        )
+        == EVERY
+    )
+
+
+def test_points_of_waiting_may_be_in_any_order_and_one_is_a_price_per_time(tmp_path: Path) -> None:
+    text = HEADER + "waiting,72,200,,,,\nwaiting,0,0,,,,\nwaiting,24,10,,,,\n"
+    assert Costs.read(put(tmp_path, "costs.csv", text)).waiting == ((0, 0), (24, 10), (72, 200))
+    assert Costs.read(put(tmp_path, "rate.csv", HEADER + "waiting,1,2.5,,,,\n")).waiting == 2.5
+
+
+SURCHARGES = "kind,name,price,truth,result,where,after\ntest,dye,30,,,,\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("surcharge,die,5,sick,,,", ["surcharge of 'die', which has no row of kind test", "'dye'", "price 0"]),
+        ("surcharge,dye,5,,,,", ["surcharge of test 'dye' has no condition"]),
+        ("surcharge,dye,five,sick,,,", ["price of surcharge 'dye' must be a number"]),
+        ("surcharge,dye,5,,,age,", ["'dye'", "'age < 1; sex = f'", "not 'age'"]),
+        ("surcharge,dye,5,,,age < 1; age > 0,", ["names 'age' twice"]),
+        ("surcharge,dye,5,,,dye < 1,", ["names the test itself"]),
+        ("surcharge,dye,5,,,age < x,", ["'dye'", "'age < 1; sex = f'", "not 'age < x'"]),
+        ("surcharge,dye,5,,,,dye", ["after", "names the test itself"]),
+        ("surcharge,dye,-31,sick,,,", ["discounts can add up to 31"]),
+        ("waiting,soon,5,,,,", ["time of waiting must be a number", "'soon'"]),
+        ("waiting,-1,5,,,,", ["a time of waiting must be at least 0"]),
+        ("waiting,1,5,sick,,,", ["a row of kind waiting has no truth"]),
+    ],
+)
+def test_mistakes_in_surcharges_and_waiting_name_file_and_line(row: str, words: list[str], tmp_path: Path) -> None:
+    message = refusal(put(tmp_path, "costs.csv", SURCHARGES + row + "\n"))
+    for word in words:
+        assert word in message
+    assert "costs.csv, line " in message
 
 
 def test_toml_is_written_to_be_read(tmp_path: Path) -> None:
@@ -225,19 +407,29 @@ def test_the_documented_example() -> None:
     used = {
         feature
         for test in costs.tests.values()
-        for feature in ("group", "delayed", "requires")
+        for feature in ("group", "delayed", "requires", "wait", "surcharges")
         if getattr(test, feature)
     }
-    assert used == {"group", "delayed", "requires"}  # the example shows everything
+    assert used == {"group", "delayed", "requires", "wait", "surcharges"}  # the example shows everything
+    surcharges = [own for test in costs.tests.values() for own in test.surcharges]
+    for condition in ("truth", "result", "where", "after"):
+        assert sum(bool(getattr(own, condition)) for own in surcharges) == 1
+    assert costs.price("haemoglobin") == pytest.approx(2.10 + 8.63)
+    assert costs.price("platelets", paid={"haemoglobin"}) == 0
+    assert costs.waiting_price(48) == 105
 
 
 @pytest.mark.parametrize(("kind", "fence"), [("toml", "toml"), ("csv", "text")])
 def test_the_files_shown_in_the_guide_can_be_read(kind: str, fence: str, tmp_path: Path) -> None:
     section = (DOCS / "costs.md").read_text(encoding="utf-8").split(f"\n### {kind.upper()}\n")[1]
-    text = section.split(f"```{fence}\n")[1].split("```")[0]
-    costs = Costs.read(put(tmp_path, f"guide.{kind}", text))
+    blocks = [block.split("```")[0] for block in section.split(f"```{fence}\n")[1:]]
+    costs = Costs.read(put(tmp_path, f"guide.{kind}", blocks[0]))
     assert costs.price("chol") == pytest.approx(7.27)
     assert costs.tests["fti"].requires == ("tt4", "t4u")
+    costs = Costs.read(put(tmp_path, f"more.{kind}", blocks[-1]))
+    assert costs.tests["platelets"] == Test(0.0, group=("blood", "count"), wait=24.0)
+    assert costs.tests["exercise"].surcharges[0] == Surcharge(500.0, truth="sick")
+    assert costs.waiting_price(24) == pytest.approx(60 if kind == "toml" else 10)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501 - one broken tree per line is easier to read
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ import worthwhile as ww
 from counting import CountedName, counted
 from handmade import small, tree, turney
 from mutation import check_usable, mutated
-from worthwhile.tree.json_format import _parse_columns, _unique_fields
+from worthwhile.tree.json_format import NEEDS, _parse_columns, _unique_fields
 
 
 def test_hand_written_trees_come_back():
@@ -197,3 +199,62 @@ def test_columns_are_parsed_in_one_pass():
     names = counted(500)
     assert _parse_columns([{"name": name, "kind": "numeric"} for name in names]).names == tuple(names)
     assert CountedName.count < 5 * 500
+
+
+# --- features that older releases do not know --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tests", "more", "needs"),
+    [
+        ({"x": 1, "y": {"price": 2, "group": "g"}}, {"groups": {"g": 1}}, []),
+        ({"x": 1, "y": {"price": 2, "group": ["g", "h"]}}, {"groups": {"g": 1, "h": 1}}, ["groups"]),
+        ({"x": 1, "y": {"price": 2, "surcharges": [{"amount": 5, "truth": "yes"}]}}, {}, ["surcharges"]),
+        ({"x": {"price": 1, "wait": 3}, "y": 2}, {"waiting": 2.5}, ["waiting"]),
+        ({"x": {"price": 1, "wait": 3}, "y": 2}, {}, ["waiting"]),
+    ],
+)
+def test_a_tree_says_which_features_it_needs(tests, more, needs):
+    content = small(costs={"tests": tests, "errors": 10, **more})
+    written = tree(content).to_json()
+    assert json.loads(written).get("needs", []) == needs
+    assert ('"needs"' in written) == bool(needs)
+    assert ww.Tree.from_json(written).to_json() == written
+    if "waiting" in more:
+        content["nodes"][0]["commits"] = True
+        assert json.loads(tree(content | {"cap": 9}).to_json())["needs"] == [*needs, "cap", "commits"]
+
+
+def test_the_trees_shown_on_the_page_of_the_format():
+    page = (Path(__file__).parents[2] / "docs" / "tree-format.md").read_text(encoding="utf-8")
+    shown = [block.split("```")[0] for block in page.split("```json\n")[1:]]
+    plain, full = map(ww.Tree.from_json, shown)
+    assert "needs" not in json.loads(plain.to_json())
+    assert json.loads(full.to_json())["needs"] == json.loads(shown[1])["needs"] == list(NEEDS)
+    # The swab commits: both tests for 25, both groups for 23, 48 hours for 105, and 30 for the sick.
+    assert full.test_costs([[0, 0], [1, 1]], y=["sick", "well"]).tolist() == [183.0, 153.0]
+
+
+def test_a_tree_that_needs_a_newer_release_is_refused():
+    wanted = "the tree needs 'teleportation', which a newer release of worthwhile reads"
+    with pytest.raises(ValueError, match=wanted):
+        tree(small(needs=["groups", "teleportation"], costs={"tests": {"x": {"price": 1, "beam": 3}}}))
+    with pytest.raises(ValueError, match="'needs' of the tree must be a list"):
+        tree(small(needs="groups"))
+
+
+@pytest.mark.parametrize("learner", [ww.DTMCClassifier, ww.BudgetForestClassifier])
+def test_a_model_says_which_features_it_needs(learner, tmp_path):
+    X, y = [[i, i % 3] for i in range(40)], [int(i > 20) for i in range(40)]
+    tests = {"x0": ww.Test(1, group=("g", "h")), "x1": ww.Test(1, surcharges=[ww.Surcharge(2, truth=1)])}
+    costs = ww.Costs(tests, {"g": 1, "h": 1}, errors=50)
+    path = tmp_path / "model.json"
+    learner(costs=costs, cap=9.0, random_state=0).fit(X, y).save(path)
+    content = json.loads(path.read_text())
+    assert content["needs"] == ["groups", "surcharges", "cap"]
+    assert ww.load(path).predict(X).tolist() == y
+    path.write_text(json.dumps(content | {"needs": ["beams"], "params": {"beam": 1}}))
+    with pytest.raises(ValueError, match=r"model\.json: the model needs 'beams', which a newer release"):
+        ww.load(path)
+    learner(costs=ww.Costs({"x0": 1}, errors=50), random_state=0).fit(X, y).save(path)
+    assert "needs" not in json.loads(path.read_text())

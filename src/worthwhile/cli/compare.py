@@ -11,6 +11,7 @@ import typer
 from worthwhile.cli.common import Printer, check_folder, on_cluster, open_table, split_names, work_bar
 from worthwhile.cli.learners import LEARNERS, find_learner, make_learner
 from worthwhile.cli.options import (
+    Cap,
     Cluster,
     CostsFile,
     Data,
@@ -45,6 +46,7 @@ def compare(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for tables and chart; created if missing.")] = Path(
         "worthwhile-compare"
     ),
+    cap: Cap = None,
     time_limit: TimeLimit = None,
     nominal: Nominal = None,
     drop: Drop = None,
@@ -86,7 +88,8 @@ def compare(
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
     priced = costs is not None
-    made = {name: make_learner(name, {}, {"time_limit": limited[name]}, with_costs=priced, **known) for name in makers}
+    limits = {name: {"time_limit": limited[name], "cap": cap} for name in makers}
+    made = {name: make_learner(name, {}, limits[name], with_costs=priced, **known) for name in makers}
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
         options["baselines"] = True

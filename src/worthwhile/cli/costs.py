@@ -38,6 +38,10 @@ ERROR_PER_TEST = 10.0
 STARTER = """\
 # Prices of tests and costs of errors. Every amount here is a placeholder: replace it, in one currency.
 
+# What it costs to wait for results: a price per unit of time, or points [time, price] of a curve:
+# waiting = 2.5
+# waiting = [[0, 0], [24, 10], [72, 200]]
+
 {errors_above}[about]
 title = {title}
 # currency = "EUR"
@@ -50,12 +54,23 @@ title = {title}
 #   {first} = {{ price = 5.0, delayed = true }}
 # A computed test: it includes the price of the tests that it requires:
 #   {first} = {{ price = 0.0, requires = [{second}] }}
+# A test in several groups: a panel of tests has one price, on top of taking blood:
+#   {first} = {{ price = 0.0, group = ["blood", "panel"] }}
+# A test whose result takes some time; what waiting costs is `waiting`, above:
+#   {first} = {{ price = 5.0, wait = 24.0 }}
+# A test that costs more in some cases, or less: if the case has a class, if its own result or that of another test
+# (a value, a list of values, or a comparison of numbers) is such, or if another test was done before:
+#   {first} = {{ price = 5.0, surcharges = [{{ amount = 500.0, truth = {truth} }}] }}
+#   {first} = {{ price = 5.0, surcharges = [{{ amount = 30.0, result = ">= 100" }}] }}
+#   {first} = {{ price = 5.0, surcharges = [{{ amount = 20.0, where = {{ {other} = ["yes", "maybe"] }} }}] }}
+#   {first} = {{ price = 5.0, surcharges = [{{ amount = -1.0, after = [{quoted_other}] }}] }}
 [tests]
 {tests}
 
 # Common prices of groups, charged once per case:
 # [groups]
 # blood = 2.5
+# panel = 10.0
 
 {errors_below}"""
 ABOVE = """\
@@ -85,7 +100,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a starter price list for a table: every test costs 1, with comments on groups, delays and errors.
+    """Write a starter price list for a table: every test costs 1, with comments on all that a price list may say.
 
     Example: worthwhile costs init heart.csv --target class -o costs.toml
     """
@@ -129,6 +144,7 @@ def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
 
     labels = [value_text(label) for label in np.unique(classes).tolist()]
     error = ERROR_PER_TEST * len(tests)
+    other = next(iter(tests[1:]), "another test")
     many = len(labels) > MOST_CLASSES
     tables = [
         f"[errors.{key(truth)}]\n" + "".join(f"{key(answer)} = {error}\n" for answer in labels if answer != truth)
@@ -141,6 +157,9 @@ def _starter(title: str, tests: Sequence[str], classes: Any) -> str:
             title=quoted(title),
             first=key(tests[0]),
             second=", ".join(quoted(name) for name in tests[1:3]) or '"another test"',
+            other=key(other),
+            quoted_other=quoted(other),
+            truth=quoted(labels[0]),
             tests="\n".join(f"{key(name)} = 1.0" for name in tests),
         ).rstrip()
         + "\n"
@@ -167,29 +186,39 @@ def check(
 ) -> None:
     """Check a price list, alone or against the columns and classes of a table, and print a summary.
 
+    Warns of contradictions, such as a surcharge that can never apply or a wait without a price of waiting.
+
     Example: worthwhile costs check costs.toml heart.csv --target class
     """
+    from worthwhile.cli.contradictions import contradictions
     from worthwhile.cli.reading import without_extra
     from worthwhile.costs.costs import Costs
 
     found = Costs.read(costs)
     say = Printer(quiet)
+    if data is None and target is not None:
+        raise ValueError("--target needs a table: worthwhile costs check COSTS DATA --target COLUMN")
+    warnings = contradictions(found)
     if data is not None:
         with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
             if ignore_extra_prices:
                 found, _ = without_extra(found, costs, source.names)
-            result = _check_against(found, costs, source, target, drop_missing_target)
+            result, more = _check_against(found, costs, source, target, drop_missing_target)
+        warnings += more
         for line in (*source.notes(), result):
             say(line)
-    elif target is not None:
-        raise ValueError("--target needs a table: worthwhile costs check COSTS DATA --target COLUMN")
+    for warning in warnings:
+        say.warn(f"{costs}: {warning}")
     say(repr(found))
 
 
-def _check_against(found: Costs, path: Path, source: TableFile, target: str | None, drop_missing_target: bool) -> str:
-    """Raise an error if costs do not fit a table; return a sentence that says which columns are free."""
+def _check_against(
+    found: Costs, path: Path, source: TableFile, target: str | None, drop_missing_target: bool
+) -> tuple[str, list[str]]:
+    """Raise an error if costs do not fit a table; return which columns are free, in a sentence, and contradictions."""
     import numpy as np
 
+    from worthwhile.cli.contradictions import contradictions_with_data
     from worthwhile.cli.reading import check_costs
     from worthwhile.table.files import check_target
 
@@ -198,21 +227,24 @@ def _check_against(found: Costs, path: Path, source: TableFile, target: str | No
         target = _find_target(found, source)
     else:
         check_target(source.path, source.names, target)
-    classes = []
-    if target is not None:
-        table = source.read(only=[target], nominal=[target])
-        if drop_missing_target:
-            table = table.with_classes(target)
-        classes = np.unique(table.classes(target, most=sys.maxsize)).tolist()
+    asked = {name for test in found.tests.values() for own in test.surcharges for name in own.where}
+    asked |= {name for name, test in found.tests.items() if any(own.result is not None for own in test.surcharges)}
+    table = source.read(only=[*asked, *([target] if target else [])], nominal=[target] if target else [])
+    if target is not None and drop_missing_target:
+        table = table.with_classes(target)
+    labels = None if target is None else table.classes(target, most=sys.maxsize)
+    classes = [] if labels is None else np.unique(labels).tolist()
     tests = [name for name in source.names if name != target]
     check_costs(found, path, tests, target, classes)
+    warnings = contradictions_with_data(found, table.columns, labels, table.n_cases)
     free = [name for name in tests if name not in found.tests]
     fits = f"{path} matches {source.path}"
     if target is None:
         without = f"without a price: {', '.join(free)}" if free else "every column has a price"
-        return f"{fits}; {without}. Which column is the target is unknown; name it with --target."
+        return f"{fits}; {without}. Which column is the target is unknown; name it with --target.", warnings
     known = f"; the target is {target}, which has the classes of the error costs" * detected
-    return f"{fits}{known}" + (f"; free: {', '.join(free)}" if free else "; every test has a price") + "."
+    priced = f"; free: {', '.join(free)}" if free else "; every test has a price"
+    return f"{fits}{known}{priced}.", warnings
 
 
 def _find_target(found: Costs, source: TableFile) -> str | None:

@@ -27,6 +27,7 @@ from worthwhile.cli.common import (
 )
 from worthwhile.cli.learners import LEARNERS, make_learner, parameter_rows, read_settings
 from worthwhile.cli.options import (
+    Cap,
     Cluster,
     CostsFile,
     Data,
@@ -109,6 +110,7 @@ def learn(
     budget: Annotated[
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
+    cap: Cap = None,
     max_leaves: Annotated[
         int | None,
         typer.Option(min=1, help="Largest number of leaves; the cheapest such part of the tree.", show_default=False),
@@ -157,7 +159,7 @@ def learn(
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
     if readable and max_leaves is None:
         max_leaves = READABLE_LEAVES
-    limits = {"budget": budget, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
+    limits = {"budget": budget, "cap": cap, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
     known: dict[str, Any] = {"with_costs": costs is not None, "random_state": seed, "n_jobs": jobs}
     clf = make_learner(learner, read_settings(settings or []), limits, **known)
     check_apart({"--out": out, "--report": report}, [data, costs])
@@ -272,7 +274,7 @@ def _best_so_far(clf: Any, split: _Split) -> Any:
     except NotFittedError:
         found = math.inf
     if getattr(clf, "budget", None) is None:
-        quick = DTMCClassifier(costs=clf.costs, nominal=clf.nominal, columns=clf.columns, prune="cost")
+        quick = DTMCClassifier(costs=clf.costs, nominal=clf.nominal, columns=clf.columns, prune="cost", cap=clf.cap)
         try:
             if cost(quick.fit(split.X_train, split.y_train)) < found:
                 return quick
@@ -294,6 +296,8 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
     if getattr(clf, "empty_", False):
         asks = "no tree fits the budget, so it asks for nothing"
     say(f"{name} was trained on {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
+    if clf.cap is not None:
+        say(f"The tests of a case never cost more than {amount(clf.cap, fine=True)}.")
     if hasattr(clf, "expected_cost_"):
         mean, low, high = (amount(cost, fine=True) for cost in (clf.expected_cost_, *clf.expected_cost_interval_))
         say(f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training.")

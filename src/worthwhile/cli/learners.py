@@ -39,6 +39,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 # Parameters that have their own options.
 OPTIONS = {
     "costs": "--costs",
+    "cap": "--cap",
     "nominal": "--nominal",
     "columns": "the header of the table",
     "random_state": "--seed",

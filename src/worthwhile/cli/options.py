@@ -73,6 +73,10 @@ TimeLimit = Annotated[
         min=0, metavar="SECONDS", help="Time limit of a search (act, icet, budget-forest, lsid3).", show_default=False
     ),
 ]
+Cap = Annotated[
+    float | None,
+    typer.Option(min=0, help="The most that the tests of any case may cost.", show_default=False),
+]
 Jobs = Annotated[int, typer.Option(help="Number of threads or processes; -1: one per core.")]
 Cluster = Annotated[
     str | None,

@@ -155,9 +155,13 @@ def _truths(prices: Prices, classes: Sequence[Any]) -> npt.NDArray[np.int32]:
 
 def _core_pricing(prices: Prices, truth: npt.NDArray[np.int32], cap: float | None, unit: float = 1.0) -> Any:
     """Return the prices for the core; `unit` is what 1 is worth in the user's money."""
-    arrays = {name: array for name, array in vars(prices).items() if name not in ("surcharges", "surcharge_amount")}
-    arrays["marginal"] = np.concatenate([prices.marginal, prices.surcharge_amount])
-    return _core.Pricing(**arrays, truth=truth, unit=unit, cap=np.inf if cap is None else cap)
+    given: dict[str, Any] = {
+        name: array for name, array in vars(prices).items() if name not in ("surcharges", "surcharge_amount")
+    }
+    given["marginal"] = np.concatenate([prices.marginal, prices.surcharge_amount])
+    if cap is not None:
+        given["cap"] = cap
+    return _core.Pricing(**given, truth=truth, unit=unit)
 
 
 # Cached: without costs the same prices come up again and again, at a twentieth of a fit on 500 × 8.

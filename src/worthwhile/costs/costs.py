@@ -16,7 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from worthwhile.costs.error_costs import CostsError, ErrorTable, is_missing, listing, number, plain_label, show, suggest
+from worthwhile.costs.error_costs import (
+    CostsError,
+    ErrorTable,
+    is_missing,
+    label_key,
+    listing,
+    number,
+    plain_label,
+    show,
+    suggest,
+)
 from worthwhile.costs.price_list import (
     Test,
     check_about,
@@ -366,7 +376,9 @@ class Costs:
     def _applies(
         self, name: str, surcharge: Surcharge, done: Collection[str], values: Mapping[str, Any], truth: Any
     ) -> bool:
-        if surcharge.truth is not None and (truth is None or str(plain_label(truth)) != str(surcharge.truth)):
+        if surcharge.truth is not None and (
+            truth is None or label_key(plain_label(truth)) != label_key(surcharge.truth)
+        ):
             return False
         conditions = {**surcharge.where, **({} if surcharge.result is None else {name: surcharge.result})}
         if not all(Condition.parse(given, "").holds(values.get(other)) for other, given in conditions.items()):
@@ -585,7 +597,8 @@ class Costs:
         for name in missing[:3]:
             role = f"required by {show(needs[name])}" if name in needs else f"in after of {show(before.get(name))}"
             role = "priced" if name in self._tests else role
-            hint = "in TOML, errors = … must be above [tests]" if name == "errors" else suggest(name, known)
+            above = name in ("errors", "waiting")
+            hint = f"in TOML, {name} = … must be above [tests]" if above else suggest(name, known)
             parts.append(f"{show(name)} ({role}; {hint})")
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         raise CostsError(
@@ -679,14 +692,14 @@ def _check_truths(tests: Mapping[str, Test], errors: ErrorTable) -> None:
     """Check that surcharges by class name a class of the error costs; a uniform error cost has none to compare with."""
     if errors.uniform is not None:
         return
-    known = {str(label) for label in errors.truths}
+    known = {label_key(label) for label in errors.truths}
     for name, test in tests.items():
-        for surcharge in test.surcharges:
-            if surcharge.truth is not None and str(surcharge.truth) not in known:
+        for place, surcharge in enumerate(test.surcharges):
+            if surcharge.truth is not None and label_key(surcharge.truth) not in known:
                 raise CostsError(
                     f"a surcharge of test {show(name)} has the unknown class {show(surcharge.truth)}; "
-                    f"{suggest(str(surcharge.truth), known)}",
-                    ("test", name),
+                    f"{suggest(label_key(surcharge.truth), known)}",
+                    ("test", name, f"surcharge {place}"),
                 )
 
 

@@ -16,7 +16,9 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from worthwhile.costs.error_costs import EntryKey, listing, show, suggest
+from worthwhile.costs.error_costs import EntryKey, label_key, listing, show, suggest
+from worthwhile.costs.price_list import Test
+from worthwhile.costs.surcharges import COMPARISON, Condition, Surcharge
 from worthwhile.excel import cell_text, fits_cell, read_rows, write_rows
 from worthwhile.files import read_text, warn_of_formulas, write_file
 
@@ -83,7 +85,7 @@ def _format_of(path: Path) -> Format:
 
 # --- TOML -----------------------------------------------------------------------------------------------------------
 
-_TOML_KEYS = ("errors", "tests", "groups", "about")
+_TOML_KEYS = ("errors", "waiting", "tests", "groups", "about")
 
 
 def _read_toml(path: Path) -> Description:
@@ -99,7 +101,7 @@ def _read_toml(path: Path) -> Description:
     for key, value in content.items():
         if key not in _TOML_KEYS:
             raise ValueError(f"{path}: unknown key {show(key)}; {suggest(key, _TOML_KEYS)}")
-        if key != "errors" and not isinstance(value, dict):
+        if key not in ("errors", "waiting") and not isinstance(value, dict):
             raise ValueError(f"{path}: {key} must be a table [{key}], not {show(value)}")
         if key == "errors" and isinstance(value, list):
             raise ValueError(f"{path}: errors must be a number or tables [errors.truth], not a list")
@@ -125,21 +127,46 @@ def _toml_key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_string(name)
 
 
-def _toml_test(test: Any) -> str:
-    if test.group is None and not test.delayed and not test.requires:
-        return repr(test.price)
-    parts = [f"price = {test.price!r}"]
-    parts += [f"group = {_toml_string(test.group)}"] if test.group is not None else []
-    parts += ["delayed = true"] if test.delayed else []
-    parts += [f"requires = [{', '.join(_toml_string(name) for name in test.requires)}]"] if test.requires else []
-    return "{ " + ", ".join(parts) + " }"
+def _toml_value(value: Any) -> str:
+    """Return a string, a number, True or False, or a sequence or mapping of these as TOML."""
+    if isinstance(value, str):
+        return _toml_string(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml_key(name)} = {_toml_value(own)}" for name, own in value.items()) + " }"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    return repr(value)
+
+
+def _toml_test(test: Test) -> str:
+    parts = {
+        "group": test.group,
+        "delayed": test.delayed,
+        "requires": test.requires,
+        "wait": test.wait,
+        "surcharges": [_toml_surcharge(own) for own in test.surcharges],
+    }
+    given = {name: value for name, value in parts.items() if value}
+    return _toml_value({"price": test.price, **given} if given else test.price)
+
+
+def _toml_surcharge(surcharge: Surcharge) -> dict[str, Any]:
+    parts = {
+        "truth": None if surcharge.truth is None else label_key(surcharge.truth),  # as the labels of errors
+        "result": surcharge.result,
+        "where": surcharge.where,
+        "after": surcharge.after,
+    }
+    return {"amount": surcharge.amount} | {name: own for name, own in parts.items() if own not in (None, {}, ())}
 
 
 def _write_toml(costs: Costs) -> str:
     errors = costs._errors.with_string_labels()
-    blocks = (
-        [[f"errors = {errors!r}"]] if isinstance(errors, float) else []
-    )  # in TOML a key must come before all tables
+    above = [f"errors = {errors!r}"] if isinstance(errors, float) else []
+    above += [f"waiting = {_toml_value(costs.waiting)}"] if costs.waiting else []
+    blocks = [above] if above else []  # in TOML a key must come before all tables
     tables: list[tuple[str, dict[str, str]]] = [
         ("about", {name: _toml_string(text) for name, text in costs.about.items()}),
         ("tests", {name: _toml_test(test) for name, test in costs.tests.items()}),
@@ -160,16 +187,21 @@ def _toml_table(header: str, content: Mapping[str, str]) -> list[str]:
 # --- CSV and Excel --------------------------------------------------------------------------------------------------
 
 _CSV_COLUMNS = ("kind", "name", "price", "group", "delayed", "requires", "answer")
+_CSV_MORE = ("wait", "truth", "result", "where", "after")  # written only if a price list needs them
+_CSV_ALL = (*_CSV_COLUMNS, *_CSV_MORE)
 # Columns that each kind of row may fill, besides kind and name. The text of an `about` row is in column answer.
 _CSV_KINDS = {
-    "test": ("price", "group", "delayed", "requires"),
+    "test": ("price", "group", "delayed", "requires", "wait"),
     "group": ("price",),
     "error": ("price", "answer"),
     "about": ("answer",),
+    "surcharge": ("price", "truth", "result", "where", "after"),
+    "waiting": ("price",),
 }
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False, "": False}
-_COMMA_PRICE = re.compile(r"(\d{1,3}(\.\d{3})+|\d+),\d+")
-_GROUPED = re.compile(r"\d{1,3}([.,]\d{3})+")  # 1.234 or 1,234: thousands, or decimals
+_COMMA_PRICE = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_GROUPED = re.compile(r"[-+]?\d{1,3}([.,]\d{3})+")  # 1.234 or 1,234: thousands, or decimals
+_WHERE = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.+)")  # of one test: age < 1
 
 
 @dataclass(frozen=True)
@@ -177,7 +209,7 @@ class _PriceRows:
     """The rows of a price list, with their places."""
 
     rows: list[tuple[str, dict[str, str]]]
-    separators: str  # of the names in column `requires`
+    separators: str  # of the names in the columns `requires` and `after`
     commas: bool  # prices have decimal commas
 
 
@@ -201,8 +233,13 @@ def _read_excel(path: Path) -> Description:
 def _describe(path: Path, given: _PriceRows) -> Description:
     arguments: dict[str, Any] = {"tests": {}, "groups": {}, "about": {}}
     errors: dict[str, dict[str, float]] = {}
+    waiting: list[tuple[float, float]] = []
+    surcharges: list[tuple[str, dict[str, str]]] = []
     places: dict[EntryKey, str] = {}
     for where, row in given.rows:
+        if row["kind"] == "surcharge":
+            surcharges.append((where, row))
+            continue
         key = (row["kind"], row["name"], row["answer"]) if row["kind"] == "error" else (row["kind"], row["name"])
         if key in places:
             raise ValueError(f"{where}: {' '.join([key[0], *map(show, key[1:])])} is already given at {places[key]}")
@@ -215,10 +252,20 @@ def _describe(path: Path, given: _PriceRows) -> Description:
             arguments["groups"][row["name"]] = _csv_price(row, where, given.commas)
         elif row["kind"] == "about":
             arguments["about"][row["name"]] = row["answer"]
+        elif row["kind"] == "waiting":
+            time = _csv_number(row["name"], "time of waiting", where, given.commas)
+            waiting.append((time, _csv_price(row, where, given.commas)))
         else:
             errors.setdefault(row["name"], {})[row["answer"]] = _csv_price(row, where, given.commas)
+    for test in arguments["tests"].values():
+        test["group"] = _csv_groups(test["group"], arguments["groups"])
+    for where, row in surcharges:
+        _add_surcharge(row, where, given, arguments["tests"], places)
     if errors:
         arguments["errors"] = _csv_errors(errors, places)
+    if waiting:
+        start = [] if any(time == 0 for time, _ in waiting) else [(0.0, 0.0)]
+        arguments["waiting"] = [*start, *sorted(waiting)]
     return Description(path, arguments, places)
 
 
@@ -257,8 +304,8 @@ def _checked_rows(path: Path, word: str, rows: Iterable[tuple[int, list[str]]]) 
 def _csv_header(cells: list[str], where: str) -> list[str]:
     columns = [cell.strip().lower() for cell in cells]
     for position, column in enumerate(columns):
-        if column not in _CSV_COLUMNS:
-            raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_COLUMNS)}")
+        if column not in _CSV_ALL:
+            raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_ALL)}")
         if column in columns[:position]:
             raise ValueError(f"{where}: column {show(column)} appears twice")
     for column in _CSV_COLUMNS[:3]:
@@ -270,14 +317,14 @@ def _csv_header(cells: list[str], where: str) -> list[str]:
 def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]:
     if any(cell.strip() for cell in cells[len(columns) :]):
         raise ValueError(f"{where}: {len(cells)} cells, but the first line has {len(columns)} columns")
-    raw = dict.fromkeys(_CSV_COLUMNS, "") | dict(zip(columns, cells, strict=False))
+    raw = dict.fromkeys(_CSV_ALL, "") | dict(zip(columns, cells, strict=False))
     row = {column: cell.strip() for column, cell in raw.items()}
     kind = row["kind"] = row["kind"].lower()
     if kind not in _CSV_KINDS:
         raise ValueError(f"{where}: unknown kind {show(row['kind'])}; {suggest(kind, _CSV_KINDS)}")
     if not row["name"]:
         raise ValueError(f"{where}: a row of kind {kind} needs a name")
-    for column in _CSV_COLUMNS[2:]:
+    for column in _CSV_ALL[2:]:
         if row[column] and column not in _CSV_KINDS[kind]:
             raise ValueError(f"{where}: a row of kind {kind} has no {column}; remove {show(row[column])}")
     if kind == "about":
@@ -288,29 +335,87 @@ def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]
 
 
 def _csv_price(row: dict[str, str], where: str, commas: bool) -> float:
-    text, what = row["price"], f"price of {row['kind']} {show(row['name'])}"
+    return _csv_number(row["price"], f"price of {row['kind']} {show(row['name'])}", where, commas)
+
+
+def _csv_number(text: str, what: str, where: str, commas: bool) -> float:
     if _GROUPED.fullmatch(text) and ("." in text if commas else "," in text):
         raise ValueError(f"{where}: {what}: {text} may mean thousands or decimals; write it without the mark") from None
-    if commas and _COMMA_PRICE.fullmatch(text):
-        text = text.replace(".", "").replace(",", ".")
+    plain = text.replace(".", "").replace(",", ".") if commas and _COMMA_PRICE.fullmatch(text) else text
     try:
-        return float(text)
+        return float(plain)
     except ValueError:
-        raise ValueError(f"{where}: {what} must be a number such as 5.17, not {show(row['price'])}") from None
+        raise ValueError(f"{where}: {what} must be a number such as 5.17, not {show(text)}") from None
+
+
+def _csv_names(text: str, separators: str) -> list[str]:
+    return [name.strip() for name in re.split(f"[{separators}]", text)] if text else []
 
 
 def _csv_test(row: dict[str, str], where: str, given: _PriceRows) -> dict[str, Any]:
     delayed = row["delayed"].lower()
     if delayed not in _YES_NO:
         raise ValueError(f"{where}: delayed of test {show(row['name'])} must be yes or no, not {show(row['delayed'])}")
-    requires = [name.strip() for name in re.split(f"[{given.separators}]", row["requires"])] if row["requires"] else []
-    group = row["group"] or None
+    wait = _csv_number(row["wait"], f"wait of test {show(row['name'])}", where, given.commas) if row["wait"] else 0.0
     return {
         "price": _csv_price(row, where, given.commas),
-        "group": group,
+        "group": row["group"],
         "delayed": _YES_NO[delayed],
-        "requires": requires,
+        "requires": _csv_names(row["requires"], given.separators),
+        "wait": wait,
+        "surcharges": [],
     }
+
+
+def _csv_groups(text: str, groups: Mapping[str, float]) -> str | list[str] | None:
+    """Return the group of a test, or several separated by ';', which may also be part of a group's name."""
+    return text or None if text in groups or ";" not in text else _csv_names(text, ";")
+
+
+def _add_surcharge(
+    row: dict[str, str], where: str, given: _PriceRows, tests: dict[str, Any], places: dict[EntryKey, str]
+) -> None:
+    """Add a row of kind surcharge to its test."""
+    name = row["name"]
+    if name not in tests:
+        raise ValueError(
+            f"{where}: surcharge of {show(name)}, which has no row of kind test; {suggest(name, tests)}, "
+            "or add the row, with price 0 if the test is free"
+        )
+    surcharge = {
+        "amount": _csv_price(row, where, given.commas),
+        "truth": row["truth"] or None,
+        "result": _csv_comparison(row["result"], given.commas) or _csv_names(row["result"], "|") or None,
+        "where": _csv_where(row, where, given.commas),
+        "after": _csv_names(row["after"], given.separators),
+    }
+    places["test", name, f"surcharge {len(tests[name]['surcharges'])}"] = where
+    tests[name]["surcharges"].append(surcharge)
+
+
+def _csv_where(row: dict[str, str], where: str, commas: bool) -> dict[str, str | list[str]]:
+    """Return the conditions of a cell such as 'age < 1; sex = f | m'."""
+    found: dict[str, str | list[str]] = {}
+    for part in _csv_names(row["where"], ";"):
+        match = _WHERE.fullmatch(part)
+        equals = match is not None and match[2] == "="
+        condition = match and (_csv_names(match[3], "|") if equals else _csv_comparison(match[2] + match[3], commas))
+        if match is None or condition is None:
+            raise ValueError(
+                f"{where}: where of a surcharge of test {show(row['name'])} must be conditions such as "
+                f"'age < 1; sex = f', not {show(part)}"
+            )
+        if (other := match[1].strip()) in found:
+            raise ValueError(f"{where}: where of a surcharge of test {show(row['name'])} names {show(other)} twice")
+        found[other] = condition
+    return found
+
+
+def _csv_comparison(text: str, commas: bool) -> str | None:
+    """Return a comparison with a number; None if the text is none."""
+    if commas and "," in text:
+        text = text.replace(".", "").replace(",", ".")
+    return text if COMPARISON.fullmatch(text) else None
 
 
 def _csv_errors(
@@ -336,8 +441,9 @@ def _csv_line(cells: Iterable[str]) -> str:
 def _csv_name(name: str, forbidden: str = "") -> str:
     """Return the name, or raise an error if reading the CSV file would not return the same name."""
     if name != name.strip() or name == "*" or any(c in name for c in forbidden):
+        marks = "".join(f" or {mark!r}" for mark in forbidden) or " or ';'"
         raise ValueError(
-            f"CSV cannot contain the name {show(name)} (surrounding white space, '*' or ';'); write a .toml file"
+            f"CSV cannot contain the name {show(name)} (surrounding white space, '*'{marks}); write a .toml file"
         )
     return name
 
@@ -347,32 +453,74 @@ def _write_csv(costs: Costs) -> str:
 
 
 def _write_excel(costs: Costs) -> bytes:
-    column = _CSV_COLUMNS.index("price")
     header, *rows = _price_rows(costs)
     for row in rows:
         for text in row:
             if not fits_cell(text):
                 raise ValueError(f"an Excel cell cannot contain {show(text)}; write a .toml file")
-    numbers = ([*row[:column], float(row[column]) if row[column] else "", *row[column + 1 :]] for row in rows)
-    return write_rows([header, *numbers])
+    numeric = [column in ("price", "wait") for column in header]
+    cells = ([float(text) if text and n else text for text, n in zip(row, numeric, strict=True)] for row in rows)
+    return write_rows([header, *cells])
 
 
 def _price_rows(costs: Costs) -> list[tuple[str, ...]]:
-    lines: list[tuple[str, ...]] = [_CSV_COLUMNS]
-    lines += [("about", _csv_name(name), "", "", "", "", text) for name, text in costs.about.items()]
+    """Return the lines of a price list, the header first: the columns of every list, then those that this one needs."""
+    rows = [{"kind": "about", "name": _csv_name(name), "answer": text} for name, text in costs.about.items()]
     for name, test in costs.tests.items():
-        requires = ";".join(_csv_name(other, ";") for other in test.requires)
-        group = _csv_name(test.group) if test.group is not None else ""
-        delayed = "yes" if test.delayed else "no"
-        lines.append(("test", _csv_name(name), repr(test.price), group, delayed, requires, ""))
-    lines += [("group", _csv_name(name), repr(common), "", "", "", "") for name, common in costs.groups.items()]
+        rows.append(_test_row(name, test, costs.groups))
+    rows += [{"kind": "group", "name": _csv_name(name), "price": repr(own)} for name, own in costs.groups.items()]
+    rows += [_surcharge_row(name, own) for name, test in costs.tests.items() for own in test.surcharges]
+    rows += [{"kind": "waiting", "name": repr(time), "price": repr(own)} for time, own in costs._waiting[1:]]
     errors = costs._errors.with_string_labels()
-    if isinstance(errors, float):
-        lines.append(("error", "*", repr(errors), "", "", "", "*"))
-    else:
-        for truth, row in errors.items():
-            lines += [("error", _csv_name(truth), repr(c), "", "", "", _csv_name(answer)) for answer, c in row.items()]
-    return lines
+    nested = {"*": {"*": errors}} if isinstance(errors, float) else errors
+    for truth, row in nested.items():
+        for answer, cost in row.items():
+            names = (truth, answer) if isinstance(errors, float) else (_csv_name(truth), _csv_name(answer))
+            rows.append({"kind": "error", "name": names[0], "price": repr(cost), "answer": names[1]})
+    columns = (*_CSV_COLUMNS, *(column for column in _CSV_MORE if any(row.get(column) for row in rows)))
+    return [columns, *(tuple(row.get(column, "") for column in columns) for row in rows)]
+
+
+def _test_row(name: str, test: Test, groups: Mapping[str, float]) -> dict[str, str]:
+    several = len(test.groups) > 1
+    group = ";".join(_csv_name(own, ";" if several else "") for own in test.groups)
+    if several and group in groups:
+        raise ValueError(f"CSV cannot contain a group {show(group)} besides the groups it names; write a .toml file")
+    return {
+        "kind": "test",
+        "name": _csv_name(name),
+        "price": repr(test.price),
+        "group": group,
+        "delayed": "yes" if test.delayed else "no",
+        "requires": ";".join(_csv_name(other, ";") for other in test.requires),
+        "wait": repr(test.wait) if test.wait else "",
+    }
+
+
+def _surcharge_row(name: str, surcharge: Surcharge) -> dict[str, str]:
+    where = [
+        f"{_csv_name(other, ';<>=')} {_condition_text(given, equals='= ')}" for other, given in surcharge.where.items()
+    ]
+    result = "" if surcharge.result is None else _condition_text(surcharge.result)
+    if COMPARISON.fullmatch(result) and not Condition.parse(surcharge.result, "result").is_comparison:
+        raise ValueError(f"CSV cannot contain the value {show(result)}, a comparison there; write a .toml file")
+    return {
+        "kind": "surcharge",
+        "name": _csv_name(name),
+        "price": repr(surcharge.amount),
+        "truth": "" if surcharge.truth is None else _csv_name(label_key(surcharge.truth)),
+        "result": result,
+        "where": "; ".join(where),
+        "after": ";".join(_csv_name(other, ";") for other in surcharge.after),
+    }
+
+
+def _condition_text(given: Any, equals: str = "") -> str:
+    """Return a condition as a cell has it: '< 1', or values separated by '|'."""
+    condition = Condition.parse(given, "condition")
+    if condition.is_comparison:
+        return f"{condition.operator} {condition.values[0]!r}"
+    return equals + " | ".join(_csv_name(label_key(value), ";|") for value in condition.values)
 
 
 # --- Turney's four files --------------------------------------------------------------------------------------------

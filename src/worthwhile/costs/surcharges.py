@@ -12,14 +12,14 @@ import numpy as np
 
 from worthwhile.costs.error_costs import CostsError, label_key, listing, number, plain_label, show, suggest
 
-__all__ = ["Condition", "Surcharge", "check_surcharges", "largest_discount"]
+__all__ = ["COMPARISON", "Condition", "Surcharge", "check_surcharges", "largest_discount"]
 
-_COMPARISON = re.compile(r"\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+COMPARISON = re.compile(r"\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 # More discounts than this are taken to apply together, which is the worst that can happen.
 MAX_COMPARED = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Surcharge:
     """An amount that a test costs more, or less, where all of its conditions hold.
 
@@ -62,8 +62,20 @@ class Surcharge:
         if isinstance(self.after, list):
             object.__setattr__(self, "after", tuple(self.after))
 
+    def __eq__(self, other: object) -> bool:
+        # Files have labels and values as text: what means the same is equal.
+        if not isinstance(other, Surcharge):
+            return NotImplemented
+        return self._compared() == other._compared()
+
     def __hash__(self) -> int:
-        return hash((self.amount, self.truth, tuple(self.where), self.after))
+        return hash(self._compared()[:3])
+
+    def _compared(self) -> tuple[Any, ...]:
+        truth = None if self.truth is None else _text(self.truth)
+        result = None if self.result is None else _comparable(self.result)
+        where = {name: _comparable(given) for name, given in self.where.items()}
+        return self.amount, truth, self.after, result, where
 
     def __repr__(self) -> str:
         given = [
@@ -90,7 +102,7 @@ class Condition(NamedTuple):
     @classmethod
     def parse(cls, given: Any, what: str, entry: tuple[str, ...] = ()) -> Condition:
         """Read a condition; `what` names it in error messages."""
-        if isinstance(given, str) and (found := _COMPARISON.fullmatch(given)):
+        if isinstance(given, str) and (found := COMPARISON.fullmatch(given)):
             return cls(found[1], (number(float(found[2]), what, entry),))
         values = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         if not values:
@@ -160,6 +172,12 @@ class Condition(NamedTuple):
         return " or ".join(_text(value) for value in self.values)
 
 
+def _comparable(given: Any) -> tuple[str, tuple[Any, ...]]:
+    """Return a condition such that those with the same meaning are equal."""
+    operator, values = Condition.parse(given, "condition")
+    return operator, values if operator != "in" else tuple(map(_text, values))
+
+
 def _text(value: Any) -> str:
     return label_key(value.item() if isinstance(value, np.generic) else value)
 
@@ -176,7 +194,7 @@ def check_surcharges(name: str, price: float, given: Any) -> tuple[Surcharge, ..
     entry = ("test", name)
     if not isinstance(given, (list, tuple)):
         raise CostsError(f"surcharges of test {show(name)} must be a list, not {show(given)}", entry)
-    found = tuple(_check(name, one, entry) for one in given)
+    found = tuple(_check(name, one, (*entry, f"surcharge {place}")) for place, one in enumerate(given))
     least = price + largest_discount(found)
     if least < -1e-9 * price:
         raise CostsError(

@@ -333,15 +333,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _document(self) -> dict[str, Any]:
         """Return the JSON object of the learner, as `save` writes it."""
+        content = self._content()
+        needs = content.pop("needs")
         return {
             "format": MODEL_FORMAT,
             "version": MODEL_VERSION,
+            **({"needs": needs} if needs else {}),
             "learner": type(self).__name__,
             "params": {name: _plain_parameter(name, value) for name, value in self.get_params(deep=False).items()},
             "named_columns": hasattr(self, "feature_names_in_"),
             **({} if self._fingerprint is None else {"training": self._fingerprint._asdict()}),
             **({} if self._decimal == "." else {"decimal": self._decimal}),
-            **self._content(),
+            **content,
         }
 
     def __sklearn_tags__(self) -> Any:

@@ -57,6 +57,9 @@ class C45CSClassifier(C45Classifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     weighting : {"instance"} or None, default "instance"
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.

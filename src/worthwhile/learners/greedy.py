@@ -94,6 +94,9 @@ class C45Classifier(_GreedyClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
@@ -178,6 +181,9 @@ class EG2Classifier(_GreedyClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     variant : {"refined", "paper"}, default "refined"
         "paper": the formula with prices as given, so that the currency matters. "refined": prices are first scaled to a
         geometric mean of 5, without free tests.
@@ -279,6 +285,9 @@ class IDXClassifier(_GreedyClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     lookahead : int, default 1
         How many tests to look ahead: a test is scored together with its best continuations, by the information that all
         of them gain per total price. 1: the test alone.
@@ -373,6 +382,9 @@ class CSID3Classifier(_GreedyClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     lazy : bool, default False
         Grow nothing in `fit`; for each case to classify, grow only the path that it takes. Answers and prices are those
         of the unpruned tree, so ``prune="none"`` is required. The whole tree, `tree_`, is grown when it is first
@@ -537,6 +549,9 @@ class DTMCClassifier(_GreedyClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.

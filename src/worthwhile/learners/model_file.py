@@ -19,7 +19,7 @@ from worthwhile.learners.icet import classifier as icet_classifier
 from worthwhile.table.files import DECIMALS
 from worthwhile.tree.context import label_array
 from worthwhile.tree.json_format import FORMAT as TREE_FORMAT
-from worthwhile.tree.json_format import Reader, costs_from_json, read_json
+from worthwhile.tree.json_format import Reader, check_needs, costs_from_json, read_json
 
 __all__ = ["load"]
 
@@ -84,6 +84,7 @@ def _from_model(content: Any) -> CostSensitiveClassifier:
     if not 1 <= version <= MODEL_VERSION:
         known = f"this release reads versions 1 to {MODEL_VERSION}"
         raise ValueError(f"version {version} of the model format is unknown; {known}")
+    check_needs(reader, "the model")
     name, params = reader.take("learner", str), reader.take("params", dict)
     clf = _make_learner(name, _renamed(params) if version == 1 else params)
     clf._context = clf._restore(reader, version)

@@ -128,6 +128,7 @@ _BOOL = Rule(_is_bool, ("True", "False"), verb="choose")
 
 RULES: Mapping[str, Rule] = {
     "costs": Rule(lambda value: isinstance(value, Costs), ("a worthwhile.Costs",), optional=True),
+    "cap": _number(0, optional=True),
     "prune": _one_of(Prune),
     "answer": _one_of(Answer),
     "confidence": _number(0, 1, above=True),

@@ -126,7 +126,8 @@ class TreeClassifier(CostSensitiveClassifier):
         return tree_table(self.tree_, type(self).__name__) if "tree_" in self.__dict__ else ""
 
     def _content(self) -> dict[str, Any]:
-        return {"tree": write_tree(self._tree())}
+        tree = write_tree(self._tree())
+        return {"needs": tree.get("needs", []), "tree": tree}
 
     def _restore(self, reader: Reader, version: int) -> ProblemContext:
         self.tree_ = Tree(*parse_tree(reader.take("tree", dict)))

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from worthwhile.costs.bound_costs import BoundCosts
     from worthwhile.costs.costs import Prices
 
-__all__ = ["amounts_of_case", "case_amounts", "check_conditions", "surcharges_apply", "truth_shares"]
+__all__ = [
+    "amounts_of_case",
+    "case_amounts",
+    "check_conditions",
+    "condition_holds",
+    "surcharges_apply",
+    "truth_shares",
+]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -68,7 +75,7 @@ def surcharges_apply(schema: Schema, prices: Prices, columns: Columns) -> Bools:
     arrays = schema.arrays(columns)
     for s, conditions in enumerate(_conditions(schema, prices)):
         for column, condition in conditions:
-            found[:, s] &= _holds(schema.values[column], condition, arrays[column])
+            found[:, s] &= condition_holds(schema.values[column], condition, arrays[column])
     return found
 
 
@@ -83,7 +90,7 @@ def _conditions(schema: Schema, prices: Prices) -> list[list[tuple[int, Conditio
     return found
 
 
-def _holds(values: tuple[str, ...] | None, condition: Condition, array: npt.NDArray[Any]) -> Bools:
+def condition_holds(values: tuple[str, ...] | None, condition: Condition, array: npt.NDArray[Any]) -> Bools:
     """Return where the values of a column, as the core has them, meet a condition; a missing value meets none."""
     if values is None:
         return np.asarray(condition.of_numbers(array), dtype=np.bool_)
@@ -166,7 +173,9 @@ def _case_holds(schema: Schema, column: int, condition: Condition, case: Mapping
     """Return whether a case meets a condition; None if its value is not known yet."""
     if column not in case:
         return None
-    return bool(_holds(schema.values[column], condition, np.array([case[column]], dtype=_kind(schema, column)))[0])
+    return bool(
+        condition_holds(schema.values[column], condition, np.array([case[column]], dtype=_kind(schema, column)))[0]
+    )
 
 
 def _kind(schema: Schema, column: int) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import numbers
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ExpectedCost",
     "Reader",
+    "check_needs",
     "costs_from_json",
     "costs_to_json",
+    "needs_of",
     "parse_context",
     "parse_expected_cost",
     "parse_nodes",
@@ -44,6 +46,7 @@ FORMAT, VERSION = "worthwhile-tree", 1
 MAX_DEPTH = 4096  # the core walks cases without a value recursively
 MAX_WEIGHT = 1e200  # weights are added up
 SUM_SLACK = 1e-6  # probabilities in a file may be rounded
+NEEDS = ("groups", "surcharges", "waiting", "cap", "commits")  # features of a file that older releases do not know
 
 
 class ExpectedCost(NamedTuple):
@@ -100,15 +103,37 @@ def _plain_values(condition: Any) -> Any:
 
 def write_tree(tree: Tree) -> dict[str, Any]:
     """Return the JSON object of a tree."""
+    needs = needs_of(tree.context, [tree])
     return {
         "format": FORMAT,
         "version": VERSION,
+        **({"needs": needs} if needs else {}),
         **write_context(tree.context),
         "answer": tree.answer,
         **({} if tree.may_stop else {"may_stop": False}),
         **({} if tree.expected_cost is None else {"expected_cost": list(tree.expected_cost)}),
         "nodes": write_nodes(tree),
     }
+
+
+def needs_of(context: ProblemContext, trees: Iterable[Tree]) -> list[str]:
+    """Return the features that a release must know to use these trees; "groups": a test is in several."""
+    tests = context.costs.tests.values()
+    used = {
+        "groups": any(len(test.groups) > 1 for test in tests),
+        "surcharges": any(test.surcharges for test in tests),
+        "waiting": bool(context.costs.waiting) or any(test.wait for test in tests),
+        "cap": context.cap is not None,
+        "commits": any(tree.nodes.commits is not None and tree.nodes.commits.any() for tree in trees),
+    }
+    return [name for name in NEEDS if used[name]]
+
+
+def check_needs(reader: Reader, what: str) -> None:
+    """Refuse a file that needs a feature that this release does not know."""
+    unknown = [need for need in reader.take("needs", list, []) if need not in NEEDS]
+    if unknown:
+        raise ValueError(f"{what} needs {', '.join(map(_short, unknown))}, which a newer release of worthwhile reads")
 
 
 def write_context(context: ProblemContext) -> dict[str, Any]:
@@ -243,6 +268,7 @@ def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str, ExpectedCost |
         raise ValueError(
             f"version {content['version']} of the tree format is unknown; this release reads version {VERSION}"
         )
+    check_needs(reader, "the tree")
     answer = reader.take("answer", str, "majority")
     if answer not in ("majority", "least-cost"):
         raise ValueError(f"'answer' of the tree must be 'majority' or 'least-cost', got {answer!r}")
@@ -359,7 +385,9 @@ class _NodeParser:
         entries = [self._parse_node(i, content, len(contents)) for i, content in enumerate(contents)]
         order = self._order(entries)
         n, k = len(entries), len(self._classes)
-        arrays = {name: np.full(n, -1, dtype=np.int32) for name in ("test", "first_child", "map_start", "answer")}
+        arrays: dict[str, npt.NDArray[Any]] = {
+            name: np.full(n, -1, dtype=np.int32) for name in ("test", "first_child", "map_start", "answer")
+        }
         arrays |= {name: np.zeros(n, dtype=np.int32) for name in ("n_children", "map_size")}
         threshold, weights = np.zeros(n), np.zeros((n, k))
         maps: list[int] = []

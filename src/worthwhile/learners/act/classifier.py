@@ -62,6 +62,9 @@ class LSID3Classifier(_GreedyClassifier):
     costs : Costs, optional
         Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless `weighting`
         is set.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     r : int, default 5
         Number of sampled trees below every branch, and of cuts tried for every numeric test.
     weighting : {"instance"}, optional
@@ -176,6 +179,9 @@ class ACTClassifier(TreeClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     variant : {"refined", "paper"}, default "refined"
         "paper": the published algorithm, in which the currency matters. "refined": prices are scaled as in
         `EG2Classifier`; a cross-validation decides whether to learn from the cases' own labels or from soft labels by a

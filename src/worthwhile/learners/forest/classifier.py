@@ -42,7 +42,7 @@ from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import MAX_DEPTH, ExpectedCost, Reader, is_finite, parse_expected_cost
+from worthwhile.tree.json_format import MAX_DEPTH, ExpectedCost, Reader, is_finite, needs_of, parse_expected_cost
 from worthwhile.tree.node_paths import normalized_savings
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.notebook import forest_table
@@ -76,6 +76,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     budget : float, optional
         What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.
     alpha : float or list of float, default 0.0
@@ -659,6 +662,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         position = self.forests_.index(self._chosen)
         chosen = {"forest": position, "record": self.forests_[position].curve.index(self.record_)}
         return {
+            "needs": needs_of(self.problem_, (tree for forest in self.forests_ for tree in forest.trees)),
             "forest": forests_to_json(self.problem_, self._class_weights, self.forests_),
             "limit": self._limit,
             "chosen": chosen,

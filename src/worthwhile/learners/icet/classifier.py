@@ -71,6 +71,9 @@ class ICETClassifier(TreeClassifier):
     ----------
     costs : Costs, optional
         Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
     variant : {"refined", "paper"}, default "refined"
         "paper": the published algorithm; a trial grows one tree on a random half of the cases and measures its cost on
         the other half, and the cheapest trial wins. "refined": all individuals are compared by cross-validation on the
