@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import value_text
-from worthwhile.tree.advice import advise
+from worthwhile.tree.advice import advise, extras_text, priced_items
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
 from worthwhile.tree.walk import Walk, WalkStep
 from worthwhile.wording import amount
 
 if TYPE_CHECKING:
+    from worthwhile.costs.pricing import Extra
     from worthwhile.tree.advice import Advice
     from worthwhile.tree.tree import Tree
 
@@ -55,6 +56,8 @@ class Step:
         In a forest: the index of the tree, from 0.
     order : dict
         Every test charged here, with its part of `price`: the test itself, those in `commits`, and what they require.
+    extras : dict
+        The surcharges and the wait of the tests in `order`, each an `Extra`; they are part of the prices there.
     """
 
     test: str
@@ -71,6 +74,7 @@ class Step:
     expected_cost: float | None
     tree: int = 0
     order: Mapping[str, float] = field(default_factory=dict)
+    extras: Mapping[str, tuple[Extra, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         value = value_text(self.value)
@@ -79,7 +83,9 @@ class Step:
             return f"{what}, not charged; the case follows all branches in proportion"
         price = "already paid" if self.paid and not self.price else amount(self.price)
         if len(self.order) > 1:
-            price += f" ({', '.join(f'{name} {amount(part)}' for name, part in self.order.items())}, ordered at once)"
+            price += f" ({', '.join(priced_items(self.order, self.extras))}, ordered at once)"
+        else:
+            price += extras_text(self.extras.get(self.test, ()))
         branch = f" ({self.condition})" if self.condition != value else ""
         return f"{self.test} = {value}{branch}: {price}"
 
@@ -188,4 +194,5 @@ def _step(
         expected_cost=None if costs is None else costs.expected_cost,
         tree=number,
         order=taken.items,
+        extras=taken.extras,
     )

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from worthwhile.costs.error_costs import is_missing, listing, suggest
 from worthwhile.table.columns import value_text
+from worthwhile.tree.advice import extras_text
 from worthwhile.tree.walk import Walk
 from worthwhile.wording import amount, enumeration
 
 if TYPE_CHECKING:
+    from worthwhile.costs.pricing import Extra
     from worthwhile.tree.advice import Advice
     from worthwhile.tree.context import ProblemContext
     from worthwhile.tree.tree import Tree
@@ -45,6 +45,8 @@ class LedgerEntry:
         Why the test was unavailable, if its function said so.
     ordered_with : str
         The test that this one was ordered with, if its own value was not asked for; `value` is None.
+    extras : tuple of Extra
+        The surcharges that were charged, and the wait; they are part of `price`.
     """
 
     test: str
@@ -55,14 +57,16 @@ class LedgerEntry:
     given: bool = False
     note: str = ""
     ordered_with: str = ""
+    extras: tuple[Extra, ...] = ()
 
     def __str__(self) -> str:
+        price = f"{amount(self.price)}{extras_text(self.extras)}"
         if self.ordered_with:
-            return f"{self.test}: {amount(self.price)} (ordered with {self.ordered_with})"
+            return f"{self.test}: {price} (ordered with {self.ordered_with})"
         if is_missing(self.value):
             return f"{self.test}: unavailable{f' ({self.note})' if self.note else ''}"
         also = f", {', '.join(self.commits)} ordered with it" if self.commits else ""
-        return f"{self.test} = {value_text(self.value)}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
+        return f"{self.test} = {value_text(self.value)}: {price}{also}{' (given)' if self.given else ''}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,9 +148,7 @@ def run(
     values = given_values(advise, known)
     while (advice := advise(known)).test is not None:
         values += _fetch_ordered(advise, advice, known, fetch)
-    shares = np.array([advice.probabilities[label] for label in context.classes])
-    amounts = context.amounts_of_case(context.schema.read_case(known), shares, None)
-    ledger = ledger_of(values, context, free, amounts)
+    ledger = ledger_of(values, context, free, advice.amounts)
     return Outcome(advice.answer, advice.probabilities, advice.spent, ledger, advice.go_on_cost, advice.reason)
 
 
@@ -169,14 +171,14 @@ def ledger_of(
     free = context.closure_of(already_paid)
     charged = values[-1].charged if values else frozenset[int]()
     order = [place[v.test] for v, _, _ in lines if v.test in final]
-    prices = context.pricing.items(order, context.columns, charged, free, amounts)
+    charges = order, context.columns, charged, free, amounts
+    prices, extras = context.pricing.items(*charges), context.pricing.extras(*charges)
     entries, spent = [], 0.0
     for value, ordered_with, commits in lines:
         price = prices.get(value.test, 0.0)
         spent += price
-        entries.append(
-            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with)
-        )
+        own = value.test, value.value, price, commits, spent, value.given, value.note, ordered_with
+        entries.append(LedgerEntry(*own, extras.get(value.test, ())))
     return tuple(entries)
 
 

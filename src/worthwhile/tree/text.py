@@ -8,7 +8,7 @@ import numpy as np
 
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, percent
+from worthwhile.wording import amount, enumeration, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
@@ -39,9 +39,13 @@ def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
     notes = [amount(costs.price)]
     notes += [f"group {group}{' already paid' * paid}" for group, paid in costs.groups]
     notes += [f"wait {costs.waits:g}"] if costs.waits else []
+    notes += [f"includes {enumeration([str(extra) for extra in costs.surcharges])}"] if costs.surcharges else []
     if costs.delayed:
         also = ", ".join(tree.columns[t] for t in costs.commits)
-        notes.append(f"delayed: also orders {also}" if also else "delayed")
+        if costs.chosen:
+            notes += [f"orders all that may follow: {also}"] if also else []
+        else:
+            notes.append(f"delayed: also orders {also}" if also else "delayed")
     return notes
 
 
@@ -88,10 +92,12 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
         lines = [f"price {amount(costs.price)}"]
         lines += [f"group {group}{', paid' * paid}" for group, paid in costs.groups]
         lines += [f"wait {costs.waits:g}"] if costs.waits else []
-        if costs.delayed:
-            lines.append(
-                f"delayed, +{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else "delayed"
-            )
+        lines += [f"incl. {amount(extra.amount)}: {extra.name}" for extra in costs.surcharges]
+        more = f"+{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else ""
+        if costs.delayed and not costs.chosen:
+            lines.append(f"delayed, {more}" if more else "delayed")
+        elif more:
+            lines.append(f"orders {more}")
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [tree.columns[tree.nodes.test[node]], *lines, *share, *cost]
 
