@@ -1,6 +1,7 @@
 """Trees written by hand that are difficult cases for the walk-through of the report."""
 
 import numpy as np
+import pandas as pd
 
 from handmade import small
 
@@ -191,3 +192,17 @@ def with_extras(content, rng):
         for node in content["nodes"]:
             node["surcharges"] = (rng.random(n) * 9).round(2).tolist()
     return content | ({"cap": int(rng.integers(15, 60))} if rng.random() < 0.5 else {})
+
+
+CASES_OF_SURCHARGED = (
+    pd.DataFrame(
+        {
+            "age": [0.5, 30, 40, 50] * 4,
+            "ecg": [0.0, 1.0, 1.0, 0.0] * 4,
+            "lab": [6.0, 2.0, 4.0, 7.0] * 4,
+            "dye": ["reaction", "calm", "reaction", "calm"] * 4,
+            "screen": ["no", "no", "yes", "yes"] * 4,
+        }
+    ),
+    ["sick", "well", "sick", "well"] * 4,
+)

@@ -226,9 +226,9 @@ def _why_answer(tree: Tree, walk: Walk, now: Advice) -> str:
     if walk.rejected is not None:
         test, cost = walk.rejected
         why = f"No further test pays: going on with {tree.columns[test]} is expected to cost {amount(cost)} in total"
-    elif (test := _capped_test(tree, walk)) is not None:
+    elif (capped := _capped_test(tree, walk)) is not None:
         cap = amount(float(tree.context.cap or 0.0))
-        why = f"{tree.columns[test]} is not done, because with it the tests could cost more than the cap of {cap}"
+        why = f"{tree.columns[capped]} is not done, because with it the tests could cost more than the cap of {cap}"
     reason = f"{why}; answering {now.answer} is expected to cost {amount(now.go_on_cost)}"
     largest = float(np.abs(tree.error_costs).max())
     if now.go_on_cost - now.stop_cost > SLACK * largest:

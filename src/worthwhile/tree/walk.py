@@ -119,7 +119,7 @@ class Walk:
         if not self.tree.context.has_surcharges:
             return None
         expected = self.tree.expected_surcharges()
-        found: list[float] = sum(at.share * expected[at.node] for at in self.positions).tolist()  # type: ignore[union-attr]
+        found: list[float] = np.sum([at.share * expected[at.node] for at in self.positions], axis=0).tolist()
         return found
 
     def is_known(self, node: int) -> bool:
