@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -251,6 +252,31 @@ def test_page_and_python_agree_on_every_path_of_heart(open_page, tmp_path, heart
     assert saved == json.loads(json.dumps(clf._document()))  # what `save` writes
 
 
+def priced_like_a_clinic(costs):
+    """The costs of heart with a panel, waits, and a surcharge of each kind."""
+    tests = {name: replace(test, delayed=False) for name, test in costs.tests.items()}
+    tests["chol"] = replace(tests["chol"], group=("blood", "panel"), wait=3)
+    tests["fbs"] = replace(tests["fbs"], group=("blood", "panel"), wait=5)
+    surcharges = [ww.Surcharge(40.0, truth="sick"), ww.Surcharge(25.0, where={"age": ">= 60"})]
+    tests["exang"] = ww.Test(4.0, surcharges=surcharges)
+    surcharges = [ww.Surcharge(9.0, result="asympt"), ww.Surcharge(-0.5, after=["age"])]
+    tests["cp"] = replace(tests["cp"], surcharges=surcharges)
+    tests["thal"], tests["ca"] = ww.Test(6.0, wait=12), ww.Test(5.0, wait=9)
+    return ww.Costs(tests=tests, groups=dict(costs.groups) | {"panel": 3.0}, errors=costs.errors, waiting=2.0)
+
+
+@pytest.mark.parametrize("cap", [None, 20.0])
+def test_page_and_python_agree_on_learned_trees_with_surcharges_and_waits(open_page, tmp_path, heart, cap):
+    costs = priced_like_a_clinic(heart.known["costs"].with_errors(2000))
+    clf = ww.EG2Classifier(prune="cost", cap=cap, **heart.known | {"costs": costs}).fit(heart.X, heart.y)
+    write_report(tmp_path / "report.html", clf, *heart.held_out, **heart.training, sensitivity=False)
+    known = clf.tree_
+    assert known.n_leaves > 3
+    assert known.nodes.surcharges is not None
+    steps = every_path(known, max_unavailable=1)[:600]
+    check_against_tables(known, check_paths(open_page(tmp_path / "report.html"), known, steps))
+
+
 @pytest.mark.parametrize(
     "content", [turney, small, grouped, undecided, together, surcharged, capped, expected], ids=lambda one: one.__name__
 )
@@ -373,6 +399,32 @@ def test_a_case_at_several_nodes_orders_a_delayed_test_once(show):
     assert hint == "The next branch depends on whether the value is above -1.5 or 0.5."
     walk(page, [["value", 0]])
     assert text(page, "spent") == "10.00"
+
+
+def test_the_walk_through_shows_orders_waits_and_surcharges(show):
+    page = show(tree(surcharged()))
+    walk(page, [["value", "no"]])
+    assert text(page, "order") == (
+        "Waiting for one result after another would cost more, so all tests that may follow are ordered now: dye. "
+        "The price includes lab 63.10 (age < 1: 20.00; lab >= 5: 3.00; wait 24: 30.00), "
+        "dye 66.25 (reaction and class sick: 56.25 of 300.00), age 1.00."
+    )
+    walk(page, [["value", 6], ["value", "reaction"]])
+    rows = page.locator("[data-walk=history] tr").all_inner_texts()
+    assert [row.split() for row in rows[1:]] == [
+        "lab 6 age < 1: 20.00 lab >= 5: 3.00 wait 24: 30.00 63.10 71.10".split(),
+        "age ordered with lab 1.00 72.10".split(),
+        "dye reaction reaction and class sick: 300.00 310.00 382.10".split(),
+    ]
+    walk(page, [["undo"], ["undo"], ["undo"], ["value", "yes"]])
+    assert text(page, "order") == "The price includes class sick: 27.03 of 50.00; wait 2: 1.00."
+
+
+def test_the_walk_through_says_that_a_cap_ends_a_case(show):
+    page = show(tree(capped()))
+    walk(page, [["value", "no"]])
+    assert text(page, "question") == "well"
+    assert text(page, "why") == "lab is not done: with it the tests could cost more than the cap of 80.00."
 
 
 def test_invalid_numbers_are_rejected_with_a_message(show):

@@ -194,9 +194,12 @@ def test_the_rate_in_use_is_shown_however_many_there_are(write, heart):
 
 def test_the_price_list_shows_groups_waits_surcharges_and_the_cap(write):
     words = write(tree(capped()), *CASES_OF_SURCHARGED).words["prices"]
-    assert "lab 8.00 blood, panel after a wait 24 20.00 if age < 1; 3.00 if lab >= 5" in words
-    assert "ecg 15.50 after a wait 2 50.00 if class sick; −5.00 after lab" in words
-    assert "20 costs 10.00, 30 costs 60.00; in between and after that in proportion." in words
+    assert "lab 8.00 blood, panel wait 24 20.00 if age < 1; 3.00 if lab >= 5 age" in words
+    assert "ecg 15.50 wait 2 50.00 if class sick; −5.00 after lab" in words
+    assert (
+        "Waiting for 20 in all costs 10.00, for 30 in all costs 60.00; in between and after that in proportion."
+        in words
+    )
     assert "No case pays more than 80.00 for its tests." in words
     plain = write(tree(small()), *CASES).words["prices"]
     assert "wait" not in plain

@@ -66,7 +66,7 @@ def test_long_names_are_cut():
 def test_waits_surcharges_and_chosen_orders_are_marked(write):
     known = tree(surcharged())
     box = layout_tree(known).boxes[1]
-    assert box.lines[1] == "price 130.35 (+1 test) ·…"
+    assert box.lines[1] == "130.35 (+1) · wait 24"
     assert box.description.startswith(
         "test lab: costs 130.35 here, including dye, age < 1: 20.00, lab >= 5: 3.00, dye reaction and class sick: "
         "56.25 of 300.00; wait 24; orders all that may follow; group blood; group panel already paid;"

@@ -113,7 +113,9 @@ def _test_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
         price += f" (+{_tests(costs)})"
     elif costs.groups and not costs.paid and not wait:
         price = shortened(" · ".join([price, *(group for group, _ in costs.groups)]), LINE)
-    price = shortened(" · ".join([price, *wait]), LINE)
+    price = " · ".join([price, *wait])
+    if len(price) > LINE:
+        price = shortened(price.removeprefix("price ").replace(f"(+{_tests(costs)})", f"(+{len(costs.commits)})"), LINE)
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [shortened(name, NAME), price, " · ".join([*_share(costs), *cost])]
 

@@ -93,11 +93,11 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
         lines += [f"group {group}{', paid' * paid}" for group, paid in costs.groups]
         lines += [f"wait {costs.waits:g}"] if costs.waits else []
         lines += [f"incl. {amount(extra.amount)}: {extra.name}" for extra in costs.surcharges]
-        more = f"+{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else ""
+        n, tests = len(costs.commits), f"test{'s' * (len(costs.commits) > 1)}"
         if costs.delayed and not costs.chosen:
-            lines.append(f"delayed, {more}" if more else "delayed")
-        elif more:
-            lines.append(f"orders {more}")
+            lines.append(f"delayed, +{n} {tests}" if n else "delayed")
+        elif n:
+            lines.append(f"orders {n} more {tests}")
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [tree.columns[tree.nodes.test[node]], *lines, *share, *cost]
 
