@@ -34,7 +34,8 @@ class Advice:
     price : float
         What ordering it costs at this point, including everything it commits to.
     commits : tuple of str
-        The other tests that must be ordered with it because its result is delayed.
+        The other tests that are ordered with it, because its result is delayed or because waiting for one result after
+        another would cost more.
     answer : object
         The answer; None while a test is to be done.
     spent : float

@@ -43,7 +43,8 @@ class Step:
     paid : bool
         The test had already been paid for.
     commits : tuple of str
-        The tests that were ordered with it because its result is delayed.
+        The tests that were ordered with it, because its result is delayed or because waiting for one result after
+        another would cost more.
     spent : float
         Price of everything so far, this step included.
     share : float or None

@@ -33,7 +33,7 @@ def _paid(costs: NodeCosts) -> str:
 
 
 def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
-    """Return what the test of an inner node costs there, its group, and what is ordered with it."""
+    """Return what the test of a node costs there, its groups, wait and surcharges, and what is ordered with it."""
     if costs.paid:
         return [_paid(costs)]
     notes = [amount(costs.price)]
@@ -119,7 +119,7 @@ def to_text(tree: Tree, expected_costs: bool = True) -> str:
 
 
 def to_dot(tree: Tree) -> str:
-    """Return the tree in Graphviz's language; a dashed frame holds what a delayed test orders."""
+    """Return the tree in Graphviz's language; a dashed frame holds what is ordered at once."""
     costs = node_costs(tree)
     lines = [
         "digraph tree {",
@@ -136,7 +136,7 @@ def to_dot(tree: Tree) -> str:
 
 
 def _dot_frames(tree: Tree, costs: list[NodeCosts]) -> list[str]:
-    """Return a cluster for every order of a delayed test that commits to others."""
+    """Return a cluster for every order that commits to others."""
     lines = []
     for order in sorted({own.order for own in costs if own.order is not None}):
         if costs[order].commits:

@@ -54,7 +54,6 @@ class TestOrder:
     test: int
     charged: frozenset[int]  # the tests it charges for, and those paid before
     commits: tuple[int, ...]  # other tests ordered with it
-    delayed: bool
 
 
 class Walk:
@@ -107,8 +106,8 @@ class Walk:
             before = charged
         self.next_order: TestOrder | None = None
         if found["waiting"] >= 0:
-            charged, commits, delayed = found["order"]
-            self.next_order = TestOrder(found["waiting"], frozenset(charged), tuple(commits), delayed)
+            charged, commits, _ = found["order"]
+            self.next_order = TestOrder(found["waiting"], frozenset(charged), tuple(commits))
         self.go_on_cost = None if math.isnan(found["go_on_cost"]) else float(found["go_on_cost"])
         self.rejected: tuple[int, float] | None = None  # a test that does not pay, and what going on with it costs
         if found["rejected"] >= 0:
