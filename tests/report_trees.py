@@ -1,6 +1,7 @@
 """Trees written by hand that are difficult cases for the walk-through of the report."""
 
 import numpy as np
+import pandas as pd
 
 from handmade import small
 
@@ -83,3 +84,125 @@ def together():
             ],
         ],
     )
+
+
+def surcharged():
+    """Tests in two groups, a surcharge of each kind, waiting, and a node that orders all that may follow."""
+    numeric, nominal = ("age", "ecg", "lab"), {"dye": ["calm", "reaction"], "screen": ["no", "yes"]}
+    columns = [{"name": name, "kind": "numeric"} for name in numeric]
+    columns += [{"name": name, "kind": "nominal", "values": values} for name, values in nominal.items()]
+    tests = {
+        "age": 1,
+        "ecg": {
+            "price": 15.5,
+            "wait": 2,
+            "surcharges": [{"amount": 50, "truth": "sick"}, {"amount": -5, "after": ["lab"]}],
+        },
+        "lab": {
+            "price": 8,
+            "group": ["blood", "panel"],
+            "wait": 24,
+            "surcharges": [{"amount": 20, "where": {"age": "< 1"}}, {"amount": 3, "result": ">= 5"}],
+        },
+        "dye": {
+            "price": 10,
+            "group": "blood",
+            "surcharges": [
+                {"amount": 300, "result": "reaction", "truth": "sick"},
+                {"amount": 4, "where": {"screen": ["yes", "maybe"]}, "after": ["ecg"]},
+            ],
+        },
+        "screen": {"price": 2, "group": ["panel"]},
+    }
+    nodes = [
+        {"test": "screen", "branches": [["no"], ["yes"]], "children": [1, 2]},
+        {"test": "lab", "threshold": 5, "children": [3, 4], "commits": True},
+        {"test": "ecg", "threshold": 0.5, "children": [5, 6]},
+        {"answer": "well", "weights": [20, 1]},
+        {"test": "dye", "branches": [["calm"], ["reaction"]], "children": [7, 8]},
+        {"test": "lab", "threshold": 3, "children": [9, 10]},
+        {"test": "dye", "branches": [["calm"], ["reaction"]], "children": [11, 12]},
+        *[
+            {"answer": answer, "weights": weights}
+            for answer, weights in (
+                ("well", [6, 1]),
+                ("sick", [0, 4]),
+                ("well", [9, 2]),
+                ("sick", [2, 6]),
+                ("well", [5, 3]),
+                ("sick", [1, 9]),
+            )
+        ],
+    ]
+    costs = {
+        "tests": tests,
+        "groups": {"blood": 2.1, "panel": 6},
+        "errors": [["well", "sick", 900], ["sick", "well", 4000]],
+        "waiting": [[0, 0], [20, 10], [30, 60]],
+    }
+    return small(columns=columns, classes=["well", "sick"], costs=costs, nodes=nodes, answer="least-cost")
+
+
+def capped():
+    """The same, and no case may pay more than 80."""
+    return surcharged() | {"cap": 80}
+
+
+def expected():
+    """The same, with what each surcharge is expected to add at each node."""
+    content = surcharged()
+    for place, node in enumerate(content["nodes"]):
+        node["surcharges"] = [10 + place, -5, 2 + 0.5 * place, 1, 30 + place, 0.5]
+    return content
+
+
+def with_extras(content, rng):
+    """A tree of `wildtrees` with further groups, surcharges, waits, commits, and perhaps a cap."""
+    tests, names = content["costs"]["tests"], list(content["costs"]["tests"])
+    content["costs"]["groups"] = {"G": 3, "H": 5, "I": 2}
+    content["costs"]["waiting"] = 1.5 if rng.random() < 0.5 else [[0, 0], [2, 1], [5, 9]]
+    values = {column["name"]: column.get("values") for column in content["columns"]}
+
+    def condition(name):
+        return ["a", "c"] if values[name] else str(rng.choice(["< 0", ">= 1"]))
+
+    for place, name in enumerate(names):
+        test = tests[name]
+        groups = rng.permutation(["G", "H", "I"])[: rng.integers(0, 3)].tolist()
+        test["group"] = groups if place else ["I", "G", "H"]  # every group needs a test
+        test["wait"] = int(rng.integers(0, 4))
+        test["delayed"] = bool(rng.random() < 0.15)
+        others = names[:place]  # no test requires itself
+        kinds = [{"truth": int(rng.integers(2))}, {"result": condition(name)}]
+        if others:
+            kinds += [{"where": {(other := str(rng.choice(others))): condition(other)}}]
+            kinds += [{"after": [str(rng.choice(others))]}]
+            kinds += [{"after": [str(rng.choice(others))], "result": condition(name), "truth": 1}]
+        chosen = rng.choice(len(kinds), size=rng.integers(0, 3), replace=False)
+        discounts = -test["price"] / 2
+        test["surcharges"] = [
+            {"amount": discounts if rng.random() < 0.3 and discounts else int(rng.integers(1, 20)), **kinds[kind]}
+            for kind in chosen
+        ]
+    for node in content["nodes"]:
+        if "test" in node and rng.random() < 0.3:
+            node["commits"] = True
+    n = sum(len(test["surcharges"]) for test in tests.values())
+    if rng.random() < 0.6:
+        for node in content["nodes"]:
+            node["surcharges"] = (rng.random(n) * 9).round(2).tolist()
+    return content | ({"cap": int(rng.integers(15, 60))} if rng.random() < 0.5 else {})
+
+
+CASES_OF_SURCHARGED = (
+    pd.DataFrame(
+        {
+            "age": [0.5, 30, 40, 50] * 4,
+            "ecg": [0.0, 1.0, 1.0, 0.0] * 4,
+            "lab": [6.0, 2.0, 4.0, 7.0] * 4,
+            "dye": ["reaction", "calm", "reaction", "calm"] * 4,
+            "screen": ["no", "no", "yes", "yes"] * 4,
+        }
+    ),
+    ["sick", "well", "sick", "well"] * 4,
+)

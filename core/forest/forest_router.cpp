@@ -24,7 +24,7 @@ public:
           walker_(tree, table, pricing, subtrees_),
           case_walker_(tree, table, pricing, errors, AnswerPolicy::majority, shares_, subtrees_, false) {
         for (int node = 0; node < tree.size(); ++node) pure_.push_back(pure_leaf(node));
-        if (pricing.any_commits()) subtrees_ = SubtreeTests(tree, pricing);
+        if (any_commits(tree, pricing)) subtrees_ = SubtreeTests(tree, pricing);
     }
 
     struct Vote {
@@ -220,7 +220,9 @@ ForestVotes ForestRouter::consult_all(const std::vector<const Tree*>& trees, int
     std::deque<TreeRouter> routers;
     std::vector<FastTree> fast;
     for (const Tree* tree : trees) check(*tree);
-    const bool quick = !pricing_.any_commits() && pricing_.n_surcharges() == 0 && !pricing_.has_cap() && FastTree::can_walk(trees, table_);
+    const bool plain = pricing_.n_surcharges() == 0 && !pricing_.has_cap() &&
+                       std::none_of(trees.begin(), trees.end(), [&](const Tree* tree) { return any_commits(*tree, pricing_); });
+    const bool quick = plain && FastTree::can_walk(trees, table_);
     for (const Tree* tree : trees) {
         routers.emplace_back(*tree, table_, pricing_, errors_, shares_);
         if (quick) fast.emplace_back(*tree, table_);

@@ -701,7 +701,7 @@ nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing
     const auto lacks = [&](int t) {
         return mask[static_cast<std::size_t>(t)] && table.table.columns[static_cast<std::size_t>(t)].missing(0);
     };
-    if (priced.any_commits() || std::any_of(known.begin(), known.end(), lacks)) subtrees = SubtreeTests(tree, priced);
+    if (any_commits(tree, priced) || std::any_of(known.begin(), known.end(), lacks)) subtrees = SubtreeTests(tree, priced);
     const NodeShares shares(tree, node_probabilities);
     const CaseWalker walker(tree, table.table, priced, errors, policy, shares, subtrees, may_stop);
     CaseState state{.charged = to_set(paid), .seen = priced.nothing()};

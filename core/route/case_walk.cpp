@@ -78,7 +78,7 @@ std::vector<JointResult> joint_results(const Tree& tree, const std::vector<int>&
 CaseWalker::CaseWalker(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                        const NodeShares& shares, const SubtreeTests& subtrees, bool may_stop)
     : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), shares_(shares), subtrees_(subtrees),
-      any_commits_(pricing.any_commits()), may_stop_(may_stop && tree.may_stop && tree.weight(0) > 0) {
+      any_commits_(any_commits(tree, pricing)), may_stop_(may_stop && tree.may_stop && tree.weight(0) > 0) {
     for (int a = 0; a < errors.n_answers; ++a) {
         double least = errors.at(0, a), most = least;
         for (int c = 1; c < errors.n_classes; ++c) least = std::min(least, errors.at(c, a)), most = std::max(most, errors.at(c, a));

@@ -25,9 +25,11 @@ public:
         : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), request_(request),
           shares_(tree, node_probabilities), votes_(tree, node_shares), walker_(tree, table, pricing, subtrees_),
           case_walker_(tree, table, pricing, errors, policy, shares_, subtrees_, request.may_stop) {
-        if (pricing.any_commits()) subtrees_ = SubtreeTests(tree_, pricing_);
+        if (any_commits(tree, pricing)) subtrees_ = SubtreeTests(tree_, pricing_);
         prepare_fast_walk();
-        if (request.prices || request.charged) charge_leaves();
+        if (request.prices || request.charged || pricing.has_cap()) charge_leaves();
+        for (int node = 0; pricing.has_cap() && node < tree.size(); ++node)
+            stops_early_ |= tree.leaf(node) && !pricing.within_cap(leaf_charged_[static_cast<std::size_t>(node)]);
     }
 
     void route(std::size_t begin, std::size_t end, Routes& out) const {
@@ -111,6 +113,7 @@ private:
 
     // `leaf`: where the case ends, or -1 if a value that the tree asks for is missing.
     void finish(int leaf, std::size_t row, Routes& out) const {
+        if (stops_early_) leaf = -1;
         const std::size_t k = static_cast<std::size_t>(tree_.n_classes);
         const TestSet nothing = pricing_.nothing();
         TestSet walked = nothing;
@@ -197,6 +200,7 @@ private:
     std::ptrdiff_t row_bytes_ = 0;       // 0: the table is not stored row by row, or the rows are too long to fetch
     std::vector<double> leaf_price_;     // by node
     std::vector<TestSet> leaf_charged_;  // by node
+    bool stops_early_ = false;           // a cap ends some cases before their leaf
     SubtreeTests subtrees_;              // made if orders may commit
     std::vector<int> order_;             // by node: the node above it, or itself, that orders all that follows; -1: none
 };

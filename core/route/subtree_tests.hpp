@@ -9,6 +9,9 @@
 
 namespace worthwhile {
 
+// Whether any order of a tree may include everything below a node.
+inline bool any_commits(const Tree& tree, const Pricing& pricing) { return pricing.any_commits() || !tree.commits.empty(); }
+
 // Whether ordering the test of a node orders everything below it, too.
 inline bool orders_below(const Tree& tree, const Pricing& pricing, int node, const TestSet& paid) {
     return tree.committed(node) || pricing.orders_delayed(tree.test[node], paid);

@@ -38,7 +38,7 @@ private:
 class TreeWalker {
 public:
     TreeWalker(const Tree& tree, const Table& table, const Pricing& pricing, const SubtreeTests& subtrees)
-        : tree_(tree), table_(table), pricing_(pricing), subtrees_(subtrees), any_commits_(pricing.any_commits()) {}
+        : tree_(tree), table_(table), pricing_(pricing), subtrees_(subtrees), any_commits_(any_commits(tree, pricing)) {}
 
     // The next node of a case, or -1 if its value is missing.
     int next(int node, std::size_t row) const {

@@ -7,6 +7,7 @@ import pytest
 import worthwhile as ww
 from command_line import fails
 from command_line import run_joined as run
+from report_trees import capped, surcharged
 from worthwhile import cli
 from worthwhile.tree.text import expectation
 
@@ -62,3 +63,12 @@ def test_an_unknown_picture_format(capsys):
     assert fails(capsys, "show", "model.json", "--plot", "a.bmp") == (
         "a.bmp: unknown picture format; use .png, .svg, .pdf"
     )
+
+
+def test_show_names_the_cap(capsys, tmp_path):
+    model = tmp_path / "tree.json"
+    for content, said in ((capped(), True), (surcharged(), False)):
+        model.write_text(json.dumps(content), encoding="utf-8")
+        out = run(capsys, "show", model)[1]
+        assert ("No case pays more than 80.00 for its tests." in out) == said
+        assert "wait 24" in out

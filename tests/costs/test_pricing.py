@@ -5,7 +5,8 @@ from itertools import chain, combinations
 import pytest
 
 from worthwhile.costs.costs import Costs, Test
-from worthwhile.costs.pricing import Pricing
+from worthwhile.costs.pricing import Extra, Pricing
+from worthwhile.costs.surcharges import Surcharge
 
 COLUMNS = ["sex", "fti", "tt4", "t4u"]
 COSTS = Costs(
@@ -51,3 +52,23 @@ def test_only_unpaid_delayed_tests_make_a_case_wait(pricing):
     assert pricing.orders_delayed(1, paid={3})  # tt4 is required, and delayed
     assert not pricing.orders_delayed(1, paid={2})
     assert not pricing.orders_delayed(3, paid=set())
+
+
+def test_surcharges_and_waits_are_parts_of_the_price_of_their_test():
+    tests = {
+        "a": Test(5, wait=2),
+        "b": Test(10, wait=8, surcharges=[Surcharge(-3, after=["a"]), Surcharge(40, result="red")]),
+    }
+    pricing = Pricing(Costs(tests=tests, waiting=[(0, 0), (4, 4), (6, 10)]).prices_for(["a", "b"]))
+    charged = pricing.order([1], pricing.order([0], set()))
+    amounts = [5, 10, -3, 10]  # red in a quarter of the cases
+    extras = pricing.extras([0, 1], "ab", charged, amounts=amounts)
+    assert {name: [str(extra) for extra in found] for name, found in extras.items()} == {
+        "a": ["wait 2: 2.00"],
+        "b": ["after a: -3.00", "red: 10.00 of 40.00", "wait 8: 20.00"],
+    }
+    items = pricing.items([0, 1], "ab", charged, amounts=amounts)
+    assert items == {"a": 7, "b": 10 - 3 + 10 + 20}
+    assert pricing.extras([1, 0], "ab", pricing.order([0, 1], set()), amounts=[5, 10, -3, 0]) == {
+        "b": (Extra("wait 8", 16.0, 16.0),)
+    }

@@ -8,7 +8,7 @@ import pytest
 
 import worthwhile as ww
 from handmade import small, tree
-from report_trees import CASES
+from report_trees import CASES, CASES_OF_SURCHARGED, capped, surcharged
 from worthwhile.evaluation import sensitivity
 from worthwhile.report.sections import sections
 from worthwhile.tree.node_costs import node_costs
@@ -255,3 +255,28 @@ def test_expensive_cases_show_dates_and_unknown_values():
         "cases"
     ]["rows"][0]
     assert found["explanation"].startswith("colour = green: an unknown value, not charged")
+
+
+def test_the_price_list_shows_groups_waits_surcharges_and_the_cap(write):
+    words = write(tree(capped()), *CASES_OF_SURCHARGED).words["prices"]
+    assert "lab 8.00 blood, panel wait 24 20.00 if age < 1; 3.00 if lab >= 5 age" in words
+    assert "ecg 15.50 wait 2 50.00 if class sick; −5.00 after lab" in words
+    assert (
+        "Waiting for 20 in all costs 10.00, for 30 in all costs 60.00; in between and after that in proportion."
+        in words
+    )
+    assert "No case pays more than 80.00 for its tests." in words
+    plain = write(tree(small()), *CASES).words["prices"]
+    assert "wait" not in plain
+    assert "surcharges" not in plain
+
+
+def test_surcharges_by_class_go_by_the_true_class(write):
+    X, known = CASES_OF_SURCHARGED[0], tree(surcharged())
+    y = ["sick"] * len(X)
+    page = write(known, X, y)
+    costs = known.total_costs(X, y)
+    assert known.test_costs(X).mean() != pytest.approx(known.test_costs(X, y=y).mean())
+    assert f"{costs.mean():.2f}" in page.words["summary"]
+    assert f"{costs.max():.2f}" in page.words["cases"]
+    assert ww.evaluation.evaluate(known, X, y).model.total_cost.mean == pytest.approx(costs.mean())

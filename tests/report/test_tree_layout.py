@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from handmade import small, tree, turney
-from report_trees import CASES, grouped, together, undecided
+from report_trees import CASES, CASES_OF_SURCHARGED, grouped, surcharged, together, undecided
 from worthwhile.report.tree_layout import HEIGHT, layout_tree, shortened
 
 
@@ -61,3 +61,17 @@ def test_a_tree_of_one_leaf(write):
 def test_long_names_are_cut():
     assert shortened("blood pressure", 14) == "blood pressure"
     assert shortened("blood pressure", 7) == "blood…"
+
+
+def test_waits_surcharges_and_chosen_orders_are_marked(write):
+    known = tree(surcharged())
+    box = layout_tree(known).boxes[1]
+    assert box.lines[1] == "130.35 (+1) · wait 24"
+    assert box.description.startswith(
+        "test lab: costs 130.35 here, including dye, age < 1: 20.00, lab >= 5: 3.00, dye reaction and class sick: "
+        "56.25 of 300.00; wait 24; orders all that may follow; group blood; group panel already paid;"
+    )
+    assert layout_tree(known).boxes[6].lines[1] == "price 43.53 · wait 2"
+    words = write(known, *CASES_OF_SURCHARGED).words["tree"]
+    assert "all tests below are ordered together with it: waiting for one result after another would cost more" in words
+    assert "delayed result" not in words

@@ -10,6 +10,7 @@ from rich.table import Table
 
 import worthwhile as ww
 from handmade import small, tree, turney
+from report_trees import surcharged
 from worthwhile.tree.dialogue import Dialogue, read_known, read_value, run_dialogue
 
 HELP = "Type the value, or: u (unavailable), undo, why, quit."
@@ -272,3 +273,23 @@ def test_numbers_that_may_mean_thousands_are_never_misread():
     for text in ("1 234", "1'234", "1,2,3", "2024-03-31", "1.2.3"):
         with pytest.raises(ValueError, match=r"is not a number; x0 needs a number, e\.g\. 36,6"):
             read_value(clf, "x0", text)
+
+
+def test_an_order_with_its_parts_and_the_ledger_with_waits_and_surcharges():
+    result, page = converse(tree(surcharged()), "no", "6", "reaction", "")
+    assert "Next: lab for 130.35 (8.00 spent so far)." in page
+    assert "Waiting for one result after another would cost more, so dye is ordered with it." in page
+    assert (
+        "The order: lab 63.10 (age < 1: 20.00; lab >= 5: 3.00; wait 24: 30.00), "
+        "dye 66.25 (reaction and class sick: 56.25 of 300.00), age 1.00." in page
+    )
+    ledger = page[page.index("Ledger") :]
+    assert re.search(r"lab .*63.10 .* age < 1: 20.00; lab >= 5: 3.00; wait 24: 30.00", ledger)
+    assert re.search(r"age .*1.00 .* ordered with lab", ledger)
+    assert re.search(r"dye .*310.00 .* reaction and class sick: 300.00", ledger)
+    assert result.outcome.spent == pytest.approx(382.1)
+
+
+def test_what_the_price_of_a_test_alone_includes():
+    page = converse(tree(surcharged()), "yes")[1]
+    assert "The price includes class sick: 27.03 of 50.00 and wait 2: 1.00." in page

@@ -4,6 +4,7 @@ import pytest
 
 import worthwhile as ww
 from handmade import small, tree, turney
+from report_trees import surcharged
 
 
 def test_the_sentences_of_a_tree():
@@ -75,3 +76,9 @@ def test_the_sentences_of_a_learner_cover_all_cases():
         "If cp is notang and sex is fem: answer buff (12 % of cases, tests cost 2.00, error cost 14.29)." in clf.rules()
     )
     assert pytest.approx(100, abs=5) == sum(float(rule.split("(")[1].split(" %")[0]) for rule in clf.rules())
+
+
+def test_a_rule_says_how_long_a_case_waits():
+    sentences = tree(surcharged()).rules()
+    assert "lab is at most 5: answer well (30 % of cases, tests cost 138.35, wait 24, error cost" in sentences[0]
+    assert "tests cost 124.63, wait 26, error cost" in sentences[3]

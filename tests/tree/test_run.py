@@ -10,6 +10,7 @@ import worthwhile as ww
 from all_learners import COSTS, LEARNERS, make
 from handmade import small, tree, turney
 from problems import compare
+from report_trees import capped, expected, surcharged
 from wildtrees import NAMES, random_case, random_content
 from worthwhile.table.schema import OtherValue
 
@@ -220,3 +221,46 @@ def test_dates_are_shown_as_dates():
     for value in ("2024-02-01", 19754.0, X["visit"][31]):
         assert str(clf.run({}, {"visit": lambda value=value: value})).startswith("visit = 2024-02-01: 1.00")
         assert str(clf.explain({"visit": value})).startswith("visit = 2024-02-01 (> 2024-01-20): 1.00")
+
+
+CASE = {"screen": "no", "lab": 6, "dye": "reaction", "age": 0.5, "ecg": 1}
+
+
+def test_the_ledger_says_what_was_charged_and_why():
+    outcome = tree(surcharged()).run({}, {name: lambda name=name: CASE[name] for name in CASE})
+    assert str(outcome).splitlines() == [
+        "screen = no: 8.00",
+        "lab = 6: 63.10 (age < 1: 20.00; lab >= 5: 3.00; wait 24: 30.00), age, dye ordered with it",
+        "age: 1.00 (ordered with lab)",
+        "dye = reaction: 310.00 (reaction and class sick: 300.00)",
+        "answer sick (well 0%, sick 100%), 382.10 spent",
+    ]
+
+
+@pytest.mark.parametrize("content", [surcharged, expected, capped])
+@pytest.mark.parametrize("screen", ["no", "yes"])
+def test_the_ledger_adds_up_to_what_was_spent(content, screen):
+    case = CASE | {"screen": screen, "lab": 2}  # dye is ordered, but not asked for: its surcharge is expected
+    outcome = tree(content()).run({}, {name: lambda name=name: case[name] for name in case})
+    assert sum(entry.price for entry in outcome.ledger) == pytest.approx(outcome.spent)
+    assert outcome.spent > 0
+
+
+def test_a_cap_ends_a_case():
+    known = tree(capped())
+    advice = known.next_test({"screen": "no"})
+    assert (advice.test, advice.answer, advice.spent) == (None, "well", 8)
+    assert advice.reason.startswith("lab is not done, because with it the tests could cost more than the cap of 80.00;")
+    rows = pd.DataFrame([CASE])
+    assert known.predict(rows).tolist() == ["well"]
+    assert known.test_costs(rows).tolist() == [8]
+    assert tree(surcharged()).test_costs(rows).tolist() == [pytest.approx(382.1)]
+
+
+def test_a_node_may_commit_without_a_price_of_waiting():
+    content = surcharged()
+    del content["costs"]["waiting"]
+    known, rows = tree(content), pd.DataFrame([CASE | {"lab": 2, "dye": "calm"}])
+    assert known.next_test({"screen": "no"}).commits == ("dye",)
+    assert known.test_costs(rows).tolist() == [pytest.approx(8 + 1 + 8 + 20 + 2.1 + 10)]
+    assert known.run({}, {name: lambda name=name: rows[name][0] for name in CASE}).ledger[-1].test == "dye"

@@ -4,6 +4,7 @@ import re
 
 import worthwhile as ww
 from handmade import small, tree, turney
+from report_trees import surcharged
 
 
 def test_turneys_tree_as_text():
@@ -86,3 +87,26 @@ def test_graphviz_with_special_characters_in_names():
     assert r'label="a \"b\"\\ \n c\nprice 0.00\n100 % of cases\nexpected 0.00"' in dot
     assert r'label="<\"x\">\n50 % of cases\nerrors 0.00"' in dot
     assert len(dot.splitlines()) == 4 + 3 + 2
+
+
+def test_groups_waits_surcharges_and_orders():
+    lines = tree(surcharged()).to_text(expected_costs=False).splitlines()
+    assert lines[1] == (
+        "├─ no: lab? (130.35, group blood, group panel already paid, wait 24, "
+        "includes age < 1: 20.00, lab >= 5: 3.00 and dye reaction and class sick: 56.25 of 300.00, "
+        "orders all that may follow: dye; 46 % of cases)"
+    )
+    assert lines[6] == "└─ yes: ecg? (43.53, wait 2, includes class sick: 27.03 of 50.00; 54 % of cases)"
+    assert lines[10].startswith(
+        "   └─ > 0.5: dye? (216.10, group blood, includes reaction and class sick: 200.00 of 300.00 and "
+        "screen = yes or maybe, after ecg: 4.00;"
+    )
+
+
+def test_the_box_of_a_node_shows_them_too():
+    dot = tree(surcharged()).to_dot()
+    assert (
+        r'"lab\nprice 130.35\ngroup blood\ngroup panel, paid\nwait 24\nincl. 20.00: age < 1\nincl. 3.00: lab >= 5'
+        r"\nincl. 56.25: dye reaction and class sick\norders 1 more test\n46 % of cases"
+    ) in dot
+    assert 'label="ordered at once with lab"; 1; 3; 4; 7; 8;' in dot

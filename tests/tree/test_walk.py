@@ -23,7 +23,7 @@ def test_the_steps_and_positions_of_a_case():
     assert walk.steps[1].items == {"delta": 7, "beta": 10, "epsilon": 8}
     assert walk.positions == [Position(6, 1.0)]
     order = walk.next_order
-    assert (order.test, order.charged, order.commits, order.delayed) == (3, {0, 1, 2, 3}, (), False)
+    assert (order.test, order.charged, order.commits) == (3, {0, 1, 2, 3}, ())
 
 
 def test_an_unavailable_test_leaves_a_share_at_each_branch():

@@ -70,6 +70,8 @@ def show(
     if not forest and form == Form.text and (note := expectation(trees[1])):
         say()
         say(note)
+    if form in (Form.text, Form.rules) and (cap := _cap(known)) is not None:
+        say(f"No case pays more than {cap} for its tests.")
     if plot is not None:
         _draw(plot, next(iter(trees.values())), max_depth)
         say(f"Picture: {plot}", wrap=False)
@@ -85,6 +87,15 @@ def _trees(model: Any, path: Path, number: int | None) -> dict[int, Any]:
     if number not in trees:
         raise ValueError(f"{path}: there is no tree {number}; the model has {len(trees)}")
     return {number: trees[number]}
+
+
+def _cap(model: Any) -> str | None:
+    """Return what no case may pay more than; None: there is no limit."""
+    from worthwhile.tree.tree import Tree
+    from worthwhile.wording import amount
+
+    cap = (model.context if isinstance(model, Tree) else model.problem_).cap
+    return None if cap is None else amount(cap)
 
 
 def _about_forest(forest: Any) -> str:

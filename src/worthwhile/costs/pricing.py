@@ -8,11 +8,41 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
 
 from worthwhile.costs.costs import Prices
 from worthwhile.costs.price_list import waiting_price
+from worthwhile.wording import amount
 
-__all__ = ["Pricing"]
+__all__ = ["Extra", "Pricing"]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A surcharge of a test, or the time that a case waits for it.
+
+    Attributes
+    ----------
+    name : str
+        When the surcharge applies, in words such as "reaction" or "after ecg"; or "wait 24".
+    amount : float
+        What it adds to the price.
+    full : float
+        The whole surcharge; `amount` differs where it is only expected.
+
+    Examples
+    --------
+    >>> print(Extra("reaction", 30.0, 300.0), Extra("wait 24", 60.0, 60.0), sep="; ")
+    reaction: 30.00 of 300.00; wait 24: 60.00
+    """
+
+    name: str
+    amount: float
+    full: float
+
+    def __str__(self) -> str:
+        expected = not math.isclose(self.amount, self.full, rel_tol=1e-9)
+        return f"{self.name}: {amount(self.amount)}{f' of {amount(self.full)}' if expected else ''}"
 
 
 class Pricing:
@@ -74,10 +104,6 @@ class Pricing:
             parts += [-waiting_price(self._waiting, self.waited(paid))]
         return math.fsum(parts)
 
-    def commits(self, test: int, paid: Set[int], chosen: bool) -> bool:
-        """Return whether ordering `test` orders everything that may follow: it is delayed, or so `chosen`."""
-        return chosen or self.orders_delayed(test, paid)
-
     def waited(self, items: Set[int]) -> float:
         """Return how long a case waited that was charged for some items."""
         last = self.n_tests + self.n_surcharges
@@ -109,11 +135,66 @@ class Pricing:
         found, so_far = {}, set(paid)
         for test in order:
             if test in charged and test not in paid:
-                own = {test, self.n_tests + self.n_surcharges + test}
-                own |= {item for item, _ in self._surcharges.get(test, ())}
-                found[names[test]] = self.price(own & charged, so_far, amounts)
-                so_far |= own & charged
+                own = self._own(test, charged)
+                found[names[test]] = self.price(own, so_far, amounts)
+                so_far |= own
         return found
+
+    def _own(self, test: int, charged: Set[int]) -> set[int]:
+        """Return the items of a test among those charged: itself, its surcharges, the wait for it."""
+        own = {test, self.n_tests + self.n_surcharges + test}
+        return (own | {item for item, _ in self._surcharges.get(test, ())}) & charged
+
+    def extras(
+        self,
+        order: Sequence[int],
+        names: Sequence[str],
+        charged: Set[int],
+        paid: Set[int] = frozenset(),
+        amounts: Sequence[float] | None = None,
+    ) -> dict[str, tuple[Extra, ...]]:
+        """Return the surcharges and waits that are part of the price of each test, by name; see `items`.
+
+        Surcharges that add nothing are left out, and so are tests without any.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> dye = ww.Test(100, wait=24, surcharges=[ww.Surcharge(300, result="reaction")])
+        >>> pricing = Pricing(ww.Costs(tests={"dye": dye}, waiting=0.5).prices_for(["dye"]))
+        >>> [str(extra) for extra in pricing.extras([0], ["dye"], pricing.order([0], set()))["dye"]]
+        ['reaction: 300.00', 'wait 24: 12.00']
+        """
+        amounts = self._amounts if amounts is None else amounts
+        found: dict[str, tuple[Extra, ...]] = {}
+        so_far, waited = set(paid), self.waited(paid)
+        for test in order:
+            if test not in charged or test in paid:
+                continue
+            own = self._own(test, charged)
+            parts = [extra for _, extra in self.surcharge_extras([test], names, charged, so_far, amounts)]
+            if self.n_tests + self.n_surcharges + test in own - so_far:
+                after = waited + self._wait[test]
+                price = waiting_price(self._waiting, after) - waiting_price(self._waiting, waited)
+                parts.append(Extra(f"wait {self._wait[test]:g}", price, price))
+                waited = after
+            so_far |= own
+            if parts:
+                found[names[test]] = tuple(parts)
+        return found
+
+    def surcharge_extras(
+        self, order: Iterable[int], names: Sequence[str], charged: Set[int], paid: Set[int], amounts: Sequence[float]
+    ) -> tuple[tuple[int, Extra], ...]:
+        """Return the surcharges that add something to the price of `charged`, each with its test."""
+        found = []
+        for test in order:
+            for item, _ in self._surcharges.get(test, ()):
+                if item in charged and item not in paid and amounts[item]:
+                    s = item - self.n_tests
+                    words = self._prices.surcharges[s].words(names[test])
+                    found.append((test, Extra(words, amounts[item], float(self._prices.surcharge_amount[s]))))
+        return tuple(found)
 
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:
         """Return whether ordering `test` now means waiting for a result."""

@@ -77,6 +77,36 @@ class Surcharge:
         where = {name: _comparable(given) for name, given in self.where.items()}
         return self.amount, truth, self.after, result, where
 
+    def words(self, test: str) -> str:
+        """Return when it applies, in words; `test` is the test that it belongs to.
+
+        Examples
+        --------
+        >>> Surcharge(300.0, result="reaction").words("dye"), Surcharge(9.0, truth="sick").words("ecg")
+        ('reaction', 'class sick')
+        >>> Surcharge(20.0, where={"age": "< 1", "sex": "f"}, after=["ecg"]).words("lab")
+        'age < 1 and sex = f, after ecg'
+        """
+        found = [_condition_words(name, given) for name, given in self.where.items()]
+        if self.result is not None:
+            own = Condition.parse(self.result, "")
+            named = own.is_comparison or not any(isinstance(value, str) for value in own.values)
+            found.append(_condition_words(test, self.result) if named else own.text())
+        if self.truth is not None:
+            found.append(f"class {_text(self.truth)}")
+        after = [f"after {' and '.join(self.after)}"] if self.after else []
+        return ", ".join([*([" and ".join(found)] if found else []), *after])
+
+    def when(self, test: str) -> str:
+        """Return the words as part of a sentence: "if reaction", "after ecg"."""
+        words = self.words(test)
+        return words if words.startswith("after ") and not self.has_conditions else f"if {words}"
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether it depends on the class or on results, not only on what was done before."""
+        return self.truth is not None or self.result is not None or bool(self.where)
+
     def __repr__(self) -> str:
         given = [
             f"{f.name}={value!r}" for f in fields(self)[1:] if (value := getattr(self, f.name)) not in (None, {}, ())
@@ -176,6 +206,11 @@ def _comparable(given: Any) -> tuple[str, tuple[Any, ...]]:
     """Return a condition such that those with the same meaning are equal."""
     operator, values = Condition.parse(given, "condition")
     return operator, values if operator != "in" else tuple(map(_text, values))
+
+
+def _condition_words(name: str, given: Any) -> str:
+    condition = Condition.parse(given, "")
+    return f"{name} {'' if condition.is_comparison else '= '}{condition.text()}"
 
 
 def _text(value: Any) -> str:

@@ -76,7 +76,7 @@ def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any], warn: bool = False
     Within a cross-validation nobody needs the warning: a fold may lack a rare class.
     """
     context = context_of(est)
-    answers, prices, _ = est._route(X, answers=True, prices=True)
+    answers, prices, _ = est._route(X, answers=True, prices=True, y=y)
     rejected = answers >= len(context.classes)
     wrong = ~rejected & (context.answer_labels[answers] != y)
     return StrategyCosts(name, prices, context.errors_of(answers, y, warn), wrong, rejected)

@@ -51,6 +51,7 @@ class TreeLayout:
     boxes: list[Box]  # depth first
     answers: list[tuple[int, str]]  # colour and label of each answer in the tree
     delayed: bool  # whether any test has a delayed result
+    chosen: bool  # whether any test orders all that may follow because waiting would cost more
 
 
 def layout_tree(tree: Tree) -> TreeLayout:
@@ -85,7 +86,8 @@ def layout_tree(tree: Tree) -> TreeLayout:
         height=len(leaves) * (HEIGHT + ROW) - ROW + 2 * MARGIN,
         boxes=list(boxes.values()),
         answers=[(answer % COLOURS, value_text(tree.answers[answer])) for answer in answers],
-        delayed=any(one.delayed for one in costs),
+        delayed=any(one.delayed and not one.chosen for one in costs),
+        chosen=any(one.chosen for one in costs),
     )
 
 
@@ -106,13 +108,20 @@ def _kind(tree: Tree, node: int, costs: NodeCosts) -> str:
 def _test_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     name = tree.columns[tree.nodes.test[node]]
     price = "already paid" if costs.paid else f"price {amount(costs.price)}"
-    test = tree.costs.tests.get(name)
+    wait = [f"wait {costs.waits:g}"] if costs.waits else []
     if costs.commits:
-        price += f" (+{len(costs.commits)} tests)"
-    elif test is not None and test.groups and not costs.paid:
-        price = shortened(" · ".join([price, *test.groups]), LINE)
+        price += f" (+{_tests(costs)})"
+    elif costs.groups and not costs.paid and not wait:
+        price = shortened(" · ".join([price, *(group for group, _ in costs.groups)]), LINE)
+    price = " · ".join([price, *wait])
+    if len(price) > LINE:
+        price = shortened(price.removeprefix("price ").replace(f"(+{_tests(costs)})", f"(+{len(costs.commits)})"), LINE)
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [shortened(name, NAME), price, " · ".join([*_share(costs), *cost])]
+
+
+def _tests(costs: NodeCosts) -> str:
+    return f"{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}"
 
 
 def _leaf_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
@@ -137,10 +146,13 @@ def _description(tree: Tree, node: int, costs: NodeCosts) -> str:
     name = tree.columns[tree.nodes.test[node]]
     test = tree.costs.tests.get(name)
     price = "already paid" if costs.paid else f"costs {amount(costs.price)} here"
-    if costs.commits:
-        price += f", including {', '.join(tree.columns[t] for t in costs.commits)}"
+    included = [*(tree.columns[t] for t in costs.commits), *map(str, costs.surcharges)]
+    if included:
+        price += f", including {', '.join(included)}"
     traits = ["delayed result"] if test and test.delayed else []
-    traits += [f"group {group}" for group in test.groups] if test else []
+    traits += [f"wait {costs.waits:g}"] if costs.waits else []
+    traits += ["orders all that may follow"] if costs.chosen and costs.commits else []
+    traits += [f"group {group}{' already paid' * (paid and not costs.paid)}" for group, paid in costs.groups]
     cost = "" if costs.expected_cost is None else f"; expected cost from here on {amount(costs.expected_cost)}"
     return f"test {name}: {'; '.join([price, *traits])}{share}{cost}"
 

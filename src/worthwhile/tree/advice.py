@@ -14,10 +14,10 @@ from worthwhile.tree.walk import TestOrder, Walk
 from worthwhile.wording import amount, enumeration
 
 if TYPE_CHECKING:
-    from worthwhile.costs.pricing import Pricing
+    from worthwhile.costs.pricing import Extra, Pricing
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Advice", "advise", "order_items"]
+__all__ = ["Advice", "advise", "extras_text", "order_tests", "priced_items"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,8 @@ class Advice:
     price : float
         What ordering it costs at this point, including everything it commits to.
     commits : tuple of str
-        The other tests that must be ordered with it because its result is delayed.
+        The other tests that are ordered with it, because its result is delayed or because waiting for one result after
+        another would cost more.
     answer : object
         The answer; None while a test is to be done.
     spent : float
@@ -64,6 +65,10 @@ class Advice:
         How long the ordered results take, in the unit of the price list; what waiting costs is part of `price`.
     charged : frozenset of int
         What was charged so far, as the price list counts it: tests, surcharges and waits.
+    extras : dict
+        The surcharges and the wait of the tests in `order`, each an `Extra`; they are part of the prices there.
+    amounts : tuple of float or None
+        What every test and every surcharge costs this case, as far as it is known; None: as the price list says.
 
     Examples
     --------
@@ -97,6 +102,8 @@ class Advice:
     paid: dict[str, float] = field(default_factory=dict)
     waits: float = 0.0
     charged: frozenset[int] = frozenset()
+    extras: dict[str, tuple[Extra, ...]] = field(default_factory=dict)
+    amounts: tuple[float, ...] | None = None
 
     @property
     def gain(self) -> float | None:
@@ -111,7 +118,7 @@ class Advice:
             return f"answer {self.answer}"
         others = [f"{name} {amount(price)}" for name, price in self.order.items() if name != self.test]
         also = f", including {enumeration(others)}" if others else ""
-        wait = f", {self.waits:g} to wait" if self.waits else ""
+        wait = f", wait {self.waits:g}" if self.waits else ""
         return f"do {self.test} for {amount(self.price)}{also}{wait}"
 
     def __repr__(self) -> str:
@@ -144,34 +151,40 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
         unavailable=tuple(columns[t] for t in walk.unavailable()),
         paid=walk.pricing.items(sorted(walk.pricing.tests(charged)), columns, charged, free, walk.amounts),
         charged=charged,
+        amounts=None if walk.amounts is None else tuple(walk.amounts),
     )
     if order is None:
         answer = walk.answer_index()
         cost = None if stop_cost is None else float(walk.shares @ tree.error_costs[:, answer])
         now = replace(now, answer=tree.answers[answer], go_on_cost=cost)
         return replace(now, reason=_why_answer(tree, walk, now))
+    charges = order_tests(walk.pricing, order), columns, order.charged, charged, walk.amounts
     return replace(
         now,
         test=columns[order.test],
         price=walk.pricing.price(order.charged, charged, walk.amounts),
         waits=walk.pricing.waited(order.charged) - walk.pricing.waited(charged),
         commits=tuple(columns[t] for t in order.commits if t not in charged),
-        delayed=order.delayed,
-        order=order_items(walk.pricing, order, columns, charged, walk.amounts),
+        delayed=walk.pricing.orders_delayed(order.test, walk.charged),
+        order=walk.pricing.items(*charges),
+        extras=walk.pricing.extras(*charges),
         reason=_why_go_on(tree, walk, now),
     )
 
 
-def order_items(
-    pricing: Pricing,
-    order: TestOrder,
-    columns: Sequence[str],
-    charged: frozenset[int],
-    amounts: Sequence[float] | None = None,
-) -> dict[str, float]:
-    """Return what each test of an order costs: the test itself, then those it commits to, then what they require."""
-    tests = dict.fromkeys([order.test, *order.commits, *sorted(pricing.tests(order.charged))])
-    return pricing.items(list(tests), columns, order.charged, charged, amounts)
+def order_tests(pricing: Pricing, order: TestOrder) -> list[int]:
+    """Return the tests of an order: the test itself, then those it commits to, then what they require."""
+    return list(dict.fromkeys([order.test, *order.commits, *sorted(pricing.tests(order.charged))]))
+
+
+def priced_items(prices: Mapping[str, float], extras: Mapping[str, tuple[Extra, ...]]) -> list[str]:
+    """Return tests with their prices, surcharges and waits as text, e.g. "dye 112.00 (wait 24: 12.00)"."""
+    return [f"{name} {amount(price)}{extras_text(extras.get(name, ()))}" for name, price in prices.items()]
+
+
+def extras_text(extras: Sequence[Extra]) -> str:
+    """Return surcharges and waits in parentheses, after a space; nothing if there are none."""
+    return f" ({'; '.join(map(str, extras))})" if extras else ""
 
 
 def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
@@ -207,6 +220,14 @@ def _why_although_it_does_not_pay(tree: Tree, walk: Walk, now: Advice) -> str:
     return f"This tree was not learned to minimise cost (prune='cost' is, and stops here); {change}"
 
 
+def _capped_test(tree: Tree, walk: Walk) -> int | None:
+    """Return a test that the tree asks for where the case ends: only a cap can be the reason."""
+    if tree.context.cap is None:
+        return None
+    tests = (int(tree.nodes.test[at.node]) for at in walk.positions)
+    return next((test for test in tests if test >= 0), None)
+
+
 def _why_answer(tree: Tree, walk: Walk, now: Advice) -> str:
     if now.stop_cost is None or now.go_on_cost is None:
         return "The tree asks for no further test here."
@@ -214,6 +235,9 @@ def _why_answer(tree: Tree, walk: Walk, now: Advice) -> str:
     if walk.rejected is not None:
         test, cost = walk.rejected
         why = f"No further test pays: going on with {tree.columns[test]} is expected to cost {amount(cost)} in total"
+    elif (capped := _capped_test(tree, walk)) is not None:
+        cap = amount(float(tree.context.cap or 0.0))
+        why = f"{tree.columns[capped]} is not done, because with it the tests could cost more than the cap of {cap}"
     reason = f"{why}; answering {now.answer} is expected to cost {amount(now.go_on_cost)}"
     largest = float(np.abs(tree.error_costs).max())
     if now.go_on_cost - now.stop_cost > SLACK * largest:

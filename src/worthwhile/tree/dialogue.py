@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
 from worthwhile.table.schema import number_or_days, unknown_value
+from worthwhile.tree.advice import priced_items
 from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration
@@ -141,10 +140,7 @@ class Dialogue:
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """What was paid for so far."""
-        shares = np.array([self.advice.probabilities[label] for label in self.context.classes])
-        known = {value.test: value.value for value in self.values}
-        amounts = self.context.amounts_of_case(self.context.schema.read_case(known), shares, None)
-        return ledger_of(self.values, self.context, self.already_paid, amounts)
+        return ledger_of(self.values, self.context, self.already_paid, self.advice.amounts)
 
     def turn(self, ask: Callable[[str], str], show: Callable[[Any], None]) -> bool:
         """Show the advice, read one line and act on it; return False at the end of the dialogue."""
@@ -164,10 +160,15 @@ class Dialogue:
         price = f" for {amount(advice.price)}" if advice.price else " at no extra cost"
         lines = [f"Next: {advice.test}{price} ({amount(advice.spent)} spent so far)."]
         if advice.commits:
-            lines.append(f"Its result is delayed, so {enumeration(advice.commits)} must be ordered with it.")
+            others = enumeration(advice.commits)
+            if advice.delayed:
+                lines.append(f"Its result is delayed, so {others} must be ordered with it.")
+            else:
+                lines.append(f"Waiting for one result after another would cost more, so {others} is ordered with it.")
         if len(advice.order) > 1:
-            items = [f"{name} {amount(part)}" for name, part in advice.order.items()]
-            lines.append(f"The order: {', '.join(items)}.")
+            lines.append(f"The order: {', '.join(priced_items(advice.order, advice.extras))}.")
+        elif extras := advice.extras.get(advice.test):
+            lines.append(f"The price includes {enumeration([str(extra) for extra in extras])}.")
         return [*lines, advice.reason]
 
     def prompt(self) -> str:
@@ -278,12 +279,13 @@ class Dialogue:
         return table
 
     def _note(self, entry: LedgerEntry) -> str:
-        """Return the remark on a line of the ledger."""
+        """Return the remark on a line of the ledger: where it comes from, its surcharges, the wait."""
+        origin = f"ordered with {entry.ordered_with}" if entry.ordered_with else ""
         if entry.test in self.already_paid:
-            return "already paid"
-        if entry.given:
-            return "known from the start"
-        return f"ordered with {entry.ordered_with}" if entry.ordered_with else ""
+            origin = "already paid"
+        elif entry.given:
+            origin = "known from the start"
+        return "; ".join([*([origin] if origin else []), *map(str, entry.extras)])
 
 
 def _context(model: Any) -> ProblemContext:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import value_text
-from worthwhile.tree.advice import advise
+from worthwhile.tree.advice import advise, extras_text, priced_items
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
 from worthwhile.tree.walk import Walk, WalkStep
 from worthwhile.wording import amount
 
 if TYPE_CHECKING:
+    from worthwhile.costs.pricing import Extra
     from worthwhile.tree.advice import Advice
     from worthwhile.tree.tree import Tree
 
@@ -42,7 +43,8 @@ class Step:
     paid : bool
         The test had already been paid for.
     commits : tuple of str
-        The tests that were ordered with it because its result is delayed.
+        The tests that were ordered with it, because its result is delayed or because waiting for one result after
+        another would cost more.
     spent : float
         Price of everything so far, this step included.
     share : float or None
@@ -57,6 +59,8 @@ class Step:
         Every test charged here, with its part of `price`: the test itself, those in `commits`, and what they require.
     shown : str
         The value as text: a date, if the test is one.
+    extras : dict
+        The surcharges and the wait of the tests in `order`, each an `Extra`; they are part of the prices there.
     """
 
     test: str
@@ -74,6 +78,7 @@ class Step:
     tree: int = 0
     order: Mapping[str, float] = field(default_factory=dict)
     shown: str = ""
+    extras: Mapping[str, tuple[Extra, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         value = self.shown or value_text(self.value)
@@ -82,7 +87,9 @@ class Step:
             return f"{what}, not charged; the case follows all branches in proportion"
         price = "already paid" if self.paid and not self.price else amount(self.price)
         if len(self.order) > 1:
-            price += f" ({', '.join(f'{name} {amount(part)}' for name, part in self.order.items())}, ordered at once)"
+            price += f" ({', '.join(priced_items(self.order, self.extras))}, ordered at once)"
+        else:
+            price += extras_text(self.extras.get(self.test, ()))
         branch = f" ({self.condition})" if self.condition != value else ""
         return f"{self.test} = {value}{branch}: {price}"
 
@@ -192,4 +199,5 @@ def _step(
         tree=number,
         order=taken.items,
         shown="" if is_missing(case[name]) else tree.schema.shown(name, case[name]),
+        extras=taken.extras,
     )

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from worthwhile.costs.pricing import Pricing
+    from worthwhile.costs.pricing import Extra, Pricing
     from worthwhile.tree.tree import Tree
 
 __all__ = ["NodeCosts", "best_answer", "node_costs", "subtree"]
@@ -37,8 +37,14 @@ class NodeCosts:
         The test was done on the path here.
     delayed : bool
         All tests below are ordered with it: its result is delayed, or waiting for it alone would cost more.
+    chosen : bool
+        All tests below are ordered with it only because waiting for one result after another would cost more.
     waits : float
         How long a case waits here.
+    waited : float
+        How long a case has waited in all when it has passed this node.
+    surcharges : tuple of Extra
+        The surcharges that are expected to add something here; they are part of `price`.
     commits : tuple of int
         The other tests, not paid yet, that are ordered with it.
     order : int or None
@@ -67,6 +73,9 @@ class NodeCosts:
     groups: tuple[tuple[str, bool], ...]
     spent: float
     waits: float = 0.0
+    waited: float = 0.0
+    chosen: bool = False
+    surcharges: tuple[Extra, ...] = ()
     share: float | None = None
     stop_answer: Any = None
     stop_cost: float | None = None
@@ -165,6 +174,9 @@ class _NodeOrder:
     groups: tuple[tuple[str, bool], ...] = ()
     spent: float = 0.0
     waits: float = 0.0
+    waited: float = 0.0
+    chosen: bool = False
+    surcharges: tuple[Extra, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,7 +197,7 @@ def _orders(tree: Tree) -> list[_NodeOrder]:
         node, path = todo.pop()
         test = int(tree.nodes.test[node])
         if test < 0:
-            found[node] = _NodeOrder(order=path.order, spent=path.spent)
+            found[node] = _NodeOrder(order=path.order, spent=path.spent, waited=prices.waited(path.paid))
             continue
         own, charged = _order(tree, prices, node, path)
         found[node] = own
@@ -202,13 +214,27 @@ def _order(tree: Tree, prices: Pricing, node: int, path: _PathState) -> tuple[_N
     own = known[tree.columns[test]].groups if tree.columns[test] in known else ()
     groups = tuple((group, group in paid_groups) for group in own)
     if test in path.paid:
-        return _NodeOrder(0.0, True, test in path.asked, False, (), path.order, groups, path.spent), frozenset()
-    ordered, delayed = {test}, prices.commits(test, path.paid, tree.nodes.committed(node))
+        waited = prices.waited(path.paid)
+        known_before = test in path.asked
+        found = _NodeOrder(0.0, True, known_before, False, (), path.order, groups, path.spent, waited=waited)
+        return found, frozenset()
+    must = prices.orders_delayed(test, path.paid)
+    ordered, delayed = {test}, must or tree.nodes.committed(node)
     if delayed:
         ordered |= {int(tree.nodes.test[n]) for n in subtree(tree, node)} - {-1}
     charged = prices.order(ordered, path.paid)
-    price = prices.price(charged, path.paid, tree.amounts_at(node))
+    amounts = tree.amounts_at(node)
+    price = prices.price(charged, path.paid, amounts)
     commits = tuple(sorted(ordered - path.paid - {test}))
     order = node if delayed else path.order
-    waits = prices.waited(charged) - prices.waited(path.paid)
-    return _NodeOrder(price, False, False, delayed, commits, order, groups, path.spent + price, waits), charged
+    waited = prices.waited(charged)
+    waits = waited - prices.waited(path.paid)
+    found = _NodeOrder(price, False, False, delayed, commits, order, groups, path.spent + price, waits, waited)
+    if amounts is None:
+        return replace(found, chosen=delayed and not must), charged
+    tests = dict.fromkeys([test, *commits, *sorted(prices.tests(charged))])
+    surcharges = tuple(
+        extra if own == test else replace(extra, name=f"{tree.columns[own]} {extra.name}")
+        for own, extra in prices.surcharge_extras(list(tests), tree.columns, charged, path.paid, amounts)
+    )
+    return replace(found, chosen=delayed and not must, surcharges=surcharges), charged

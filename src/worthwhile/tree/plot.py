@@ -30,8 +30,9 @@ def plot_tree(tree: Tree, ax: Any = None, max_depth: int | None = None) -> Any:
     """Draw a tree with prices and expected costs.
 
     A test shows its price at that node, the share of the training cases that reach it, and the expected cost from there
-    on, tests and errors together. Leaves are coloured by their answer and show its expected error cost. A grey
-    background marks what a delayed test orders at once.
+    on, tests and errors together; also its groups, how long a case waits, and what surcharges are expected to add.
+    Leaves are coloured by their answer and show its expected error cost. A grey background marks what is ordered at
+    once.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def _font_size(ax: Any, layout: _Layout) -> float:
 
 
 def _draw_orders(ax: Any, layout: _Layout, size: float) -> None:
-    """Draw a background behind everything that a delayed test orders at once."""
+    """Draw a background behind everything that is ordered at once."""
     from matplotlib.patches import Rectangle
 
     for node in layout.x:

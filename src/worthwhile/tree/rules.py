@@ -56,7 +56,7 @@ def _with_branch(tree: Tree, node: int, branch: int, conditions: Conditions) -> 
 
 def _sentence(tree: Tree, leaf: int, conditions: Conditions, costs: NodeCosts) -> str:
     answer = f"answer {tree.answers[tree.nodes.answer[leaf]]}"
-    notes = [f"tests cost {amount(costs.spent)}"]
+    notes = [f"tests cost {amount(costs.spent)}", *([f"wait {costs.waited:g}"] if costs.waited else [])]
     if costs.share is not None:
         notes = [f"{percent(costs.share)} of cases" if costs.share > 0 else "no training cases", *notes]
     if costs.expected_cost is not None:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from worthwhile.costs.error_costs import is_missing, listing, suggest
 from worthwhile.table.columns import value_text
+from worthwhile.tree.advice import extras_text
 from worthwhile.tree.walk import Walk
 from worthwhile.wording import amount, enumeration
 
 if TYPE_CHECKING:
+    from worthwhile.costs.pricing import Extra
     from worthwhile.tree.advice import Advice
     from worthwhile.tree.context import ProblemContext
     from worthwhile.tree.tree import Tree
@@ -47,6 +47,8 @@ class LedgerEntry:
         The test that this one was ordered with, if its own value was not asked for; `value` is None.
     shown : str
         The value as text: a date, if the test is one.
+    extras : tuple of Extra
+        The surcharges that were charged, and the wait; they are part of `price`.
     """
 
     test: str
@@ -58,15 +60,17 @@ class LedgerEntry:
     note: str = ""
     ordered_with: str = ""
     shown: str = ""
+    extras: tuple[Extra, ...] = ()
 
     def __str__(self) -> str:
+        price = f"{amount(self.price)}{extras_text(self.extras)}"
         if self.ordered_with:
-            return f"{self.test}: {amount(self.price)} (ordered with {self.ordered_with})"
+            return f"{self.test}: {price} (ordered with {self.ordered_with})"
         if is_missing(self.value):
             return f"{self.test}: unavailable{f' ({self.note})' if self.note else ''}"
         also = f", {', '.join(self.commits)} ordered with it" if self.commits else ""
         value = self.shown or value_text(self.value)
-        return f"{self.test} = {value}: {amount(self.price)}{also}{' (given)' if self.given else ''}"
+        return f"{self.test} = {value}: {price}{also}{' (given)' if self.given else ''}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,9 +152,7 @@ def run(
     values = given_values(advise, known)
     while (advice := advise(known)).test is not None:
         values += _fetch_ordered(advise, advice, known, fetch)
-    shares = np.array([advice.probabilities[label] for label in context.classes])
-    amounts = context.amounts_of_case(context.schema.read_case(known), shares, None)
-    ledger = ledger_of(values, context, free, amounts)
+    ledger = ledger_of(values, context, free, advice.amounts)
     return Outcome(advice.answer, advice.probabilities, advice.spent, ledger, advice.go_on_cost, advice.reason)
 
 
@@ -173,15 +175,15 @@ def ledger_of(
     free = context.closure_of(already_paid)
     charged = values[-1].charged if values else frozenset[int]()
     order = [place[v.test] for v, _, _ in lines if v.test in final]
-    prices = context.pricing.items(order, context.columns, charged, free, amounts)
+    charges = order, context.columns, charged, free, amounts
+    prices, extras = context.pricing.items(*charges), context.pricing.extras(*charges)
     entries, spent = [], 0.0
     for value, ordered_with, commits in lines:
         price = prices.get(value.test, 0.0)
         spent += price
         shown = "" if is_missing(value.value) else context.schema.shown(value.test, value.value)
-        entries.append(
-            LedgerEntry(value.test, value.value, price, commits, spent, value.given, value.note, ordered_with, shown)
-        )
+        own = value.test, value.value, price, commits, spent, value.given, value.note, ordered_with, shown
+        entries.append(LedgerEntry(*own, extras.get(value.test, ())))
     return tuple(entries)
 
 

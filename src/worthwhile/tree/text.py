@@ -8,7 +8,7 @@ import numpy as np
 
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, percent
+from worthwhile.wording import amount, enumeration, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
@@ -36,15 +36,19 @@ def _paid(costs: NodeCosts) -> str:
 
 
 def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
-    """Return what the test of an inner node costs there, its group, and what is ordered with it."""
+    """Return what the test of a node costs there, its groups, wait and surcharges, and what is ordered with it."""
     if costs.paid:
         return [_paid(costs)]
     notes = [amount(costs.price)]
     notes += [f"group {group}{' already paid' * paid}" for group, paid in costs.groups]
     notes += [f"wait {costs.waits:g}"] if costs.waits else []
+    notes += [f"includes {enumeration([str(extra) for extra in costs.surcharges])}"] if costs.surcharges else []
     if costs.delayed:
         also = ", ".join(tree.columns[t] for t in costs.commits)
-        notes.append(f"delayed: also orders {also}" if also else "delayed")
+        if costs.chosen:
+            notes += [f"orders all that may follow: {also}"] if also else []
+        else:
+            notes.append(f"delayed: also orders {also}" if also else "delayed")
     return notes
 
 
@@ -91,10 +95,12 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
         lines = [f"price {amount(costs.price)}"]
         lines += [f"group {group}{', paid' * paid}" for group, paid in costs.groups]
         lines += [f"wait {costs.waits:g}"] if costs.waits else []
-        if costs.delayed:
-            lines.append(
-                f"delayed, +{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}" if costs.commits else "delayed"
-            )
+        lines += [f"incl. {amount(extra.amount)}: {extra.name}" for extra in costs.surcharges]
+        n, tests = len(costs.commits), f"test{'s' * (len(costs.commits) > 1)}"
+        if costs.delayed and not costs.chosen:
+            lines.append(f"delayed, +{n} {tests}" if n else "delayed")
+        elif n:
+            lines.append(f"orders {n} more {tests}")
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
     return [tree.columns[tree.nodes.test[node]], *lines, *share, *cost]
 
@@ -133,7 +139,7 @@ def expectation(tree: Tree) -> str:
 
 
 def to_dot(tree: Tree) -> str:
-    """Return the tree in Graphviz's language; a dashed frame holds what a delayed test orders."""
+    """Return the tree in Graphviz's language; a dashed frame holds what is ordered at once."""
     costs = node_costs(tree)
     lines = [
         "digraph tree {",
@@ -150,7 +156,7 @@ def to_dot(tree: Tree) -> str:
 
 
 def _dot_frames(tree: Tree, costs: list[NodeCosts]) -> list[str]:
-    """Return a cluster for every order of a delayed test that commits to others."""
+    """Return a cluster for every order that commits to others."""
     lines = []
     for order in sorted({own.order for own in costs if own.order is not None}):
         if costs[order].commits:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,13 @@ class Tree:
         self.context = context
         self.answer = answer
         self.expected_cost = expected_cost
-        # A grown tree keeps the core's own copy; one from a file is handed over to the core.
-        self._core_tree = nodes.to_core() if core is None else core
         _check_surcharges(nodes, context)
+        # A grown tree keeps the core's own copy; one from a file is handed over to the core.
+        if core is None:
+            core = nodes.to_core()
+            if context.has_surcharges and nodes.surcharges is None:
+                core = replace(nodes, surcharges=_surcharges_by_class(context, core)).to_core()
+        self._core_tree = core
 
     @classmethod
     def from_core(cls, core: Any, context: ProblemContext, answer: str = "majority") -> Tree:
@@ -166,11 +171,7 @@ class Tree:
         """
         if self.nodes.surcharges is not None:
             return self.nodes.surcharges
-        prices, shares = self.context.bound_costs.prices, self._core_tree.shares()
-        truth = truth_shares(prices, self.classes, shares)
-        return np.broadcast_to(prices.surcharge_amount, (self.n_nodes, len(prices.surcharges))) * (
-            1.0 if truth is None else truth
-        )
+        return _surcharges_by_class(self.context, self._core_tree)
 
     @property
     def has_weights(self) -> bool:
@@ -438,6 +439,14 @@ class Tree:
             Names the node, column or class that is wrong.
         """
         return cls(*parse_tree(read_json(text)))
+
+
+def _surcharges_by_class(context: ProblemContext, core: Any) -> npt.NDArray[np.float64]:
+    """Return the amount of each surcharge at each node, times the probability of its class there."""
+    prices, shares = context.bound_costs.prices, core.shares()
+    truth = truth_shares(prices, context.classes, shares)
+    found = np.tile(prices.surcharge_amount, (len(shares), 1))
+    return found if truth is None else found * truth
 
 
 def _check_surcharges(nodes: Nodes, context: ProblemContext) -> None:

@@ -17,6 +17,7 @@ from worthwhile import _core
 from worthwhile.tree.node_costs import best_answer
 
 if TYPE_CHECKING:
+    from worthwhile.costs.pricing import Extra
     from worthwhile.tree.tree import Tree
 
 __all__ = ["Position", "TestOrder", "Walk", "WalkStep"]
@@ -33,6 +34,7 @@ class WalkStep:
     paid_before: bool = False
     commits: tuple[int, ...] = ()
     items: Mapping[str, float] = field(default_factory=dict)  # every test charged here, by name, with its price
+    extras: Mapping[str, tuple[Extra, ...]] = field(default_factory=dict)  # surcharges and waits, parts of these prices
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,6 @@ class TestOrder:
     test: int
     charged: frozenset[int]  # the tests it charges for, and those paid before
     commits: tuple[int, ...]  # other tests ordered with it
-    delayed: bool
 
 
 class Walk:
@@ -98,14 +99,15 @@ class Walk:
             test, charged = int(tree.nodes.test[node]), frozenset(items_charged)
             tests = self.pricing.tests(charged)
             ordered = dict.fromkeys([test, *commits, *sorted(tests)] if len(charged) > len(before) else [])
-            items = self.pricing.items(list(ordered), tree.columns, charged, before, self.amounts)
+            charges = list(ordered), tree.columns, charged, before, self.amounts
+            items, extras = self.pricing.items(*charges), self.pricing.extras(*charges)
             price = listed if self.amounts is None else self.pricing.price(charged, before, self.amounts)
-            self.steps.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items))
+            self.steps.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items, extras))
             before = charged
         self.next_order: TestOrder | None = None
         if found["waiting"] >= 0:
-            charged, commits, delayed = found["order"]
-            self.next_order = TestOrder(found["waiting"], frozenset(charged), tuple(commits), delayed)
+            charged, commits, _ = found["order"]
+            self.next_order = TestOrder(found["waiting"], frozenset(charged), tuple(commits))
         self.go_on_cost = None if math.isnan(found["go_on_cost"]) else float(found["go_on_cost"])
         self.rejected: tuple[int, float] | None = None  # a test that does not pay, and what going on with it costs
         if found["rejected"] >= 0:
@@ -116,7 +118,7 @@ class Walk:
         if not self.tree.context.has_surcharges:
             return None
         expected = self.tree.expected_surcharges()
-        found: list[float] = sum(at.share * expected[at.node] for at in self.positions).tolist()
+        found: list[float] = np.sum([at.share * expected[at.node] for at in self.positions], axis=0).tolist()
         return found
 
     def is_known(self, node: int) -> bool:

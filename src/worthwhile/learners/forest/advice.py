@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.forest.voting import Votes
-from worthwhile.tree.advice import Advice, order_items
+from worthwhile.tree.advice import Advice, order_tests
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, steps_of
 from worthwhile.tree.node_costs import best_answer
@@ -78,28 +79,27 @@ class Consultation:
         charged = self._paid | context.pricing.closure(available)
         best, leader = best_answer(context.error_costs, shares), int(self._votes.answers()[0])
         stop_answer, stop_cost = context.answers[best], float(shares @ context.error_costs[:, best])
-        test, price, also, delayed, order = self._order(charged)
-        answer = None if test is not None else context.answers[leader]
-        go_on = None if test is not None else float(shares @ context.error_costs[:, leader])
-        return Advice(
-            test,
-            price,
-            also,
-            answer,
-            context.pricing.price(charged, self._free, self._amounts(shares)),
-            {label: float(share) for label, share in zip(context.classes, shares, strict=True)},
-            stop_answer,
-            stop_cost,
-            go_on,
-            delayed,
-            tuple(context.columns[t] for t in unavailable),
-            self._reason(stop_answer, stop_cost, go_on),
-            order,
-            context.pricing.items(
-                sorted(context.pricing.tests(charged)), context.columns, charged, self._free, self._amounts(shares)
-            ),
+        amounts = self._amounts(shares)
+        answering = not self._waiting
+        go_on = float(shares @ context.error_costs[:, leader]) if answering else None
+        tests = sorted(context.pricing.tests(charged))
+        now = Advice(
+            test=None,
+            price=0.0,
+            commits=(),
+            answer=context.answers[leader] if answering else None,
+            spent=context.pricing.price(charged, self._free, amounts),
+            probabilities={label: float(share) for label, share in zip(context.classes, shares, strict=True)},
+            stop_answer=stop_answer,
+            stop_cost=stop_cost,
+            go_on_cost=go_on,
+            unavailable=tuple(context.columns[t] for t in unavailable),
+            reason=self._reason(stop_answer, stop_cost, go_on),
+            paid=context.pricing.items(tests, context.columns, charged, self._free, amounts),
             charged=charged,
+            amounts=None if amounts is None else tuple(amounts),
         )
+        return self._with_order(now)
 
     def _amounts(self, shares: Any) -> list[float] | None:
         """Return what tests and surcharges cost the case; results that are not known yet are taken to be surcharged."""
@@ -118,16 +118,23 @@ class Consultation:
         spent = self._context.pricing.price(self._paid, self._free, amounts)
         return Explanation.of(steps, self.advice(case), spent, lines)
 
-    def _order(self, charged: frozenset[int]) -> tuple[str | None, float, tuple[str, ...], bool, dict[str, float]]:
-        """Return the next test, its price, the tests it commits to, whether it is delayed, and the price of each."""
+    def _with_order(self, now: Advice) -> Advice:
+        """Return the advice with the test that the last tree waits for, if any, and what ordering it costs."""
         order = self._walks[-1].next_order if self._waiting else None
         if order is None:
-            return None, 0.0, (), False, {}
-        columns, pricing = self._context.columns, self._context.pricing
-        also = tuple(columns[t] for t in order.commits if t not in charged)
-        amounts = self._amounts(self._votes.shares()[0])
-        items = order_items(pricing, order, columns, charged, amounts)
-        return columns[order.test], pricing.price(order.charged, charged, amounts), also, order.delayed, items
+            return now
+        columns, pricing, charged = self._context.columns, self._context.pricing, now.charged
+        charges = order_tests(pricing, order), columns, order.charged, charged, now.amounts
+        return replace(
+            now,
+            test=columns[order.test],
+            price=pricing.price(order.charged, charged, now.amounts),
+            waits=pricing.waited(order.charged) - pricing.waited(charged),
+            commits=tuple(columns[t] for t in order.commits if t not in charged),
+            delayed=pricing.orders_delayed(order.test, self._paid),
+            order=pricing.items(*charges),
+            extras=pricing.extras(*charges),
+        )
 
     def _reason(self, stop_answer: Any, stop_cost: float, go_on: float | None) -> str:
         voted = f"{len(self._answers)} of {self._n_trees} trees"

@@ -10,45 +10,149 @@ const sameLabel = (a, b) =>
 const union = (...sets) => new Set(sets.flatMap((set) => [...set]));
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
+const COMPARISON = /^\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
+const COMPARE = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b };
+
+// A condition of a surcharge on the value of a column: one of some values, or a comparison with a number.
+class Condition {
+  constructor(column, given) {
+    const found = typeof given === "string" ? given.match(COMPARISON) : null;
+    this.column = column;
+    this.compare = found && ((value) => COMPARE[found[1]](value, Number(found[2])));
+    this.values = [given].flat();
+    this.text = found ? `${found[1]} ${Number(found[2])}` : this.values.map(labelText).join(" or ");
+    this.isWord = !found && this.values.some((value) => typeof value === "string");
+  }
+
+  holds(value) {
+    if (this.compare) return this.compare(value);
+    return this.values.some((own) => (typeof value === "number" ? value === Number(own) : value === labelText(own)));
+  }
+}
+
+// What a case is charged for is a set of items: tests by column, behind them surcharges, behind these the time that the case
+// waited for a test, again by column.
 class Prices {
-  constructor(columns, costs) {
+  constructor(columns, costs, classes, cap) {
     const tests = costs.tests || {};
     const entries = columns.map(({ name }) => {
       const entry = Object.hasOwn(tests, name) ? tests[name] : 0;
       return typeof entry === "number" ? { price: entry } : entry;
     });
     const position = new Map(columns.map(({ name }, column) => [name, column]));
-    this.marginal = entries.map((entry) => entry.price);
-    this.group = entries.map((entry) => entry.group ?? null);
-    this.delayed = entries.map((entry) => Boolean(entry.delayed));
+    const columnsOf = (names) => (names || []).map((name) => position.get(name));
+    this.cap = cap ?? Infinity;
+    this.groups = entries.map((entry) => [entry.group ?? []].flat());
     this.groupPrice = new Map(Object.entries(costs.groups || {}));
-    const requires = entries.map((entry) => (entry.requires || []).map((name) => position.get(name)));
+    this.delayed = entries.map((entry) => Boolean(entry.delayed));
+    const points = typeof costs.waiting === "number" ? [[0, 0], [1, costs.waiting]] : costs.waiting || [];
+    this.waiting = points.length && points.at(-1)[1] > 0 ? points : []; // what waiting costs; empty: nothing
+    this.wait = entries.map((entry) => (this.waiting.length && entry.wait) || 0);
+    const requires = entries.map((entry) =>
+      columnsOf([...(entry.requires || []), ...(entry.surcharges || []).flatMap(({ where }) => Object.keys(where || {}))]));
     this.closures = columns.map((_, test) => {
       const found = new Set([test]);
       for (const at of found) for (const needed of requires[at]) found.add(needed);
       return found;
     });
+    this.surcharges = entries.flatMap((entry, test) => (entry.surcharges || []).map((given) => ({
+      test,
+      amount: given.amount,
+      // The index of its class; undefined: it is for all classes, -1: for one that the model does not know.
+      truth: given.truth === undefined ? undefined : classes.findIndex((label) => labelText(label) === labelText(given.truth)),
+      after: columnsOf(given.after).filter((before) => !this.closures[test].has(before)),
+      conditions: [
+        ...Object.entries(given.where || {}).map(([name, condition]) => new Condition(position.get(name), condition)),
+        ...(given.result === undefined ? [] : [new Condition(test, given.result)]),
+      ],
+      given,
+    })));
+    this.firstSurcharge = columns.length;
+    this.firstWait = columns.length + this.surcharges.length;
+    this.amounts = [...entries.map((entry) => entry.price), ...this.surcharges.map(({ amount }) => amount)];
   }
 
   closure(tests) {
     return union(...[...tests].map((test) => this.closures[test]));
   }
 
-  // The price of `charged` after `paid`: each test's own price and each group's common price are charged once.
-  price(charged, paid = new Set()) {
-    const fresh = [...charged].filter((test) => !paid.has(test));
-    const paidGroups = new Set([...paid].map((test) => this.group[test]));
-    const groups = new Set(fresh.map((test) => this.group[test]).filter((g) => g !== null && !paidGroups.has(g)));
-    return sum(fresh.map((test) => this.marginal[test])) + sum([...groups].map((group) => this.groupPrice.get(group)));
+  tests(items) {
+    return [...items].filter((item) => item < this.firstSurcharge);
   }
 
-  // The part of each test in the price of `charged`, in this order; the first test of a group pays its common price.
-  items(charged, paid = new Set()) {
+  // What is charged once these tests were ordered together: they and what they require, their surcharges, and the wait for
+  // the slowest.
+  order(tests, before) {
+    const fresh = [...this.closure(tests)].filter((test) => !before.has(test)).sort((a, b) => a - b);
+    const items = union(before, fresh);
+    const own = new Set(fresh);
+    this.surcharges.forEach(({ test, after }, s) => {
+      if (own.has(test) && after.every((other) => before.has(other))) items.add(this.firstSurcharge + s);
+    });
+    const longest = Math.max(0, ...fresh.map((test) => this.wait[test]));
+    if (longest > 0) items.add(this.firstWait + fresh.find((test) => this.wait[test] === longest));
+    return items;
+  }
+
+  waited(items) {
+    return sum([...items].filter((item) => item >= this.firstWait).map((item) => this.wait[item - this.firstWait]));
+  }
+
+  // What it costs to wait for so long in all; after its last point the curve goes on with its last slope.
+  waitingPrice(time) {
+    const { waiting } = this;
+    if (!waiting.length) return 0;
+    const next = waiting.findIndex(([late], i) => i > 0 && time <= late);
+    const i = next < 0 ? waiting.length - 1 : next;
+    const [[early, low], [late, high]] = [waiting[i - 1], waiting[i]];
+    return low + (high - low) * ((time - early) / (late - early));
+  }
+
+  // The price of `charged` after `paid`: each test, each surcharge and each group's common price is charged once.
+  price(charged, paid = new Set(), amounts = this.amounts) {
+    const fresh = [...charged].filter((item) => !paid.has(item));
+    const paidGroups = new Set(this.tests(paid).flatMap((test) => this.groups[test]));
+    const groups = new Set(this.tests(fresh).flatMap((test) => this.groups[test]).filter((group) => !paidGroups.has(group)));
+    return sum(fresh.filter((item) => item < this.firstWait).map((item) => amounts[item])) +
+      sum([...groups].map((group) => this.groupPrice.get(group))) +
+      this.waitingPrice(this.waited(union(charged, paid))) - this.waitingPrice(this.waited(paid));
+  }
+
+  // The most that a set of items can cost a case, whatever its class and its values.
+  most(charged) {
+    const byClass = new Map();
+    let total = 0;
+    this.surcharges.forEach(({ truth, amount }, s) => {
+      if (!charged.has(this.firstSurcharge + s) || amount < 0) return;
+      if (truth === undefined) total += amount;
+      else byClass.set(truth, (byClass.get(truth) || 0) + amount);
+    });
+    const rest = [...charged].filter((item) => item < this.firstSurcharge || item >= this.firstWait);
+    return total + Math.max(0, ...byClass.values()) + this.price(rest);
+  }
+
+  withinCap(charged) {
+    return this.cap === Infinity || this.most(charged) <= this.cap * (1 + 1e-12);
+  }
+
+  // What each of these tests adds to the price of `charged`, in this order: the first test of a group pays its common price,
+  // a surcharge belongs to its test, and waiting to the test that was waited for. `surcharges` and `waiting` are parts of `price`.
+  items(order, charged, paid, amounts) {
     const soFar = new Set(paid);
-    return new Map(charged.filter((test) => !paid.has(test)).map((test) => {
-      const price = this.price([test], soFar);
-      soFar.add(test);
-      return [test, price];
+    return new Map(order.filter((test) => charged.has(test) && !paid.has(test)).map((test) => {
+      const surcharges = this.surcharges.map((own, s) => ({ ...own, item: this.firstSurcharge + s }))
+        .filter((own) => own.test === test && charged.has(own.item));
+      const wait = charged.has(this.firstWait + test) ? this.wait[test] : 0;
+      const own = [test, ...surcharges.map(({ item }) => item), ...(wait ? [this.firstWait + test] : [])];
+      const before = this.waited(soFar);
+      const found = {
+        price: this.price(own, soFar, amounts),
+        surcharges: surcharges.map((one) => ({ ...one, charged: amounts[one.item] })).filter((one) => one.charged !== 0),
+        wait,
+        waiting: this.waitingPrice(before + wait) - this.waitingPrice(before),
+      };
+      own.forEach((item) => soFar.add(item));
+      return [test, found];
     }));
   }
 
@@ -65,7 +169,7 @@ class Model {
     this.leastCost = tree.answer === "least-cost";
     this.mayStop = tree.may_stop !== false;
     this.position = new Map(tree.columns.map(({ name }, column) => [name, column]));
-    this.prices = new Prices(tree.columns, tree.costs || {});
+    this.prices = new Prices(tree.columns, tree.costs || {}, tree.classes, tree.cap);
     this.readErrors(tree.costs?.errors ?? 1);
     this.nodes = tree.nodes.map((node) => this.readNode(node));
     this.addShares();
@@ -97,6 +201,8 @@ class Model {
       // Where a case with a missing value goes depends on the weights that the tree was grown from.
       grown: content.believed || content.weights,
       probabilities: content.probabilities,
+      expected: content.surcharges, // what each surcharge adds on average for a case that reaches the node
+      commits: Boolean(content.commits),
       answer: this.answers.findIndex((answer) => sameLabel(answer, content.answer)),
     };
     if (content.test === undefined) return node;
@@ -122,6 +228,7 @@ class Model {
       const shares = (weights) => weights.map((weight) => weight / sum(weights));
       node.votes = node.source ? shares(node.source.grown) : byClass; // what majority answers are made from
       node.shares = node.probabilities || (node.source ? shares(node.source.weights) : byClass);
+      node.expected ||= this.prices.surcharges.map(({ truth, amount }) => amount * this.likely(truth, node.shares));
       node.branchShares = this.divided(node, (child) => sum(child.grown)); // of a case with a missing value
       node.frequencies = this.divided(node, (child) => child.weight);
     };
@@ -190,11 +297,15 @@ class Model {
     const charged = union(walk.charged, this.prices.closure(available)); // a known value was paid for
     const shares = this.mixture(walk.parts);
     const trained = this.nodes[0].weight > 0;
-    const advice = { positions: walk.parts, spent: this.prices.price(charged), charged, shares, price: 0, commits: [] };
+    const amounts = this.amounts(known, shares, walk.parts);
+    const spent = this.prices.price(charged, new Set(), amounts);
+    const advice = { positions: walk.parts, spent, charged, amounts, shares, price: 0, waits: 0, commits: [] };
     if (walk.waiting === null) {
       const answer = walk.divided ? this.bestAnswer(shares, this.mixture(walk.parts, "votes")) : this.nodes[walk.parts[0].node].answer;
       const rejected = trained ? walk.rejected : null;
-      return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer), rejected };
+      const stopped = rejected || this.prices.cap === Infinity ? undefined : walk.parts.find((part) => walk.testAt(part) >= 0);
+      const capped = stopped ? walk.testAt(stopped) : null; // a test that the cap does not allow
+      return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer), rejected, capped };
     }
     const test = walk.waiting;
     const { ordered, commits } = walk.order(test, walk.parts, walk.charged, (t) => known.has(t));
@@ -207,11 +318,34 @@ class Model {
       test,
       nodes: walk.parts.map(({ node }) => node).filter((node) => this.nodes[node].test === test),
       answer: null,
-      price: this.prices.price(ordered, charged),
+      price: this.prices.price(ordered, charged, amounts),
+      waits: this.prices.waited(ordered) - this.prices.waited(charged),
       commits: commits.filter((t) => !charged.has(t)),
+      delayed: this.prices.ordersDelayed(test, walk.charged),
       // Every test of the order: this one, those it commits to, and what they require.
-      order: [...union([test], commits, ordered)].filter((t) => ordered.has(t) && !charged.has(t)),
+      order: this.prices.items([...union([test], commits, this.prices.tests(ordered).sort((a, b) => a - b))], ordered, charged, amounts),
     };
+  }
+
+  // The price of every test and the amount of every surcharge for a case, as far as it is known: a surcharge by class by the
+  // class shares, one by a result that is not known yet by what it is expected to add where the case stands.
+  amounts(known, shares, parts) {
+    const { prices } = this;
+    const added = prices.surcharges.map(({ truth, amount, conditions }, s) => {
+      const held = conditions.map((condition) => {
+        const value = known.get(condition.column);
+        return value === undefined ? null : this.usable(condition.column, value) && condition.holds(value);
+      });
+      if (held.includes(false)) return 0;
+      if (!held.includes(null)) return amount * this.likely(truth, shares);
+      return sum(parts.map(({ node, share }) => share * this.nodes[node].expected[s]));
+    });
+    return [...prices.amounts.slice(0, prices.firstSurcharge), ...added];
+  }
+
+  // How likely a case has the class of a surcharge.
+  likely(truth, shares) {
+    return truth === undefined ? 1 : shares[truth] ?? 0;
   }
 
   usable(test, value) {
@@ -253,7 +387,7 @@ class Walk {
       moved = false;
       for (let i = 0; i < this.parts.length;) {
         const test = this.testAt(this.parts[i]);
-        if (test < 0 || !(this.seen.has(test) || this.asksFreely(test))) {
+        if (test < 0 || !(this.seen.has(test) || this.asksFreely(test)) || !this.affordable(test)) {
           i++;
           continue;
         }
@@ -285,7 +419,25 @@ class Walk {
   asksFreely(test) {
     if (!this.mustPay(test)) return true;
     const { ordered } = this.orderForDecision(test, this.parts, this.charged, this.metBefore(test));
-    return !(this.model.prices.price(ordered, this.charged) > 0);
+    return !(this.expectedPrice(ordered, this.charged, test, this.parts) > 0);
+  }
+
+  // Whether a case that orders a test stays within the cap, whatever its values.
+  affordable(test) {
+    const { prices } = this.model;
+    if (prices.cap === Infinity || this.charged.has(test)) return true;
+    return prices.withinCap(this.order(test, this.parts, this.charged, (t) => this.known.has(t)).ordered);
+  }
+
+  // What an order is expected to cost the parts that stand at its test: surcharges by what they add at these nodes.
+  expectedPrice(ordered, paid, test, parts) {
+    const { nodes, prices } = this.model;
+    if (!prices.surcharges.length) return prices.price(ordered, paid);
+    const here = parts.filter((part) => this.testAt(part) === test);
+    const share = sum(here.map((part) => part.share));
+    const added = prices.surcharges.map((_, s) =>
+      (share > 0 ? sum(here.map((part) => part.share * nodes[part.node].expected[s])) / share : 0));
+    return prices.price(ordered, paid, [...prices.amounts.slice(0, prices.firstSurcharge), ...added]);
   }
 
   ask(test) {
@@ -329,13 +481,13 @@ class Walk {
     for (const part of parts) {
       if (this.testAt(part) !== test || (met(test) && this.branch(part.node) < 0)) continue;
       ordered.add(test);
-      for (const at of delayed ? this.model.below(part.node) : []) {
+      for (const at of delayed || this.model.nodes[part.node].commits ? this.model.below(part.node) : []) {
         const below = this.model.nodes[at].test;
         if (below >= 0 && !(met(below) && this.branch(at) < 0)) ordered.add(below);
       }
     }
     const commits = [...ordered].filter((t) => t !== test && !charged.has(t)).sort((a, b) => a - b);
-    return { ordered: union(charged, prices.closure(ordered)), commits };
+    return { ordered: prices.order(ordered, charged), commits };
   }
 
   orderForDecision(test, parts, charged, met) {
@@ -348,6 +500,7 @@ class Walk {
     const stop = this.model.answerCost(this.model.mixture(this.parts));
     this.rejected = null;
     for (const test of new Set(this.parts.map((part) => this.testAt(part)).filter((t) => t >= 0))) {
+      if (!this.affordable(test)) continue;
       // Once it is in hand, it is judged by what was seen: it must not be ignored then.
       const before = [this.metBefore(test), ...(this.divided ? [this.seen] : [])];
       const costs = before.map((met) => this.costOfTest(test, this.charged, new Set(), met));
@@ -366,7 +519,7 @@ class Walk {
     const rest = this.parts.filter((part) => this.testAt(part) !== test);
     let results = this.jointResults(group);
     for (; !results.length; results = this.jointResults(group)) rest.push(group.pop());
-    return model.prices.price(ordered, union(charged, known)) + sum(results.map(({ chance, branches }) => {
+    return this.expectedPrice(ordered, union(charged, known), test, this.parts) + sum(results.map(({ chance, branches }) => {
       const moved = group.map(({ node, share }, i) => ({ node: model.nodes[node].children[branches[i]], share }));
       return chance * this.costOfPart(moved[0], model.mixture([...rest, ...moved.slice(1)]), ordered, known, met);
     }));
@@ -397,8 +550,10 @@ class Walk {
       const stop = model.answerCost(model.mixed(others, at, share));
       if (node.test < 0 || (met.has(node.test) && this.branch(at) < 0)) return { stop, branches: [] };
       if (met.has(node.test)) return { stop: Infinity, price: 0, ordered: charged, branches: [[this.branch(at), 1]] };
-      const { ordered } = this.orderForDecision(node.test, [{ node: at, share }], charged, met);
-      return { stop, price: model.prices.price(ordered, union(charged, known)), ordered, branches: this.branches(node) };
+      const here = [{ node: at, share }];
+      const { ordered } = this.orderForDecision(node.test, here, charged, met);
+      const price = this.expectedPrice(ordered, union(charged, known), node.test, here);
+      return { stop, price, ordered, branches: this.branches(node) };
     });
   }
 
@@ -435,9 +590,10 @@ class Walk {
       const branch = known ? this.branch(at) : -1;
       if (known && branch < 0) return { stop: this.dividedCost(node, charged, paid), branches: [] };
       if (!known && !node.children.some((child) => model.nodes[child].weight > 0)) return { stop: NaN, branches: [] };
-      const { ordered } = this.order(node.test, [{ node: at, share: 1 }], charged, (t) => this.known.has(t));
+      const here = [{ node: at, share: 1 }];
+      const { ordered } = this.order(node.test, here, charged, (t) => this.known.has(t));
       const branches = known ? [[branch, 1]] : this.branches(node);
-      return { stop: Infinity, price: model.prices.price(ordered, union(charged, paid)), ordered, branches };
+      return { stop: Infinity, price: this.expectedPrice(ordered, union(charged, paid), node.test, here), ordered, branches };
     });
   }
 

@@ -114,6 +114,7 @@ class WalkThrough {
       test: advice.test === null ? "" : this.name(advice.test),
       price: advice.price,
       spent: advice.spent,
+      waits: advice.waits,
       commits: JSON.stringify(advice.commits.map((test) => this.name(test))),
       answer: JSON.stringify(advice.test === null ? model.answers[advice.answer] : null),
       shares: JSON.stringify(advice.shares),
@@ -145,7 +146,7 @@ class WalkThrough {
       const { rejected } = advice;
       this.part("why").textContent = rejected
         ? `No further test pays: going on with ${this.name(rejected.test)} is expected to cost ${this.money(rejected.cost)} (tests and errors).`
-        : "";
+        : this.capNote();
       return;
     }
     this.part("question").textContent = this.name(advice.test);
@@ -161,17 +162,25 @@ class WalkThrough {
     return model.prices.price(model.prices.closures[advice.test]) > 0 ? " (already paid)" : " (free)";
   }
 
+  capNote() {
+    const { capped } = this.advice;
+    if (capped === null) return "";
+    return `${this.name(capped)} is not done: with it the tests could cost more than the cap of ${this.money(this.model.prices.cap)}.`;
+  }
+
   orderNote() {
     const { advice, model } = this;
     const notes = [];
     if (advice.commits.length) {
       const names = advice.commits.map((test) => this.name(test)).join(", ");
-      notes.push(`Its result is delayed, so all tests that may follow are ordered now: ${names}.`);
+      const why = advice.delayed ? "Its result is delayed, so all" : "Waiting for one result after another would cost more, so all";
+      notes.push(`${why} tests that may follow are ordered now: ${names}.`);
     } else if (advice.price > 0 && model.prices.delayed[advice.test]) notes.push("Its result is delayed.");
-    if (advice.order.length > 1) {
-      const items = [...model.prices.items(advice.order, advice.charged)].map(([test, price]) => `${this.name(test)} ${amount(price)}`);
-      notes.push(`The price includes ${items.join(", ")}.`);
-    }
+    const items = [...advice.order].map(([test, item]) => [this.name(test), item, this.extras(item).join("; ")]);
+    if (items.length > 1) {
+      const parts = items.map(([name, item, extras]) => `${name} ${amount(item.price)}${extras && ` (${extras})`}`);
+      notes.push(`The price includes ${parts.join(", ")}.`);
+    } else if (items.length && items[0][2]) notes.push(`The price includes ${items[0][2]}.`);
     return notes.join(" ");
   }
 
@@ -179,6 +188,25 @@ class WalkThrough {
   change(answer) {
     const others = this.advice.laterAnswers.filter((other) => other !== answer).map((other) => labelText(this.model.answers[other]));
     return others.length ? `the results can change the answer to ${others.join(" or ")}` : "no result changes the answer";
+  }
+
+  // The surcharges of a test and its waiting time, in words; "30.00 of 300.00" is an expected amount.
+  extras({ surcharges, wait, waiting }) {
+    const found = surcharges.map((own) => {
+      const expected = Math.abs(own.charged - own.amount) > 1e-9 * Math.abs(own.amount);
+      return `${this.surchargeText(own)}: ${amount(own.charged)}${expected ? ` of ${amount(own.amount)}` : ""}`;
+    });
+    return wait ? [...found, `wait ${wait}: ${amount(waiting)}`] : found;
+  }
+
+  // When a surcharge applies, e.g. "reaction", "age < 1", "class sick", "after ecg".
+  surchargeText({ test, given, conditions }) {
+    const words = conditions.map((condition) => {
+      if (condition.column === test && condition.isWord) return condition.text;
+      return `${this.name(condition.column)} ${condition.compare ? "" : "= "}${condition.text}`;
+    });
+    if (given.truth !== undefined) words.push(`class ${labelText(given.truth)}`);
+    return [words.join(" and "), ...(given.after ? [`after ${given.after.join(" and ")}`] : [])].filter(Boolean).join(", ");
   }
 
   reason() {
@@ -232,19 +260,23 @@ class WalkThrough {
   showHistory(advices) {
     const { model } = this;
     const asked = new Set(this.results.map(([test]) => test));
-    const paid = advices.at(-1).charged;
+    const { charged, amounts } = advices.at(-1);
+    const paid = new Set(model.prices.tests(charged));
     const before = new Set();
     const lines = this.results.flatMap(([test, value], i) => {
-      const fresh = [...advices[i + 1].charged].filter((t) => !before.has(t) && paid.has(t) && !asked.has(t)).sort((a, b) => a - b);
-      advices[i + 1].charged.forEach((t) => before.add(t));
+      const now = model.prices.tests(advices[i + 1].charged);
+      const fresh = now.filter((t) => !before.has(t) && paid.has(t) && !asked.has(t)).sort((a, b) => a - b);
+      now.forEach((t) => before.add(t));
       return [[test, this.valueText(value, model.columns[test])], ...fresh.map((t) => [t, `ordered with ${this.name(test)}`])];
     });
-    const prices = model.prices.items(lines.map(([test]) => test).filter((test) => paid.has(test)));
+    const items = model.prices.items(lines.map(([test]) => test), charged, new Set(), amounts);
     let spent = 0;
     const rows = lines.map(([test, value]) => {
-      spent += prices.get(test) ?? 0;
-      const money = [prices.get(test) ?? 0, spent].map((sum) => make("td", {}, amount(sum)));
-      return make("tr", {}, make("th", { scope: "row" }, this.name(test)), make("td", { class: "text" }, value), ...money);
+      const item = items.get(test) ?? { price: 0, surcharges: [], wait: 0 };
+      spent += item.price;
+      const money = [item.price, spent].map((total) => make("td", {}, amount(total)));
+      const extras = this.extras(item).map((line) => make("small", {}, line));
+      return make("tr", {}, make("th", { scope: "row" }, this.name(test)), make("td", { class: "text" }, value, ...extras), ...money);
     });
     if (!rows.length) rows.push(make("tr", {}, make("td", { colspan: 4, class: "text" }, "No tests done yet.")));
     this.part("history").replaceChildren(...rows);
