@@ -100,13 +100,13 @@ def test_advice_on_the_path_of_every_training_case_agrees_with_the_cases_at_its_
 def test_orders_groups_and_delays_of_turneys_tree():
     known = tree(turney())
     alpha, beta, delta, *leaves, late_beta, epsilon = (node_costs(known)[node] for node in (0, 1, 2, 3, 4, 5, 6))
-    assert (alpha.price, alpha.paid, alpha.delayed, alpha.group, alpha.order) == (5, False, False, None, None)
+    assert (alpha.price, alpha.paid, alpha.delayed, alpha.groups, alpha.order) == (5, False, False, (), None)
     assert (beta.price, beta.spent) == (10, 15)
-    assert (delta.price, delta.delayed, delta.group, delta.group_paid, delta.order) == (25, True, "A", False, 2)
+    assert (delta.price, delta.delayed, delta.groups, delta.order) == (25, True, (("A", False),), 2)
     assert [known.columns[t] for t in delta.commits] == ["beta", "epsilon"]
     for late in (late_beta, epsilon):
         assert (late.price, late.paid, late.known, late.order, late.spent) == (0, True, False, 2, 30)
-    assert (epsilon.group, epsilon.group_paid) == ("A", True)
+    assert epsilon.groups == (("A", True),)
     assert all(leaf.order is None and leaf.price == 0 for leaf in leaves)
 
 
