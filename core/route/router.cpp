@@ -27,7 +27,7 @@ public:
           case_walker_(tree, table, pricing, errors, policy, shares_, subtrees_, request.may_stop) {
         if (pricing.any_commits()) subtrees_ = SubtreeTests(tree_, pricing_);
         prepare_fast_walk();
-        if (request.prices || request.charged) charge_leaves();
+        if (request.prices || request.charged || pricing.has_cap()) charge_leaves();
     }
 
     void route(std::size_t begin, std::size_t end, Routes& out) const {
@@ -115,6 +115,7 @@ private:
         const TestSet nothing = pricing_.nothing();
         TestSet walked = nothing;
         if (leaf >= 0) {
+            if (exceeds_cap_) leaf = walker_.walk(0, row, walked);
             if (request_.answers) out.answer[row] = tree_.answer[leaf];
             if (request_.shares) std::copy_n(shares_.at(leaf), k, out.shares.data() + row * k);
         } else {
@@ -126,8 +127,8 @@ private:
             walked = std::move(state.charged);
         }
         if (!request_.prices && !request_.charged) return;
-        const bool plain = leaf >= 0 && pays_as_everybody(leaf, row);
-        if (leaf >= 0 && !plain) walker_.walk(0, row, walked);
+        const bool plain = leaf >= 0 && !exceeds_cap_ && pays_as_everybody(leaf, row);
+        if (leaf >= 0 && !exceeds_cap_ && !plain) walker_.walk(0, row, walked);
         const TestSet& charged = plain ? leaf_charged_[static_cast<std::size_t>(leaf)] : walked;
         if (request_.prices)
             out.price[row] =
@@ -171,6 +172,7 @@ private:
                 } else {
                     pricing_.order(test, charged);
                 }
+                exceeds_cap_ = exceeds_cap_ || !pricing_.within_cap(charged);
                 at.spent += pricing_.price(charged, at.paid);
                 at.paid = std::move(charged);
             }
@@ -198,6 +200,7 @@ private:
     std::vector<double> leaf_price_;     // by node
     std::vector<TestSet> leaf_charged_;  // by node
     SubtreeTests subtrees_;              // made if orders may commit
+    bool exceeds_cap_ = false;           // some path, of a tree written by hand, orders more than the cap allows: cases stop there
     std::vector<int> order_;             // by node: the node above it, or itself, that orders all that follows; -1: none
 };
 
