@@ -62,7 +62,7 @@ def sections(
         "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
         "layout": None if tree is None else layout_tree(tree),
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
-        "spending": spending(clf, X),
+        "spending": spending(clf, X, y=y),
         "break_even": _break_even(clf, X_train, y_train, sensitivity, tell),
         "expected": _expected(est, tree, X_train is X),
         "cases": _cases(est, problem, X_own, y, name_of),
@@ -194,7 +194,7 @@ def _strip(one: BreakEven, least: float, top: float) -> dict[str, float]:
 
 def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[[int], str]) -> dict[str, Any]:
     """Return the most expensive cases, each with an explanation."""
-    answers, prices, _ = est._route(X, answers=True, prices=True)
+    answers, prices, _ = est._route(X, answers=True, prices=True, y=y)
     columns = est._read(X)
     errors = problem.errors_of(answers, y, warn=False)
     totals = prices + errors
