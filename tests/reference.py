@@ -198,9 +198,8 @@ def waiting_price(problem, time):
     """What it costs to wait for so long in all; the curve goes on with its last slope."""
     if not problem.waiting:
         return 0.0
-    for before, after in pairwise(problem.waiting):
-        if time <= after[0]:
-            break
+    pieces = list(pairwise(problem.waiting))
+    before, after = next((piece for piece in pieces if time <= piece[1][0]), pieces[-1])
     return before[1] + (time - before[0]) * (after[1] - before[1]) / (after[0] - before[0])
 
 
@@ -233,7 +232,7 @@ def listed_amounts(problem):
 
 
 def case_amounts(problem, case_values, truth=None, own_prices=None):
-    """The same for one case: surcharges whose conditions do not hold add nothing. Without a truth, every class may be."""
+    """The same for one case: surcharges whose conditions do not hold add nothing. No truth: any class."""
     amounts = list(problem.marginal if own_prices is None else own_prices)
     for s in problem.surcharges:
         conditions = {**s.where, **({} if s.result is None else {s.test: s.result})}
@@ -1352,7 +1351,7 @@ def consult(problem, policy, trees, case_values, amounts=None):
     for tree in trees:
         end = walk(problem, policy, tree, case_values, paid, may_stop=False)
         extra = price_of_more(problem, end.charged, paid, amounts)
-        said.append((classify(problem, policy, tree, case_values, may_stop=False)[0], leaf_counts(end), extra))
+        said.append((answer_at(problem, policy, end)[0], leaf_counts(end), extra))
         paid |= end.charged
     return said, paid
 

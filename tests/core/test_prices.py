@@ -1,4 +1,4 @@
-"""Prices as they are, the core against the oracle: groups, surcharges, waits, commits, prices by case and caps, mixed."""
+"""The core against the oracle: groups, surcharges, waits, commits, prices by case and caps, all mixed."""
 
 from dataclasses import replace
 
@@ -222,7 +222,9 @@ def test_waiting_for_nothing_and_surcharges_that_never_apply_change_nothing(prob
 @given(problem=problems(), policy=policies(prunings=["none"]), seed=SEEDS)
 def test_nobody_waits_twice_if_waiting_costs_a_fortune(problem, policy, seed):
     rng = np.random.default_rng(seed)
-    columns = [np.where(c < 0, 0, c) if v else np.nan_to_num(c) for c, v in zip(problem.columns, problem.n_values, strict=True)]
+    columns = [
+        np.where(c < 0, 0, c) if v else np.nan_to_num(c) for c, v in zip(problem.columns, problem.n_values, strict=True)
+    ]
     wait = rng.choice([0.0, 1.0, 2.0], len(columns))
     problem = replace(problem, columns=columns, wait=wait, waiting=[(0.0, 0.0), (1.0, 1e6)])
     charged = sets_of_tests(core_route(problem, policy, core_grow(problem, policy), columns)[3])

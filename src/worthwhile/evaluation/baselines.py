@@ -97,9 +97,7 @@ def baselines(
     by_errors, by_total = _best_plain(costs, kinds, X_train, y_train, rng)
     plain = measure("all tests, best plain tree", by_errors.fit(X_train, y_train), X, y)
     columns = read_columns(X, kinds["columns"], nominal=kinds["nominal"])
-    everything = StrategyCosts(
-        plain.name, full_prices(costs, columns, y=y), plain.errors, plain.wrong, plain.rejected
-    )
+    everything = StrategyCosts(plain.name, full_prices(costs, columns, y=y), plain.errors, plain.wrong, plain.rejected)
     tuned = measure("C4.5, tuned", by_total.set_params(costs=costs).fit(X_train, y_train), X, y)
     found = [no_test(costs, y_train, y), everything, tuned]
     if free := _free_tests(costs, kinds, X_train):
