@@ -152,6 +152,7 @@ def random_surcharges(rng, problem, share, classes):
             room += min(amount, 0.0)
             asked = rng.choice(earlier, min(len(earlier), int(rng.integers(1, 3))), replace=False) if earlier else []
             before = rng.choice(others, min(len(others), int(rng.integers(1, 3))), replace=False) if others else []
+            kinds |= set() if earlier and others else {"truth"}  # every surcharge has a condition
             columns, n_values = problem.columns, problem.n_values
             found.append(
                 ref.Surcharge(
