@@ -40,22 +40,23 @@ def core_table(columns, n_values, levels=None, has_missing=None):
 def core_pricing(problem):
     """The core's price list."""
     closures = [sorted(ref.closure(problem, t)) for t in range(len(problem.columns))]
-    groups = [[group] if group >= 0 else [] for group in problem.group]
-    none = np.empty(0, dtype=np.int32)
+    groups = [sorted(ref.groups_of(problem, [t])) for t in range(len(problem.columns))]
+    after = [s.after for s in problem.surcharges]
     return _core.Pricing(
-        marginal=np.array(problem.marginal, dtype=np.float64),
+        marginal=np.array(ref.listed_amounts(problem), dtype=np.float64),
         group_start=np.cumsum([0, *map(len, groups)], dtype=np.int32),
         group_list=np.array([g for own in groups for g in own], dtype=np.int32),
         common=np.array(problem.common, dtype=np.float64),
         delayed=np.array(problem.delayed, dtype=np.uint8),
         closure_start=np.cumsum([0, *map(len, closures)], dtype=np.int32),
         closure_tests=np.array([t for tests in closures for t in tests], dtype=np.int32),
-        wait=np.zeros(len(problem.columns)),
-        waiting=np.empty((0, 2)),
-        surcharge_test=none,
-        after_start=np.zeros(1, dtype=np.int32),
-        after_tests=none,
-        truth=none,
+        wait=np.array(problem.wait),
+        waiting=np.array(problem.waiting, dtype=np.float64).reshape(-1, 2),
+        surcharge_test=np.array([s.test for s in problem.surcharges], dtype=np.int32),
+        after_start=np.cumsum([0, *map(len, after)], dtype=np.int32),
+        after_tests=np.array([t for tests in after for t in tests], dtype=np.int32),
+        truth=np.array([-1 if s.truth is None else s.truth for s in problem.surcharges], dtype=np.int32),
+        cap=problem.cap,
     )
 
 
@@ -80,6 +81,8 @@ def core_training(problem, has_missing=None):
     problem = ref.without_weightless(problem)
     weights = None if np.all(problem.weights == 1) else np.ascontiguousarray(problem.weights)
     table = core_table(problem.columns, problem.n_values, problem.levels, has_missing)
+    if ref.depends_on_case(problem):
+        table.set_prices(np.array([ref.amounts_of_row(problem, row) for row in range(len(problem.y))]))
     return table, problem.y.astype(np.int32), weights
 
 
@@ -166,6 +169,7 @@ def to_node(tree, at=0):
     node = ref.Node(tree.weights[at], int(tree.answer[at]))
     if tree.test[at] < 0:
         return node
+    node.commits = bool(len(tree.commits) and tree.commits[at])
     node.column = int(tree.test[at])
     start = tree.map_start[at]
     if start < 0:
@@ -202,6 +206,8 @@ def from_node(root, k):
         maps=ints(maps),
         answer=ints([node.answer for node in nodes]),
         weights=np.array([node.weights for node in nodes], dtype=np.float64),
+        commits=np.array([node.commits for node in nodes], dtype=np.uint8),
+        surcharges=None if root.surcharges is None else np.array([node.surcharges for node in nodes], dtype=np.float64),
     )
 
 
@@ -209,7 +215,7 @@ def differences(mine, expected, place="root"):
     """What differs between two nodes and all below them, in words."""
     found = [
         f"{place}: {name} {getattr(mine, name)} instead of {getattr(expected, name)}"
-        for name in ("column", "threshold", "branch_of", "answer")
+        for name in ("column", "threshold", "branch_of", "answer", "commits")
         if getattr(mine, name) != getattr(expected, name)
     ]
     if not np.allclose(mine.weights, expected.weights, rtol=1e-9, atol=1e-9):
@@ -230,18 +236,29 @@ def assert_same_tree(tree, expected):
 # -- what the oracle says of some cases -------------------------------------------------------------------------------
 
 
-def expected_routes(problem, policy, node, columns, case_prices=None, may_stop=True):
-    """The oracle's (answers, prices, class shares, charged tests) of some cases; list prices decide what is asked."""
+def expected_routes(problem, policy, node, columns, amounts=None, may_stop=True):
+    """The oracle's (answers, prices, class shares, charged items) of some cases; list prices decide what is asked.
+
+    `amounts`: by case, the price of every test and the amount of every surcharge.
+    """
     answers, prices, shares, charged = [], [], [], []
     for row in range(len(columns[0])):
         case = [column[row] for column in columns]
-        priced = problem if case_prices is None else replace(problem, marginal=list(case_prices[row]))
-        answer, share = ref.classify(problem, policy, node, case, may_stop)
+        end = ref.walk(problem, policy, node, case, may_stop=may_stop)
+        answer, share = ref.answer_at(problem, policy, end)
         answers.append(answer)
         shares.append(share)
-        charged.append(ref.walk(problem, policy, node, case, may_stop=may_stop).charged)
-        prices.append(ref.price(priced, charged[-1]))
+        charged.append({item_number(problem, item) for item in end.charged})
+        prices.append(ref.price(problem, end.charged, None if amounts is None else amounts[row]))
     return np.array(answers), np.array(prices), np.array(shares), charged
+
+
+def item_number(problem, item):
+    """The number that the core has for an item: tests, then surcharges, then waits."""
+    if not isinstance(item, tuple):
+        return item
+    n = len(problem.columns)
+    return n + item[1] if item[0] == "surcharge" else n + len(problem.surcharges) + item[1]
 
 
 def assert_same_routes(routes, expected):

@@ -6,6 +6,8 @@ shrink what fails further, but it crowds its draws at the least values, where tr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -122,6 +124,102 @@ def problems(draw, max_rows=40, max_columns=6):
     return random_problem(np.random.default_rng(draw(SEEDS)), rows, columns)
 
 
+def random_condition(rng, values, n_values):
+    """A condition on the values of a column; it may hold always, sometimes or never."""
+    if n_values:
+        return ("in", rng.choice(n_values, rng.integers(1, n_values + 1), replace=False).tolist())
+    known = np.nan_to_num(values)
+    if rng.random() < 0.3:
+        return ("in", rng.choice(known, 2).tolist())
+    return (str(rng.choice(["<", "<=", ">", ">="])), float(rng.choice(known)))
+
+
+def random_surcharges(rng, problem, share, classes):
+    """Surcharges of all kinds. Tests come in an order in which conditions on others only look back: no cycles."""
+    place = {t: at for at, t in enumerate(rng.permutation(len(problem.columns)).tolist())}
+    place = {t: (len(ref.closure(problem, t)), place[t]) for t in place}
+    found = []
+    for t in place:
+        room = problem.marginal[t]  # for discounts
+        for _ in range(rng.integers(0, 4)):
+            if rng.random() > share:
+                continue
+            others = [u for u in place if u != t]
+            earlier = [u for u in others if place[u] < place[t]]
+            kinds = {kind for kind in ("truth", "result", "where", "after") if rng.random() < 0.4} or {"truth"}
+            discount = rng.random() < 0.3
+            amount = -room * rng.choice([0.3, 1.0]) if discount else float(rng.choice([0.1, 0.5, 3, 20]))
+            room += min(amount, 0.0)
+            asked = rng.choice(earlier, min(len(earlier), int(rng.integers(1, 3))), replace=False) if earlier else []
+            before = rng.choice(others, min(len(others), int(rng.integers(1, 3))), replace=False) if others else []
+            kinds |= set() if earlier and others else {"truth"}  # every surcharge has a condition
+            columns, n_values = problem.columns, problem.n_values
+            found.append(
+                ref.Surcharge(
+                    t,
+                    float(amount),
+                    int(rng.integers(classes)) if "truth" in kinds else None,
+                    random_condition(rng, columns[t], n_values[t]) if "result" in kinds else None,
+                    {int(u): random_condition(rng, columns[u], n_values[u]) for u in asked if "where" in kinds},
+                    [int(u) for u in before if "after" in kinds],
+                )
+            )
+    return sorted(found, key=lambda s: s.test)
+
+
+CURVES = ([(0.0, 0.0), (1.0, 0.5)], [(0.0, 0.0), (2.0, 1.0), (5.0, 30.0)], [(0.0, 0.0), (3.0, 10.0), (8.0, 11.0)])
+
+
+def with_all_prices(rng, problem, caps=True):
+    """The problem with groups, surcharges, waits, prices by case and a cap, each of them more often than not."""
+    n, d = len(problem.y), len(problem.columns)
+    common = rng.choice([0, 0.3, 2.1], 4)
+    priced = replace(
+        problem,
+        common=common,
+        more_groups=[rng.choice(4, rng.integers(0, 4), replace=False).tolist() for _ in range(d)],
+    )
+    if rng.random() < 0.8:
+        priced = replace(priced, surcharges=random_surcharges(rng, problem, rng.choice([0.3, 0.8]), problem.k))
+    if rng.random() < 0.7:
+        wait = rng.choice([0.0, 0.0, 1.0, 1.0, 2.5, 6.0], d)
+        priced = replace(priced, wait=wait, waiting=CURVES[rng.integers(3)] if wait.any() else [])
+    if rng.random() < 0.5:
+        own = np.array(priced.marginal) * rng.choice([1.0, 1.5, 3.0], (n, d)) + rng.choice([0.0, 0.4], (n, d))
+        priced = replace(priced, case_prices=own)
+    if caps and rng.random() < 0.4:
+        priced = replace(priced, cap=float(rng.choice([0.0, 0.2, 0.5, 0.9])) * worst_price(priced))
+    return priced
+
+
+def worst_price(problem):
+    """The most that any case can be charged: all tests and all surcharges, and every wait by itself."""
+    everything = set(range(len(problem.columns)))
+    everything |= {("surcharge", s) for s in range(len(problem.surcharges))}
+    everything |= {("wait", t) for t in range(len(problem.columns)) if problem.wait[t] > 0}
+    return ref.most(problem, everything)
+
+
+@st.composite
+def priced_problems(draw, max_rows=40, max_columns=6, caps=True):
+    """A problem with all kinds of prices."""
+    problem = draw(problems(max_rows, max_columns))
+    return with_all_prices(np.random.default_rng(draw(SEEDS)), problem, caps)
+
+
+def flag_nodes(rng, problem, node):
+    """Give every node of a tree a commit at random and, half of the time, surcharges to expect."""
+    share, expects = rng.choice([0.0, 0.3, 0.7]), bool(rng.integers(2))
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        at.commits = bool(at.children) and bool(rng.random() < share) and bool(problem.waiting)
+        if expects:
+            at.surcharges = [s.amount * rng.choice([0.0, 0.25, 1.0]) for s in problem.surcharges]
+        waiting.extend(at.children)
+    return node
+
+
 @st.composite
 def policies(draw, prunings=ref.PRUNINGS, idx_depth=(1,)):
     """A policy; one that looks ahead has the only criterion that can."""
@@ -144,10 +242,10 @@ def policies(draw, prunings=ref.PRUNINGS, idx_depth=(1,)):
 
 
 @st.composite
-def fresh_cases(draw, problem, max_cases=20):
+def fresh_cases(draw, problem, max_cases=20, min_cases=1):
     """Columns of cases to classify: old values, values between old ones, missing ones, nominal ones never seen."""
     rng = np.random.default_rng(draw(SEEDS))
-    n = draw(st.integers(1, max_cases))
+    n = draw(st.integers(min_cases, max_cases))
     missing = rng.choice([0, 0.2, 0.6])
     columns = []
     for column, v in zip(problem.columns, problem.n_values, strict=True):

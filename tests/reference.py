@@ -28,6 +28,21 @@ DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
 
 
 @dataclass
+class Surcharge:
+    """An amount on top of the price of a test where all conditions hold.
+
+    A condition is (">", 3.0) or another comparison, or ("in", values); of a nominal column, values are codes.
+    """
+
+    test: int
+    amount: float
+    truth: int | None = None
+    result: tuple | None = None
+    where: dict[int, tuple] = field(default_factory=dict)
+    after: list[int] = field(default_factory=list)
+
+
+@dataclass
 class Problem:
     """Everything a learner gets. What is left out: weights 1, prices 0, no groups, 0/1 errors, no hierarchies."""
 
@@ -43,6 +58,12 @@ class Problem:
     requires: list[list[int]] | None = None  # direct requirements
     errors: np.ndarray | None = None  # (k, n_answers): errors[truth][answer]
     levels: dict[int, list[list[int]]] = field(default_factory=dict)  # column -> per further level: code -> branch
+    more_groups: list[list[int]] | None = None  # by test: groups besides `group`
+    surcharges: list[Surcharge] = field(default_factory=list)  # by rising test
+    wait: list[float] | None = None
+    waiting: list[tuple[float, float]] = field(default_factory=list)  # points (time, price) from (0, 0) on
+    cap: float = math.inf
+    case_prices: np.ndarray | None = None  # (cases, tests): in place of `marginal`
 
     def __post_init__(self):
         n_columns = len(self.columns)
@@ -57,6 +78,13 @@ class Problem:
         self.delayed = [False] * n_columns if self.delayed is None else [bool(delayed) for delayed in self.delayed]
         self.requires = [[] for _ in range(n_columns)] if self.requires is None else self.requires
         self.errors = 1.0 - np.eye(self.k) if self.errors is None else np.array(self.errors, dtype=np.float64)
+        self.more_groups = [[] for _ in range(n_columns)] if self.more_groups is None else self.more_groups
+        self.wait = [0.0] * n_columns if self.wait is None else [float(wait) for wait in self.wait]
+        # A condition on another test needs its result: the test requires it.
+        self.requires = [
+            sorted({*own, *(u for s in self.surcharges if s.test == t for u in s.where)})
+            for t, own in enumerate(self.requires)
+        ]
 
     def case(self, row):
         """The values of one training case, a list with one per column."""
@@ -113,6 +141,8 @@ class Node:
     column: int | None = None
     threshold: float | None = None
     branch_of: list[int] | None = None  # nominal: code -> branch
+    commits: bool = False  # ordering the test orders everything below, too
+    surcharges: list[float] | None = None  # what each surcharge is expected to add here; None: its amount
 
     @property
     def weight(self):
@@ -141,21 +171,122 @@ def closure(problem, test):
     return found
 
 
-def price_of_more(problem, charged, paid):
-    """What the tests `charged` cost somebody who has paid for `paid`."""
-    new = set(charged) - set(paid)
-    opened = {problem.group[t] for t in new} - {problem.group[t] for t in paid} - {-1}
-    return sum(problem.marginal[t] for t in sorted(new)) + sum(problem.common[g] for g in sorted(opened))
+# What a case is charged for is a set of items: a test (its number), ("surcharge", s), and ("wait", t), the time waited
+# for test t.
 
 
-def price(problem, tests_charged):
-    """The price of a set of tests charged: marginals once, group commons once."""
-    return price_of_more(problem, tests_charged, set())
+def tests_of(items):
+    """The tests among some items."""
+    return {item for item in items if not isinstance(item, tuple)}
 
 
-def price_in_context(problem, test, paid=frozenset()):
+def order(problem, tests, before):
+    """The items of a case that was charged for `before` and orders some tests together."""
+    new = set().union(*(closure(problem, t) for t in tests)) - set(before)
+    items = set(before) | new
+    for s, surcharge in enumerate(problem.surcharges):
+        done = set(before) | closure(problem, surcharge.test)
+        if surcharge.test in new and set(surcharge.after) <= done:
+            items.add(("surcharge", s))
+    slow = [t for t in sorted(new) if problem.waiting and problem.wait[t] > 0]
+    if slow:
+        items.add(("wait", max(slow, key=lambda t: problem.wait[t])))  # the first of equals
+    return items
+
+
+def waiting_price(problem, time):
+    """What it costs to wait for so long in all; the curve goes on with its last slope."""
+    if not problem.waiting:
+        return 0.0
+    pieces = list(pairwise(problem.waiting))
+    before, after = next((piece for piece in pieces if time <= piece[1][0]), pieces[-1])
+    return before[1] + (time - before[0]) * (after[1] - before[1]) / (after[0] - before[0])
+
+
+def time_waited(problem, items):
+    return sum(problem.wait[item[1]] for item in sorted(items - tests_of(items)) if item[0] == "wait")
+
+
+def groups_of(problem, tests):
+    """The groups of some tests."""
+    return {g for t in tests for g in (problem.group[t], *problem.more_groups[t])} - {-1}
+
+
+def meets(condition, value, n_values):
+    """Whether a value meets a condition; a missing one, and a code that the column does not have, meet none."""
+    operator, bound = condition
+    if (not 0 <= value < n_values) if n_values else math.isnan(value):
+        return False
+    return {
+        "<": lambda: value < bound,
+        "<=": lambda: value <= bound,
+        ">": lambda: value > bound,
+        ">=": lambda: value >= bound,
+        "in": lambda: any(value == own for own in bound),
+    }[operator]()
+
+
+def listed_amounts(problem):
+    """The price of every test, then the amount of every surcharge, whatever the case."""
+    return [*problem.marginal, *(s.amount for s in problem.surcharges)]
+
+
+def case_amounts(problem, case_values, truth=None, own_prices=None):
+    """The same for one case: surcharges whose conditions do not hold add nothing. No truth: any class."""
+    amounts = list(problem.marginal if own_prices is None else own_prices)
+    for s in problem.surcharges:
+        conditions = {**s.where, **({} if s.result is None else {s.test: s.result})}
+        holds = all(meets(c, case_values[t], problem.n_values[t]) for t, c in conditions.items())
+        is_truth = s.truth is None or truth is None or s.truth == truth
+        amounts.append(s.amount if holds and is_truth else 0.0)
+    return amounts
+
+
+def amounts_of_row(problem, row):
+    """The amounts of a training case."""
+    own = None if problem.case_prices is None else problem.case_prices[row]
+    return case_amounts(problem, problem.case(row), problem.y[row], own)
+
+
+def depends_on_case(problem):
+    return problem.case_prices is not None or bool(problem.surcharges)
+
+
+def price_of_more(problem, charged, paid, amounts=None):
+    """What the items `charged` cost somebody who has paid for `paid`."""
+    amounts = listed_amounts(problem) if amounts is None else amounts
+    charged, paid = set(charged), set(paid)
+    new = charged - paid
+    opened = groups_of(problem, tests_of(new)) - groups_of(problem, tests_of(paid))
+    total = sum(amounts[t] for t in sorted(tests_of(new))) + sum(problem.common[g] for g in sorted(opened))
+    total += sum(amounts[len(problem.marginal) + s] for kind, s in sorted(new - tests_of(new)) if kind == "surcharge")
+    more = waiting_price(problem, time_waited(problem, charged | paid))
+    return total + more - waiting_price(problem, time_waited(problem, paid))
+
+
+def price(problem, charged, amounts=None):
+    """The price of a set of items: marginals and surcharges once, group commons once, and the time waited."""
+    return price_of_more(problem, charged, set(), amounts)
+
+
+def most(problem, charged):
+    """The most that a set of items can cost, whatever the class and the values of the case."""
+    surcharges = [problem.surcharges[item[1]] for item in charged - tests_of(charged) if item[0] == "surcharge"]
+    without = {item for item in charged if item in tests_of(charged) or item[0] == "wait"}
+    worst = max(
+        sum(max(s.amount, 0.0) for s in surcharges if s.truth in (None, truth))
+        for truth in range(max([problem.k, *(s.truth + 1 for s in surcharges if s.truth is not None)]))
+    )
+    return price(problem, without) + worst
+
+
+def within_cap(problem, charged):
+    return problem.cap == math.inf or most(problem, charged) <= problem.cap * (1 + 1e-12)
+
+
+def price_in_context(problem, test, paid=frozenset(), amounts=None):
     """price(test | paid)."""
-    return price_of_more(problem, closure(problem, test), paid)
+    return 0.0 if test in paid else price_of_more(problem, order(problem, [test], paid), paid, amounts)
 
 
 def branch_taken(node, case_values):
@@ -186,28 +317,33 @@ def leaves(node):
     return [leaf for child in node.children for leaf in leaves(child)] if node.children else [node]
 
 
-def ordered_at(problem, node, case_values, paid):
-    """What is charged at this very node to a case whose value is known."""
+def commits(problem, node, paid):
+    """Whether an order at this node is for everything below it, too."""
+    return node.commits or any(problem.delayed[t] for t in closure(problem, node.column) - set(paid))
+
+
+def charged_after(problem, node, case_values, paid):
+    """What a case whose value is known has been charged for once this very node has ordered its test."""
     if node.column in paid:
-        return set()
-    ordered = closure(problem, node.column) - paid
-    if any(problem.delayed[t] for t in ordered):
-        for below in inner_nodes(node):
-            if branch_taken(below, case_values) is not None:
-                ordered |= closure(problem, below.column)
-    return ordered - paid
+        return set(paid)
+    tests = {node.column}
+    if commits(problem, node, paid):
+        tests |= {below.column for below in inner_nodes(node) if branch_taken(below, case_values) is not None}
+    return order(problem, tests, paid)
 
 
 def charged_tests(problem, node, case_values, paid=frozenset()):
-    """The tests that the subtree charges a case that has paid for `paid` on its way there."""
+    """The items that the subtree charges a case for that has paid for `paid` on its way there."""
     if not node.children:
         return set()
     branch = branch_taken(node, case_values)
     if branch is None:
         visited = [child for child, share in zip(node.children, branch_shares(node), strict=True) if share > 0]
         return set().union(*(charged_tests(problem, child, case_values, paid) for child in visited))
-    new = ordered_at(problem, node, case_values, paid)
-    return new | charged_tests(problem, node.children[branch], case_values, paid | new)
+    charged = charged_after(problem, node, case_values, paid)
+    if not within_cap(problem, charged):
+        return set()
+    return (charged - paid) | charged_tests(problem, node.children[branch], case_values, charged)
 
 
 # -- what a tree answers ----------------------------------------------------------------------------------------------
@@ -288,7 +424,8 @@ class Walk:
             moved, i = False, 0
             while i < len(self.parts):
                 node = self.parts[i][1]
-                if not node.children or not (node.column in self.seen or self.asks_freely(node.column)):
+                free = node.children and (node.column in self.seen or self.asks_freely(node.column))
+                if not free or not self.affordable(node.column):
                     i += 1
                 else:
                     self.seen.add(node.column)
@@ -299,7 +436,25 @@ class Walk:
         if not self.may_stop or len(self.parts) == 1:
             return True
         ordered = self.order(test, self.parts, self.charged, self.seen)
-        return price_of_more(self.problem, ordered, self.charged) <= 0
+        return self.expected_price(ordered, self.charged, test, self.parts) <= 0
+
+    def affordable(self, test):
+        """Whether the case stays within the cap if it orders a test, whatever its class."""
+        if self.problem.cap == math.inf:
+            return True
+        everything = set(range(len(self.case_values)))
+        return within_cap(self.problem, self.order(test, self.parts, self.charged, everything))
+
+    def expected_price(self, ordered, paid, test, parts):
+        """What an order is expected to cost the parts at a test: by the price list, with the surcharges to expect."""
+        here = [(share, node) for share, node in parts if node.children and node.column == test]
+        amounts = listed_amounts(self.problem)
+        if self.root.surcharges is not None:
+            total = sum(share for share, _ in here)
+            for s in range(len(self.problem.surcharges)):
+                expected = sum(share * node.surcharges[s] for share, node in here)
+                amounts[len(self.problem.marginal) + s] = expected / total
+        return price_of_more(self.problem, ordered, paid, amounts)
 
     def move(self, i):
         share, node = self.parts[i]
@@ -315,18 +470,17 @@ class Walk:
 
     def order(self, test, parts, charged, met):
         """What is charged once the parts that stand at a test have ordered it, if the tests `met` are known."""
-        ordered = set(charged)
         if test in charged:
-            return ordered
-        delayed = any(self.problem.delayed[t] for t in closure(self.problem, test) - charged)
+            return set(charged)
+        tests = set()
         for _, node in parts:
             if not node.children or node.column != test or self.lacks(node, met):
                 continue
-            ordered |= closure(self.problem, test)
-            for below in inner_nodes(node) if delayed else []:
+            tests.add(test)
+            for below in inner_nodes(node) if commits(self.problem, node, charged) else []:
                 if not self.lacks(below, met):
-                    ordered |= closure(self.problem, below.column)
-        return ordered
+                    tests.add(below.column)
+        return order(self.problem, tests, charged)
 
     def lacks(self, node, met):
         return node.column in met and branch_taken(node, self.case_values) is None
@@ -343,7 +497,7 @@ class Walk:
             return None
         stop = self.cost(self.mixture(self.parts))
         for test in dict.fromkeys(node.column for _, node in self.parts if node.children):
-            if self.cost_of_test(test) < stop - TIE * largest_error(self.problem):
+            if self.affordable(test) and self.cost_of_test(test) < stop - TIE * largest_error(self.problem):
                 return test
         return None
 
@@ -356,7 +510,7 @@ class Walk:
         while not results:
             rest.append(group.pop())
             results = joint_results([node for _, node in group])
-        cost = price_of_more(self.problem, ordered, self.charged)
+        cost = self.expected_price(ordered, self.charged, test, self.parts)
         for chance, branches in results:
             moved = [(share, node.children[b]) for (share, node), b in zip(group, branches, strict=True)]
             others = self.mixture([*rest, *moved[1:], (0.0, self.root)])
@@ -371,7 +525,9 @@ class Walk:
             branch = branch_taken(node, self.case_values)
             return stop if branch is None else self.cost_of_part(share, node.children[branch], others, charged)
         ordered = self.order(node.column, [(share, node)], charged, self.seen)
-        on = price_of_more(self.problem, ordered, charged)
+        if not within_cap(self.problem, ordered):
+            return stop
+        on = self.expected_price(ordered, charged, node.column, [(share, node)])
         for part, child in zip(branch_shares(node), node.children, strict=True):
             if part > 0:
                 on += part * self.cost_of_part(share, child, others, ordered)
@@ -404,7 +560,11 @@ def walk(problem, policy, root, case_values, paid=frozenset(), may_stop=True):
 
 def classify(problem, policy, node, case_values, may_stop=True):
     """The answer to a case and its class shares."""
-    end = walk(problem, policy, node, case_values, may_stop=may_stop)
+    return answer_at(problem, policy, walk(problem, policy, node, case_values, may_stop=may_stop))
+
+
+def answer_at(problem, policy, end):
+    """The answer where a walk ends, and the class shares."""
     mixture = end.mixture(end.parts)
     if len(end.parts) == 1:
         return end.parts[0][1].answer, mixture
@@ -540,24 +700,51 @@ def numeric_candidates(problem, policy, cases, column, test_price):
     return [] if best is None else [best]
 
 
-def seen_price(problem, policy, column, paid):
+def mean_amounts(problem, cases, column=None):
+    """What tests and surcharges cost some cases on average; of a column, those whose value is known."""
+    if not depends_on_case(problem):
+        return listed_amounts(problem)
+    total, weight = np.zeros(len(problem.marginal) + len(problem.surcharges)), 0.0
+    for row, own in zip(cases.rows, cases.weights, strict=True):
+        known = column is None or not is_missing(problem.columns[column][row])
+        if known:
+            total += own * np.array(amounts_of_row(problem, row))
+            weight += own
+    return (total / weight if weight > 0 else total).tolist()
+
+
+def is_missing(value):
+    return value < 0 if isinstance(value, np.integer) else math.isnan(value)
+
+
+def seen_price(problem, policy, cases, column, paid):
     """C: the price in context, or a bias, which falls with the price as context makes it fall."""
-    here = price_in_context(problem, column, paid)
+    listed = price_in_context(problem, column, amounts=mean_amounts(problem, all_cases(problem)))
+    here = listed
+    if policy.context:
+        here = price_in_context(problem, column, paid, mean_amounts(problem, cases, column))
     if policy.biases is None:
         return here
-    listed = price_in_context(problem, column)
     return policy.biases[column] * here / listed if listed > 0 else policy.biases[column]
+
+
+def paid_by_path(problem, path):
+    """What was paid for by a case that had these tests one after the other."""
+    paid = set()
+    for test in path:
+        paid = paid if test in paid else order(problem, [test], paid)
+    return paid
 
 
 def candidates(problem, policy, cases, path=()):
     """All candidate splits of a node, in column order, whatever their gain."""
-    paid = set().union(*(closure(problem, t) for t in path)) if policy.context else set()
+    paid = paid_by_path(problem, path) if policy.context else set()
     found = []
     for column, n_values in enumerate(problem.n_values):
         if policy.biases is not None and math.isinf(policy.biases[column]):
             continue
         of_column = nominal_candidates if n_values else numeric_candidates
-        found += of_column(problem, policy, cases, column, seen_price(problem, policy, column, paid))
+        found += of_column(problem, policy, cases, column, seen_price(problem, policy, cases, column, paid))
     return found
 
 
@@ -694,6 +881,7 @@ def some_cases(problem, rows):
     """The problem with some of its cases only."""
     settings = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
     settings |= {"columns": [column[rows] for column in problem.columns]}
+    settings |= {"case_prices": None if problem.case_prices is None else problem.case_prices[rows]}
     return Problem(**(settings | {"y": problem.y[rows], "weights": problem.weights[rows]}))
 
 
@@ -711,6 +899,7 @@ def grow(problem, policy):
         root = prune_pessimistic(problem, policy, collapse(root), all_cases(problem))[0]
     elif policy.prune == "cost":
         root = prune_by_cost(problem, policy, root, all_cases(problem))
+    choose_commits(problem, root, all_cases(problem))
     set_answers(problem, policy, root)
     return root
 
@@ -828,8 +1017,8 @@ def paid_on(problem, path, case_values):
     """The tests that a case has had on its path, with what they require; not what orders there committed to."""
     paid = set()
     for node in path:
-        if branch_taken(node, case_values) is not None:
-            paid |= closure(problem, node.column)
+        if branch_taken(node, case_values) is not None and node.column not in paid:
+            paid = order(problem, [node.column], paid)
     return paid
 
 
@@ -839,8 +1028,37 @@ def subtree_price(problem, node, cases, path=()):
     for row, weight in zip(cases.rows, cases.weights, strict=True):
         paid = paid_on(problem, path, problem.case(row))
         charged = charged_tests(problem, node, problem.case(row), paid)
-        total += float(weight) * price_of_more(problem, charged, paid)
+        total += float(weight) * price_of_more(problem, charged, paid, amounts_of_row(problem, row))
     return total
+
+
+def waits(problem, node, path):
+    """Whether the node may choose between waiting for its own test and committing."""
+    paid = set()
+    for above in path:
+        paid = paid if above.column in paid else order(problem, [above.column], paid)
+    new = closure(problem, node.column) - paid
+    chosen = node.column not in paid and not any(problem.delayed[t] for t in new)
+    return chosen and bool(problem.waiting) and any(problem.wait[t] > 0 for t in new)
+
+
+def commit_if_cheaper(problem, node, cases, path):
+    """Let a node that waits order everything below it at once where that charges its cases less."""
+    node.commits = False
+    if not waits(problem, node, path):
+        return
+    alone = subtree_price(problem, node, cases, path)
+    node.commits = True
+    node.commits = subtree_price(problem, node, cases, path) < alone - TIE * alone
+
+
+def choose_commits(problem, node, cases, path=()):
+    """Decide for every node of a tree, from the bottom, whether it commits."""
+    if not node.children:
+        return
+    for child, part in zip(node.children, divide_at(problem, node, cases), strict=True):
+        choose_commits(problem, child, part, (*path, node))
+    commit_if_cheaper(problem, node, cases, path)
 
 
 def prune_by_cost(problem, policy, node, cases, path=()):
@@ -852,6 +1070,7 @@ def prune_by_cost(problem, policy, node, cases, path=()):
     node.children = [
         prune_by_cost(problem, policy, child, part, below) for child, part in zip(node.children, parts, strict=True)
     ]
+    commit_if_cheaper(problem, node, cases, path)
     errors = sum(leaf_cost(problem, policy, leaf.weights, leaf.answer) for leaf in leaves(node))
     prices = subtree_price(problem, node, cases, path)
     as_one = leaf_cost(problem, policy, node.weights, node.answer)
@@ -895,14 +1114,20 @@ def leaf_worth(problem, policy, cases, above):
     return Worth(errors, leaves=int(weights.sum() > 0))
 
 
-def asked_first(problem, test, path, known, below):
+def asked_first(problem, test, path, cases, known, below):
     """The worth of asking a test above some subtrees: it charges the cases whose value is known."""
-    paid = set().union(*(closure(problem, t) for t in path))
-    charged, prices = closure(problem, test), below.prices
-    if any(problem.delayed[t] for t in charged - paid):
-        charged = charged.union(*(closure(problem, t) for t in below.tests))
-        prices = 0.0
-    prices += known * price_of_more(problem, charged, paid)
+    paid = paid_by_path(problem, path)
+    if test in paid:
+        return Worth(below.errors, below.prices, below.leaves, below.tests)
+    amounts = mean_amounts(problem, cases, test)
+    new = closure(problem, test) - paid
+    alone = below.prices + known * price_of_more(problem, order(problem, [test], paid), paid, amounts)
+    all_at_once = known * price_of_more(problem, order(problem, {test, *below.tests}, paid), paid, amounts)
+    prices = alone
+    if any(problem.delayed[t] for t in new):
+        prices = all_at_once
+    elif problem.waiting and any(problem.wait[t] > 0 for t in new):
+        prices = min(alone, all_at_once)
     return Worth(below.errors, prices, below.leaves, below.tests | {test})
 
 
@@ -913,7 +1138,7 @@ def worth_of_split(problem, policy, cases, split, depth, path):
     below = Worth()
     for part in divide(cases, split.branch, split.n_branches):
         below += greedy_sample(problem, policy, part, depth + 1, (*path, split.column), answer)
-    return asked_first(problem, split.column, path, known, below)
+    return asked_first(problem, split.column, path, cases, known, below)
 
 
 def greedy_sample(problem, policy, cases, depth, path, above):
@@ -990,7 +1215,7 @@ def average_cost(problem, policy, node):
     total = 0.0
     for row in range(len(problem.y)):
         case = problem.case(row)
-        spent = price(problem, walk(problem, policy, node, case).charged)
+        spent = price(problem, walk(problem, policy, node, case).charged, amounts_of_row(problem, row))
         error = problem.errors[problem.y[row], classify(problem, policy, node, case)[0]]
         total += problem.weights[row] * (spent + error)
     return total / problem.weights.sum() if problem.weights.sum() > 0 else 0.0
@@ -1067,11 +1292,13 @@ def half_way(below, above):
 def greedy_options(problem, policy, cases, path=(), least=1e-9):
     """All splits of a node that lower its impurity by more than the share `least`, in column order, low cuts first."""
     here = impurity(policy.impurity, class_weights(problem, cases), policy.parameter)
-    paid = set().union(*(closure(problem, t) for t in path)) if policy.context else set()
+    paid = paid_by_path(problem, path) if policy.context else set()
+    # A tree of a forest has its own sample of the cases; prices are the mean of all, each counted once.
+    amounts = mean_amounts(problem, Cases(np.arange(len(problem.y)), np.ones(len(problem.y))))
     found = []
     for column, n_values in enumerate(problem.n_values):
         values = problem.columns[column][cases.rows]
-        test_price = price_in_context(problem, column, paid)
+        test_price = price_in_context(problem, column, paid, amounts)
         if n_values:
             ways = [(None, values, n_values)]
         else:
@@ -1115,7 +1342,7 @@ def leaf_counts(end):
     )
 
 
-def consult(problem, policy, trees, case_values):
+def consult(problem, policy, trees, case_values, amounts=None):
     """What every tree of a forest says of a case: (answer, class weights, what it charges on top of those before).
 
     And the tests that the case is charged for by all of them.
@@ -1123,8 +1350,8 @@ def consult(problem, policy, trees, case_values):
     said, paid = [], frozenset()
     for tree in trees:
         end = walk(problem, policy, tree, case_values, paid, may_stop=False)
-        extra = price_of_more(problem, end.charged, paid)
-        said.append((classify(problem, policy, tree, case_values, may_stop=False)[0], leaf_counts(end), extra))
+        extra = price_of_more(problem, end.charged, paid, amounts)
+        said.append((answer_at(problem, policy, end)[0], leaf_counts(end), extra))
         paid |= end.charged
     return said, paid
 

@@ -442,10 +442,12 @@ private:
 
 }  // namespace
 
-void keep_within_cap(Tree& tree, const Pricing& pricing) {
-    if (!pricing.has_cap() || tree.leaf(0)) return;
+bool keep_within_cap(Tree& tree, const Pricing& pricing) {
+    if (!pricing.has_cap() || tree.leaf(0)) return false;
+    const int before = tree.size();
     CapPruner(tree, pricing).prune(0, pricing.nothing());
     tree = tree.compact();
+    return tree.size() < before;
 }
 
 void choose_commits(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,

@@ -23,8 +23,8 @@ void prune_by_errors(Tree& tree, const TrainingSet& data, const PrunePolicy& pol
 void prune_by_cost(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                    Cancellation& cancellation);
 
-// Cuts off what would make a case pay more than the cap allows, whatever its values.
-void keep_within_cap(Tree& tree, const Pricing& pricing);
+// Cuts off what would make a case pay more than the cap allows, whatever its values; false if there was nothing to cut off.
+bool keep_within_cap(Tree& tree, const Pricing& pricing);
 
 // Decides at every node whose result takes time whether to wait for it alone, or to order everything below at once.
 void choose_commits(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,

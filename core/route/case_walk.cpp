@@ -358,6 +358,7 @@ double CaseWalker::cost_of_part(int top, double share, const std::vector<double>
         } else if (visits[i].levels > 0) {
             const std::vector<CasePart> here{{node, share}};
             const CaseOrder ordered = order_for_decision(tree_.test[node], here, visits[i].charged, met, row);
+            if (!pricing_.within_cap(ordered.charged)) continue;  // it stays here
             visits[i].price = price(ordered, {visits[i].charged, paid.known}, tree_.test[node], here);
             if (policy_ == AnswerPolicy::least_cost && visits[i].price >= share * widest_) continue;
             const std::vector<double> shares = tree_.frequencies(node);
@@ -410,6 +411,10 @@ double CaseWalker::undivided_cost(int top, std::size_t row, std::span<const uint
         }
         const std::vector<CasePart> here{{node, 1.0}};
         CaseOrder ordered = order_of(test, here, visits[i].charged, row, met);
+        if (!pricing_.within_cap(ordered.charged)) {  // it ends here
+            visits[i].own = errors_.of(shares_.at(node), tree_.answer[node]);
+            continue;
+        }
         visits[i].own = price(ordered, {visits[i].charged, paid.known}, test, here);
         if (taken >= 0) {
             visits.push_back({first_child + taken, 1.0, std::move(ordered.charged)});

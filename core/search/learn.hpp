@@ -27,7 +27,11 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     if (policy.pruning == Pruning::cost) prune_by_cost(tree, data, pricing, errors, policy.prune, cancellation);
     if (policy.pruning != Pruning::none) tree = tree.compact();
     limit_leaves(tree, data, pricing, errors, policy.prune, policy.max_leaves, cancellation);
-    keep_within_cap(tree, pricing);
+    // What was worth its price for the sake of tests that are now cut off may no longer be.
+    if (keep_within_cap(tree, pricing) && policy.pruning == Pruning::cost) {
+        prune_by_cost(tree, data, pricing, errors, policy.prune, cancellation);
+        tree = tree.compact();
+    }
     snap_thresholds(tree, data);
     choose_commits(tree, data, pricing, errors, policy.prune, cancellation);
     assign_answers(tree, errors, policy.grow.answer);

@@ -37,7 +37,7 @@ from worthwhile.costs.price_list import (
     name_items,
     waiting_price,
 )
-from worthwhile.costs.surcharges import Condition, Surcharge
+from worthwhile.costs.surcharges import Condition, Surcharge, check_surcharges
 
 __all__ = ["Costs", "Prices", "Test"]
 
@@ -465,6 +465,7 @@ class Costs:
             value = number(price, f"the price of test {show(name)}", ("test", name))
             checked = check_test(name, value, self._groups)
             tests[name] = replace(tests.get(name, checked), price=checked.price)
+            check_surcharges(name, checked.price, tests[name].surcharges)  # discounts may be too large now
         return self._copy(tests=tests)
 
     def only(self, columns: Iterable[str]) -> Costs:

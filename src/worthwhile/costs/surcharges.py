@@ -133,7 +133,9 @@ class Condition(NamedTuple):
     def parse(cls, given: Any, what: str, entry: tuple[str, ...] = ()) -> Condition:
         """Read a condition; `what` names it in error messages."""
         if isinstance(given, str) and (found := COMPARISON.fullmatch(given)):
-            return cls(found[1], (number(float(found[2]), what, entry),))
+            if not math.isfinite(bound := float(found[2])):  # a value of a test, not an amount of money: no other limit
+                raise CostsError(f"{what} compares with {found[2]}, which is too large for a number", entry)
+            return cls(found[1], (bound,))
         values = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         if not values:
             raise CostsError(f"{what} needs at least one value", entry)

@@ -81,7 +81,7 @@ class PriceShareDisplay:
         """
         amounts = {}
         for label, est in named(estimator, name).items():
-            items = spending(est, X).to_dict()
+            items = spending(est, X, y=y).to_dict()
             if y is not None:
                 items[ERRORS if ERRORS not in items else "cost of errors"] = cost_report(est, X, y).error_cost
             amounts[label] = items

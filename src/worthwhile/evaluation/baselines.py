@@ -18,6 +18,9 @@ from worthwhile.learners.c45cs import C45CSClassifier
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
 from worthwhile.table.columns import Columns, Factor, nominal_positions, read_columns
+from worthwhile.table.schema import Schema
+from worthwhile.tree.case_amounts import check_conditions, surcharges_apply, truth_shares
+from worthwhile.tree.context import distinct_labels
 from worthwhile.wording import amount
 
 __all__ = [
@@ -104,9 +107,8 @@ def baselines(
     """
     by_errors, by_total = _best_plain(costs, kinds, X_train, y_train, rng)
     plain = measure("all tests, best plain tree", by_errors.fit(X_train, y_train), X, y)
-    everything = StrategyCosts(
-        plain.name, full_prices(costs, read_columns(X, kinds["columns"])), plain.errors, plain.wrong, plain.rejected
-    )
+    columns = read_columns(X, kinds["columns"], nominal=kinds["nominal"])
+    everything = StrategyCosts(plain.name, full_prices(costs, columns, y=y), plain.errors, plain.wrong, plain.rejected)
     tuned = measure("C4.5, tuned", by_total.set_params(costs=costs).fit(X_train, y_train), X, y)
     found = [no_test(costs, y_train, y), everything, tuned]
     if free := _free_tests(costs, kinds, X_train):
@@ -228,10 +230,11 @@ def _errors_cost(costs: Costs, y: npt.NDArray[Any]) -> bool:
     return len(labels) < 2 or bool((matrix > np.diagonal(matrix)[:, None]).any())
 
 
-def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = None) -> Floats:
-    """Return what all tests, or the given ones, cost for each case, with what they require.
+def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = None, y: Any = None) -> Floats:
+    """Return what all tests, or the given ones, cost for each case, with what they require, if ordered together.
 
-    A missing value means that the test was unavailable and costs nothing.
+    A missing value means that the test was unavailable and costs nothing. Surcharges by class need the true classes
+    `y`. Tests ordered together wait together, and none of them is done after another.
     """
     prices = costs.prices_for(columns.names)
     paid = np.column_stack([a.codes >= 0 if isinstance(a, Factor) else ~np.isnan(a) for a in columns.arrays])
@@ -243,6 +246,11 @@ def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = No
     total = paid @ prices.marginal
     for group, common in enumerate(prices.common):
         total += common * paid[:, prices.members(group)].any(axis=1)
+    if prices.surcharges:
+        total += _surcharges_together(costs, columns, paid, y)
+    if len(prices.waiting):
+        longest = np.where(paid, prices.wait, 0.0).max(axis=1, initial=0.0)
+        total += [costs.waiting_price(time) for time in longest.tolist()]
     return np.asarray(total, dtype=np.float64)
 
 
@@ -258,3 +266,20 @@ def case_matrix(columns: Columns, unused: Sequence[int] = ()) -> npt.NDArray[Any
         else:
             found[:, j] = column
     return found
+
+
+def _surcharges_together(costs: Costs, columns: Columns, paid: npt.NDArray[np.bool_], y: Any) -> Floats:
+    """Return the surcharges of tests that each case orders together."""
+    prices, schema = costs.prices_for(columns.names), Schema.learn(columns)
+    check_conditions(schema, prices)
+    counts = surcharges_apply(schema, prices, columns) & paid[:, prices.surcharge_test]
+    for s, test in enumerate(prices.surcharge_test.tolist()):
+        required = prices.closure_tests[prices.closure_start[test] : prices.closure_start[test + 1]]
+        after = prices.after_tests[prices.after_start[s] : prices.after_start[s + 1]]
+        counts[:, s] &= bool(np.isin(after, required).all())
+    shares: Floats = counts * prices.surcharge_amount
+    if y is not None:
+        labels, place = distinct_labels(y, len(paid))
+        truth = truth_shares(prices, labels, np.eye(len(labels))[place])
+        shares = shares if truth is None else shares * truth
+    return np.asarray(shares.sum(axis=1))

@@ -246,7 +246,7 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     total cost        9.00 per case
     """
     est, X = innermost(est, X)
-    tests, totals = est.test_costs(X), est.total_costs(X, y)
+    tests, totals = est.test_costs(X, y=y), est.total_costs(X, y)
     wrong, rejected = _wrong_and_rejected(est, context_of(est), X, y)
     normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
     return CostReport(

@@ -71,7 +71,7 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
                     "for other estimators use make_cost_scorer(costs)"
                 ) from None
         by_column = learner is None or self._tests is not None
-        prices = self._prices_of_tests(X) if by_column else learner.test_costs(seen)
+        prices = self._prices_of_tests(X, y) if by_column else learner.test_costs(seen, y=y)
         if self._costs is not None:
             return prices + answer_costs(self._costs, y, np.asarray(est.predict(X)))[0]
         if _without_threshold(est) is est:
@@ -79,7 +79,7 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
             return prices + errors
         return prices + answer_costs(context_of(learner).costs, y, np.asarray(est.predict(X)))[0]
 
-    def _prices_of_tests(self, X: Any) -> Floats:
+    def _prices_of_tests(self, X: Any, y: npt.NDArray[Any]) -> Floats:
         """Return the price of all columns, or of `tests`; a missing value was unavailable and costs nothing."""
         assert self._costs is not None
         X = as_frame(X)
@@ -88,7 +88,7 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
         for test in self._tests or ():
             if test not in known:
                 raise ValueError(f"tests contains {test!r}, which is not a column; {suggest(str(test), columns.names)}")
-        return full_prices(self._costs, columns, self._tests)
+        return full_prices(self._costs, columns, self._tests, y)
 
     def set_score_request(self, **kwargs: Any) -> Self:
         """Return a scorer that requests this metadata, as ``sample_weight=True``; the scorer itself does not change."""

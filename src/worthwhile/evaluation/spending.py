@@ -1,4 +1,4 @@
-"""What a learner or tree spends on each test, and on the common price of each group.
+"""What a learner or tree spends on each test, on the common price of each group, on surcharges and on waiting.
 
 The amounts of all items add up to the average of `test_costs`.
 """
@@ -20,14 +20,15 @@ __all__ = ["Item", "Spending", "charged_tests", "spending"]
 
 @dataclass(frozen=True)
 class Item:
-    """The price of a test or the common price of a group, as paid; see `spending`.
+    """The price of a test, the common price of a group, surcharges or waiting, as paid; see `spending`.
 
     Attributes
     ----------
     name : str
-        Name of the test or of the group.
-    kind : {"test", "group"}
-        The (marginal) price of a test, or the common price of a group.
+        Name of the test or of the group; "waiting" for all waiting.
+    kind : {"test", "group", "surcharge", "waiting"}
+        The (marginal) price of a test, the common price of a group, the surcharges of a test (negative if discounts
+        are larger), or waiting.
     amount : float
         Average amount per case, over all cases.
     share : float
@@ -40,7 +41,8 @@ class Item:
     share: float
 
     def __str__(self) -> str:
-        return f"{self.name} (common price)" if self.kind == "group" else self.name
+        more = {"group": " (common price)", "surcharge": " (surcharge)"}
+        return self.name + more.get(self.kind, "")
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,14 @@ def spending(est: Any, X: Any, case_prices: Any = None, y: Any = None) -> Spendi
     X : table of cases
     case_prices : array of shape (cases, tests), optional
         Prices that depend on the case; see `Tree.test_costs`.
+    y : classes, optional
+        The true classes, for surcharges by class; without them, these are expected by class probabilities.
 
     Returns
     -------
     Spending
-        An `Item` for every test that some case pays for, and one for the common price of every such group. Tests that
+        An `Item` for every test that some case pays for, for the common price of every such group, for the surcharges
+        of every such test, and for waiting. Tests that
         come along with others, because those require them or because a delayed test commits to them, are separate
         items.
 
@@ -115,19 +120,37 @@ def spending(est: Any, X: Any, case_prices: Any = None, y: Any = None) -> Spendi
     """
     est, X = innermost(est, X)
     context = context_of(est)
-    charged = charged_tests(est, X)
-    prices = context.bound_costs.prices
-    checked = context.checked_case_prices(case_prices, len(charged))
-    marginal = np.broadcast_to(prices.marginal, charged.shape) if checked is None else checked
-    items = [
-        Item(name, "test", float((charged[:, t] * marginal[:, t]).mean()), float(charged[:, t].mean()))
+    prices, pricing = context.bound_costs.prices, context.pricing
+    items = _charged_items(est, X)
+    charged = items[:, : pricing.n_tests]
+    amounts = _amounts(est, X, case_prices, y)
+    if amounts is None:
+        amounts = np.broadcast_to(prices.marginal, charged.shape)
+    surcharges = items[:, pricing.n_tests : amounts.shape[1]] * amounts[:, pricing.n_tests :]
+    found = [
+        Item(name, "test", float((charged[:, t] * amounts[:, t]).mean()), float(charged[:, t].mean()))
         for t, name in enumerate(context.columns)
     ]
     for g, name in enumerate(context.costs.groups):
         share = float(charged[:, prices.members(g)].any(axis=1).mean())
-        items.append(Item(name, "group", share * float(prices.common[g]), share))
-    paid = sorted((item for item in items if item.amount > 0), key=lambda item: -item.amount)
+        found.append(Item(name, "group", share * float(prices.common[g]), share))
+    for t in np.unique(prices.surcharge_test).tolist():
+        own = surcharges[:, prices.surcharge_test == t]
+        share = float((own != 0).any(axis=1).mean())
+        found.append(Item(context.columns[t], "surcharge", float(own.sum(axis=1).mean()), share))
+    if items.shape[1] > amounts.shape[1]:
+        waited = items[:, amounts.shape[1] :] @ prices.wait
+        spent = np.array([context.costs.waiting_price(time) for time in waited.tolist()])
+        found.append(Item("waiting", "waiting", float(spent.mean()), float((waited > 0).mean())))
+    paid = sorted((item for item in found if item.amount != 0), key=lambda item: -item.amount)
     return Spending(tuple(paid), len(charged))
+
+
+def _amounts(est: Any, X: Any, case_prices: Any, y: Any) -> npt.NDArray[np.float64] | None:
+    """Return what tests and surcharges cost each case; without `y`, surcharges by class are expected."""
+    context, columns = context_of(est), est._read(X)
+    likely = est._route(X, shares=True)[2] if y is None and context.needs_shares() else None
+    return context.amounts(columns, case_prices, y, likely)
 
 
 def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
@@ -143,6 +166,13 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     [[True], [False]]
     """
     est, X = innermost(est, X)
+    return _charged_items(est, X)[:, : len(context_of(est).columns)]
+
+
+def _charged_items(est: Any, X: Any) -> npt.NDArray[np.bool_]:
+    """Return the items that each case is charged for: tests, then surcharges, then waits if waiting costs anything."""
+    pricing, prices = context_of(est).pricing, context_of(est).bound_costs.prices
+    waits = pricing.n_tests if len(prices.waiting) and prices.wait.any() else 0
     words = est._charged(X).astype("<u8", copy=False)
-    bits = np.unpackbits(words.view(np.uint8), axis=1, count=len(context_of(est).columns), bitorder="little")
-    return bits.view(np.bool_)
+    n_items = pricing.n_tests + pricing.n_surcharges + waits
+    return np.unpackbits(words.view(np.uint8), axis=1, count=n_items, bitorder="little").view(np.bool_)

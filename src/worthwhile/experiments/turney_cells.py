@@ -114,7 +114,7 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
     train, test = parts(len(problem.y), cell.split)
     learner, seconds = LEARNERS[cell.learner].fit(cell, costs, problem.take(train))
     X, y = problem.X[test], problem.y[test]
-    tests, total = float(learner.test_costs(X).mean()), float(learner.total_costs(X, y).mean())
+    tests, total = float(learner.test_costs(X, y=y).mean()), float(learner.total_costs(X, y).mean())
     standard = costs.standard_cost(problem.y)
     return {
         "test_cost": tests,

@@ -512,14 +512,19 @@ class CSID3Classifier(_GreedyClassifier):
         y: Any = None,
     ) -> tuple[Any, Any, Any]:
         # What depends on the case, and how long it waits, is known of a whole tree only.
-        whole = case_prices is not None or self.problem_.has_surcharges or self.problem_.bound_costs.prices.wait.any()
-        if not self._is_lazy() or whole:
+        if case_prices is not None or not self._walks_lazily():
             return super()._route(X, answers, prices, shares, case_prices, y)
         answers_, prices_, shares_, _ = self._route_lazily(X)
         return answers_, prices_, shares_
 
+    def _walks_lazily(self) -> bool:
+        """Return whether cases need only what they see of the tree: not if prices depend on the rest of it."""
+        bound = self.problem_.bound_costs
+        plain = not self.problem_.has_surcharges and not bound.prices.wait.any() and bound.cap is None
+        return plain and self._is_lazy()
+
     def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
-        if not self._is_lazy():
+        if not self._walks_lazily():
             return super()._charged(X)
         words: npt.NDArray[np.uint64] = self._route_lazily(X)[3]
         return words

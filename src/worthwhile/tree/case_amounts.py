@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.error_costs import label_key, plain_label, show
-from worthwhile.costs.surcharges import Condition
+from worthwhile.costs.surcharges import Condition, largest_discount
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 
@@ -59,7 +59,9 @@ def case_amounts(bound: BoundCosts, given: Floats | None, applies: Bools, truth:
 def _check_not_negative(prices: Prices, given: Floats) -> None:
     """Refuse prices by case from which discounts could take more than there is."""
     discount = np.zeros(len(prices.marginal))
-    np.add.at(discount, prices.surcharge_test, np.minimum(prices.surcharge_amount, 0.0))
+    for test in np.unique(prices.surcharge_test).tolist():
+        own = [s for s, of in zip(prices.surcharges, prices.surcharge_test.tolist(), strict=True) if of == test]
+        discount[test] = largest_discount(own)
     for row, test in np.argwhere(given + discount < -1e-9 * np.abs(given))[:1]:
         raise ValueError(
             f"case_prices: row {row} has the price {given[row, test]:g} for test {test}, "
