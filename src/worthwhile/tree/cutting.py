@@ -50,7 +50,7 @@ def part_that_pays(tree: Tree) -> Nodes:
         before = paid[node]
         going_on = sum(totals[child] / reached * cost[child] for child in children)
         if before is not None and test not in before:
-            commits = tree.pricing.commits(test, before, nodes.committed(node))
+            commits = nodes.committed(node) or tree.pricing.orders_delayed(test, before)
             order = tree.pricing.order(below[node] if commits else {test}, before)
             going_on += tree.pricing.price(order, before, tree.amounts_at(node))
         cut[node] = going_on > own[node] + slack
@@ -67,7 +67,7 @@ def _paid_above(tree: Tree) -> list[frozenset[int] | None]:
             continue
         after = before
         if before is not None and test not in before:
-            commits = tree.pricing.commits(test, before, tree.nodes.committed(node))
+            commits = tree.nodes.committed(node) or tree.pricing.orders_delayed(test, before)
             after = None if commits else tree.pricing.order({test}, before)
         for child in tree.nodes.children(node):
             found[child] = after
