@@ -68,6 +68,8 @@ class Costs:
         Names of the columns of a matrix; the first ones also name its rows.
     about : mapping of str to str, optional
         Title, source, currency, licence ...: kept and written to files, ignored by learners.
+    currency : str, optional
+        What all amounts are in, e.g. "EUR" or "€"; shown with them. The same as ``about={"currency": ...}``.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Costs:
         errors: Any = 1.0,
         classes: Sequence[Any] | None = None,
         about: Mapping[str, str] | None = None,
+        currency: str | None = None,
     ) -> None:
         checked_groups = check_groups(groups)
         checked = {name: check_test(name, test, checked_groups) for name, test in name_items(tests, "tests", "test")}
@@ -105,7 +108,13 @@ class Costs:
                     f"group {show(name)} has no test; give a test group={show(name)} or remove the group",
                     ("group", name),
                 )
-        self._set(checked, checked_groups, ErrorTable.parse(errors, classes), check_about(about))
+        notes = check_about(about)
+        if currency is not None:
+            if notes.get("currency", currency) != currency:
+                other = f"but about has the currency {show(notes['currency'])}"
+                raise CostsError(f"currency is {show(currency)}, {other}", ("about", "currency"))
+            notes |= check_about({"currency": currency})
+        self._set(checked, checked_groups, ErrorTable.parse(errors, classes), notes)
 
     def _set(self, tests: dict[str, Test], groups: dict[str, float], errors: ErrorTable, about: dict[str, str]) -> None:
         closures = find_closures(tests)
@@ -209,6 +218,17 @@ class Costs:
         {'currency': 'CAD'}
         """
         return dict(self._about)
+
+    @property
+    def currency(self) -> str:
+        """What all amounts are in; empty if unknown.
+
+        Examples
+        --------
+        >>> Costs(currency="EUR").currency, Costs().currency
+        ('EUR', '')
+        """
+        return self._about.get("currency", "")
 
     def price(self, test: str, paid: Collection[str] = ()) -> float:
         """Return what a test and the tests it requires cost, given the tests already paid for.

@@ -16,7 +16,7 @@ from worthwhile.table.columns import value_codes, value_text
 from worthwhile.table.schema import number_or_days, unknown_value
 from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
-from worthwhile.wording import amount, enumeration
+from worthwhile.wording import amount, enumeration, with_currency
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -155,15 +155,18 @@ class Dialogue:
         advice = self.advice
         if advice.test is None:
             shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
-            return [f"Answer: {advice.answer} ({shares}), {amount(advice.spent)} spent.", advice.reason]
-        price = f" for {amount(advice.price)}" if advice.price else " at no extra cost"
-        lines = [f"Next: {advice.test}{price} ({amount(advice.spent)} spent so far)."]
+            return [f"Answer: {advice.answer} ({shares}), {self._money(advice.spent)} spent.", advice.reason]
+        price = f" for {self._money(advice.price)}" if advice.price else " at no extra cost"
+        lines = [f"Next: {advice.test}{price} ({self._money(advice.spent)} spent so far)."]
         if advice.commits:
             lines.append(f"Its result is delayed, so {enumeration(advice.commits)} must be ordered with it.")
         if len(advice.order) > 1:
             items = [f"{name} {amount(part)}" for name, part in advice.order.items()]
             lines.append(f"The order: {', '.join(items)}.")
         return [*lines, advice.reason]
+
+    def _money(self, money: float) -> str:
+        return with_currency(amount(money), self.context.costs.currency)
 
     def prompt(self) -> str:
         """Return the prompt for the next line."""
