@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["amount", "enumeration", "percent"]
+__all__ = ["amount", "enumeration", "percent", "with_currency"]
 
 
 def amount(money: float, fine: bool = False) -> str:
@@ -33,6 +34,19 @@ def amount(money: float, fine: bool = False) -> str:
         text = f"{money:.{1 - math.floor(math.log10(size))}f}"
         return text.rstrip("0").ljust(text.index(".") + 3, "0")
     return f"{money:.3f}" if fine and round(size, 3) < 1 else f"{money:.2f}"
+
+
+def with_currency(amount: str, currency: str) -> str:
+    """Return an amount with its currency: a sign goes before it, a word after it.
+
+    Examples
+    --------
+    >>> with_currency("7.27", "€"), with_currency("7.27", "EUR"), with_currency("7.27", "")
+    ('€7.27', '7.27 EUR', '7.27')
+    """
+    if len(currency) == 1 and unicodedata.category(currency) == "Sc":
+        return f"{currency}{amount}"
+    return f"{amount} {currency}" if currency else amount
 
 
 def percent(share: float) -> str:

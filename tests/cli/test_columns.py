@@ -120,7 +120,7 @@ def test_the_same_table_in_excel(capsys):
     assert cli.run(["learn", "clinic.csv", *KNOWN, *options]) == 0
     assert cli.run(["learn", "clinic.xlsx", *KNOWN, *options, "--sheet", "Daten", "-o", "excel.json"]) == 0
     with open("model.json") as one, open("excel.json") as other:
-        assert one.read() == other.read()
+        assert one.read().replace(' "decimal": ",",', "") == other.read()
     assert cli.run(["predict", "model.json", "clinic.xlsx", "--sheet", "Daten", "-o", "answers.xlsx", "-q"]) == 0
     values = list(openpyxl.load_workbook("answers.xlsx").active.values)
     assert values[0] == (*NAMES, "answer", "price_paid", "tests_used", "probability")

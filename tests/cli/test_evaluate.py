@@ -25,7 +25,7 @@ def test_evaluate_prints_the_model_and_three_baselines(capsys, folder, heart):
     report = ww.metrics.cost_report(clf, heart.X[200:], heart.y[200:], heart.costs.standard_cost(heart.y))
     row = f"the model {report.test_cost:.2f} {report.error_cost:.2f} {report.total_cost:.2f} {report.error_rate:.1%}"
     assert f"{row} {report.normalized:.1f}%" in out
-    assert "Cost per case on 103 cases, with 95% intervals" in out
+    assert "Cost per case in Canadian dollars on 103 cases, with 95% intervals" in out
     for words in ("no test, always", "all tests, best", "C4.5", "The baselines were trained on 200 other cases."):
         assert words in out
 

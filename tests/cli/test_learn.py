@@ -106,7 +106,7 @@ def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
     )
     assert (code, err) == (0, "")
     assert "EG2 was trained on 213 cases" in out
-    assert "Cost per case on 90 held-out cases" in out
+    assert "Cost per case in Canadian dollars on 90 held-out cases" in out
     for words in ("the model", "no test, always", "all tests, best", "C4.5", "The model saves", f"Report: {report}"):
         assert words in out
     assert ww.load(out_file).prune == "cost"
@@ -269,7 +269,7 @@ def test_eg2_uses_error_costs_and_a_learner_that_does_not_pay_says_so(capsys, fo
     words = "on its own training cases the model costs"
     _, out, err = run(capsys, "learn", folder / "heart.csv", *options, "--learner", "eg2")
     clf = ww.load(tmp_path / "model.json")
-    assert f"A new case is expected to cost {clf.expected_cost_:.2f} (" in out
+    assert f"A new case is expected to cost {clf.expected_cost_:.2f} Canadian dollars (" in out
     assert (clf.prune, clf.answer) == ("cost", "least-cost")
     assert words not in err
     as_published = ["--set", "prune=pessimistic", "--set", "answer=majority"]

@@ -20,7 +20,7 @@ def test_predict_adds_four_columns_and_keeps_the_others(capsys, folder, heart, t
     )
     assert (code, err) == (0, "")
     clf, X = ww.load(folder / "model.json"), heart.X[200:]
-    assert f"103 answers for {clf.test_costs(X).mean():.2f} per case" in out
+    assert f"103 answers for {clf.test_costs(X).mean():.2f} Canadian dollars per case" in out
     rows = read_rows(tmp_path / "answers.csv")
     before = read_rows(folder / "new.csv.gz")
     added = ["answer", "price_paid", "tests_used", "probability"]

@@ -1,11 +1,13 @@
 """`worthwhile show`."""
 
+import io
 import json
+import re
 
 import pytest
 
 import worthwhile as ww
-from command_line import fails
+from command_line import COSTS, fails, write
 from command_line import run_joined as run
 from report_trees import capped, surcharged
 from worthwhile import cli
@@ -19,13 +21,13 @@ def test_show_as_text_rules_graph_and_json(capsys, folder):
         assert cli.run(["show", str(folder / "model.json"), "--format", form]) == 0
         shown[form] = capsys.readouterr().out.rstrip("\n")
     text, _, note = shown["text"].partition("\n\n")
-    assert text == tree.to_text()
+    assert text == f"Amounts in Canadian dollars.\n{tree.to_text()}"
     assert " ".join(note.split()) == expectation(tree)
     assert note.startswith(f"A new case is expected to cost {tree.expected_cost.mean:.2f} (")
     assert note.rstrip().endswith("at the first node they may differ.")
     assert shown["dot"] == tree.to_dot().rstrip("\n")
     assert ww.Tree.from_json(shown["json"]).to_json() == tree.to_json()
-    assert shown["rules"] == "\n".join(tree.rules())
+    assert shown["rules"] == "\n".join(["Amounts in Canadian dollars.", *tree.rules()])
 
 
 @pytest.mark.parametrize(("suffix", "begin"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
@@ -72,3 +74,18 @@ def test_show_names_the_cap(capsys, tmp_path):
         out = run(capsys, "show", model)[1]
         assert ("No case pays more than 80.00 for its tests." in out) == said
         assert "wait 24" in out
+
+
+@pytest.mark.usefixtures("good_files")
+def test_amounts_have_their_currency(capsys, monkeypatch):
+    write("euro.toml", 'currency = "EUR"\n' + COSTS)
+    known = ["good.csv", "--target", "class", "--costs", "euro.toml"]
+    out = run(capsys, "learn", *known, "--learner", "dtmc", "-o", "euro.json", "--test-share", "0.3")[1]
+    assert re.search(r"A new case is expected to cost [\d.]+ EUR \(", out)
+    assert "Cost per case in EUR on 12 held-out cases" in out
+    assert "Amounts in EUR." in run(capsys, "show", "euro.json")[1]
+    assert "EUR" not in run(capsys, "show", "euro.json", "--format", "dot")[1]
+    assert "Amounts in EUR." in run(capsys, "compare", *known, "--learners", "dtmc,c45", "-o", "found")[1]
+    assert " EUR per case: a.csv" in run(capsys, "predict", "euro.json", "good.csv", "-o", "a.csv")[1]
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    assert re.search(r"Next: age for 1\.00 EUR \(0\.00 EUR spent so far\)", run(capsys, "next", "euro.json")[1])

@@ -379,3 +379,22 @@ def test_two_levels_of_shared_prices(name: str, level: str) -> None:
             expected = Decimal(0) if known else later if again else first
             assert costs.price(column, paid=done) == pytest.approx(float(expected), rel=1e-12, abs=0)
             done.add(column)
+
+
+def test_the_currency(tmp_path):
+    costs = Costs(tests={"age": 1.0}, currency="EUR")
+    assert (costs.currency, costs.about) == ("EUR", {"currency": "EUR"})
+    assert Costs(about={"currency": "EUR"}, tests={"age": 1.0}) == costs
+    assert costs.with_prices({"age": 2}).only(["age"]).currency == "EUR"
+    for name in ("c.toml", "c.csv"):
+        costs.write(tmp_path / name)
+        assert Costs.read(tmp_path / name).currency == "EUR"
+    (tmp_path / "top.toml").write_text('currency = "EUR"\n[tests]\nage = 1.0\n')
+    assert Costs.read(tmp_path / "top.toml") == costs
+    (tmp_path / "bad.toml").write_text("currency = 1\n")
+    with pytest.raises(ValueError, match=r'bad.toml: currency must be a string such as "EUR", not 1'):
+        Costs.read(tmp_path / "bad.toml")
+    with pytest.raises(ValueError, match="currency is 'EUR', but about has the currency 'USD'"):
+        Costs(currency="EUR", about={"currency": "USD"})
+    with pytest.raises(ValueError, match="must be a string"):
+        Costs(currency=3)

@@ -253,6 +253,11 @@ def test_page_and_python_agree_on_every_path_of_heart(open_page, tmp_path, heart
     assert saved == json.loads(json.dumps(clf._document()))  # what `save` writes
 
 
+def as_in_a_paper():
+    """A case with an unavailable test does all tests that the tree asks for."""
+    return grouped() | {"may_stop": False}
+
+
 def priced_like_a_clinic(costs):
     """The costs of heart with a panel, waits, and a surcharge of each kind."""
     tests = {name: replace(test, delayed=False) for name, test in costs.tests.items()}
@@ -279,7 +284,9 @@ def test_page_and_python_agree_on_learned_trees_with_surcharges_and_waits(open_p
 
 
 @pytest.mark.parametrize(
-    "content", [turney, small, grouped, undecided, together, surcharged, capped, expected], ids=lambda one: one.__name__
+    "content",
+    [turney, small, grouped, undecided, together, as_in_a_paper, surcharged, capped, expected],
+    ids=lambda one: one.__name__,
 )
 def test_page_and_python_agree_on_every_path_of_a_tree_written_by_hand(show, content):
     known = tree(content())
@@ -522,13 +529,20 @@ def test_the_tree_collapses_zooms_and_moves_with_the_mouse(heart_page):
     page.keyboard.up("Control")
     page.get_by_role("button", name="Full size").click()
     root.scroll_into_view_if_needed()
+    # Up to the end of what can be scrolled: the tree is not much higher than the page.
+    way = min(
+        60,
+        viewport.evaluate(
+            "(element) => { element.scrollTop = 0; return element.scrollHeight - element.clientHeight; }"
+        ),
+    )
+    assert way > 10
     box = root.bounding_box()
-    scrolled = viewport.evaluate("(element) => element.scrollTop")
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()
-    page.mouse.move(box["x"] + 20, box["y"] - 40, steps=3)
+    page.mouse.move(box["x"] + 20, box["y"] + 20 - way, steps=3)
     page.mouse.up()
-    assert viewport.evaluate("(element) => element.scrollTop") == pytest.approx(scrolled + 60, abs=1)
+    assert viewport.evaluate("(element) => element.scrollTop") == pytest.approx(way, abs=1)
     assert n_shown(page) == all_nodes  # dragging a node is no click
     root.click()
     assert n_shown(page) == 1
@@ -584,7 +598,7 @@ def test_every_text_has_enough_contrast(heart_page):
 
 def test_every_control_has_an_accessible_name(heart_page):
     controls = heart_page.locator("button, input, select, a, summary, [role=treeitem], [role=tree], [role=group]").all()
-    assert len(controls) > 60
+    assert len(controls) > 40
     for control in controls:
         playwright.expect(control).to_have_accessible_name(re.compile(r"\S"))
     for role in ("tree", "treeitem", "status", "alert", "navigation", "main", "heading", "table"):

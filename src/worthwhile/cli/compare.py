@@ -99,6 +99,8 @@ def compare(
     say()
     say(found.title)
     say.table(*found.layout())
+    if problem.costs is not None and problem.costs.currency:
+        say(f"Amounts in {problem.costs.currency}.")
     say(found.note)
     say(f"Written: {', '.join(str(out / name) for name in ('costs.csv', 'folds.csv', 'costs.png'))}", wrap=False)
 

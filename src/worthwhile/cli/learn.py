@@ -289,7 +289,7 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
     """Print what was learned and what it costs."""
     from worthwhile.cli.reading import tests_of
     from worthwhile.evaluation.evaluate import evaluate
-    from worthwhile.wording import amount
+    from worthwhile.wording import amount, with_currency
 
     tests = tests_of(clf)
     asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
@@ -300,6 +300,7 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
         say(f"The tests of a case never cost more than {amount(clf.cap, fine=True)}.")
     if hasattr(clf, "expected_cost_"):
         mean, low, high = (amount(cost, fine=True) for cost in (clf.expected_cost_, *clf.expected_cost_interval_))
+        mean = with_currency(mean, clf.problem_.costs.currency)
         say(f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training.")
     if split.held_out:
         found = evaluate(clf, split.X, split.y, split.X_train, split.y_train, name="the model", random_state=seed)
@@ -318,12 +319,12 @@ def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
     from worthwhile.costs.costs import Costs
     from worthwhile.evaluation.baselines import no_test
     from worthwhile.evaluation.metrics import cost_report
-    from worthwhile.wording import amount
+    from worthwhile.wording import amount, with_currency
 
     own = cost_report(clf, split.X, split.y)
-    unit = f" {currency}" if clf.costs is not None and (currency := clf.costs.about.get("currency")) else ""
+    unit = clf.problem_.costs.currency
     none = no_test(clf.costs or Costs(), split.y_train, split.y)
-    total = f"{amount(own.total_cost, fine=True)}{unit} per case, {own.error_rate:.1%} wrong"
+    total = f"{with_currency(amount(own.total_cost, fine=True), unit)} per case, {own.error_rate:.1%} wrong"
     paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
     where = "the held-out" if split.held_out else "these"
     say(

@@ -52,7 +52,7 @@ def next_command(
 
     context, free = context_of(clf), split_names(already_paid)
     context.closure_of(free)  # reports a misspelt test before anything is asked
-    result = run_dialogue(clf, given, ask, tell, context.costs.about.get("currency", ""), free)
+    result = run_dialogue(clf, given, ask, tell, context.costs.currency, free)
     if result.ended == "interrupted":
         raise StoppedError("stopped")
     if quiet and result.outcome is not None:

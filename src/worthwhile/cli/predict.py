@@ -41,7 +41,9 @@ def predict(
     Example: worthwhile predict model.json new-cases.csv -o answers.csv
     """
     from worthwhile.cli.reading import read_cases, unknown_values
+    from worthwhile.evaluation.metrics import context_of
     from worthwhile.table.files import extend_table
+    from worthwhile.wording import with_currency
 
     stream = STDOUT if str(out) == "-" else open_stream(out)
     if stream is None:
@@ -52,6 +54,7 @@ def predict(
         table = read_cases(clf, source)
     columns = _answers(clf, table)
     text = extend_table(source, None if stream is not None else out, columns)
+    unit = context_of(clf).costs.currency
     say, strange = Printer(quiet), unknown_values(clf, table)
     if text is not None:
         for line in strange:
@@ -65,7 +68,10 @@ def predict(
     prices = columns["price_paid"]
     for line in (*source.notes(), *strange):
         say(line)
-    say(f"{len(prices)} answers for {sum(prices) / len(prices):.2f} per case: {out}", wrap=False)
+    say(
+        f"{len(prices)} answers for {with_currency(f'{sum(prices) / len(prices):.2f}', unit)} per case: {out}",
+        wrap=False,
+    )
 
 
 def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:

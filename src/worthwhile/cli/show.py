@@ -47,6 +47,7 @@ def show(
     if plot is not None and plot.suffix.lower() not in PICTURES:
         raise ValueError(f"{plot}: unknown picture format; use {', '.join(PICTURES)}")
     check_writable(plot)
+    from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.text import expectation
 
     known = load_model(model)
@@ -59,6 +60,9 @@ def show(
     forest = hasattr(known, "trees_")
     if forest and trees and tree is None and form in (Form.text, Form.rules):
         say(_about_forest(known))
+    currency = context_of(known).costs.currency
+    if currency and trees and form in (Form.text, Form.rules):
+        say(f"Amounts in {currency}.")
     shown = {number: _as_text(one, form, not forest) for number, one in trees.items()}
     if len(trees) > 1 and form == Form.json:
         say("[\n" + ",\n".join(shown.values()) + "\n]", wrap=False)
@@ -100,10 +104,10 @@ def _cap(model: Any) -> str | None:
 
 def _about_forest(forest: Any) -> str:
     """Return what a forest costs: its trees vote, so none of them has an expected cost of its own."""
-    from worthwhile.wording import amount
+    from worthwhile.wording import amount, with_currency
 
-    record, currency = forest.record_, forest.problem_.costs.about.get("currency", "")
-    costs = f"tests cost {amount(record.price)} and errors {amount(record.error_cost)}{f' {currency}' * bool(currency)}"
+    record, currency = forest.record_, forest.problem_.costs.currency
+    costs = f"tests cost {amount(record.price)} and errors {with_currency(amount(record.error_cost), currency)}"
     return f"A forest of {len(forest.trees_)} trees, which vote. Per validation case {costs}; {record.error:.1%} wrong."
 
 

@@ -130,6 +130,8 @@ class Costs:
         add up. See the field `wait` of `Test`.
     about : mapping of str to str, optional
         Title, source, currency, licence ...: kept and written to files, ignored by learners.
+    currency : str, optional
+        What all amounts are in, e.g. "EUR" or "€"; shown with them. The same as ``about={"currency": ...}``.
 
     Examples
     --------
@@ -158,6 +160,7 @@ class Costs:
         errors: Any = 1.0,
         classes: Sequence[Any] | None = None,
         about: Mapping[str, str] | None = None,
+        currency: str | None = None,
         waiting: Any = None,
     ) -> None:
         checked_groups = check_groups(groups)
@@ -171,7 +174,13 @@ class Costs:
                 )
         table = ErrorTable.parse(errors, classes)
         _check_truths(checked, table)
-        self._set(checked, checked_groups, table, check_about(about), check_waiting(waiting))
+        notes = check_about(about)
+        if currency is not None:
+            if notes.get("currency", currency) != currency:
+                other = f"but about has the currency {show(notes['currency'])}"
+                raise CostsError(f"currency is {show(currency)}, {other}", ("about", "currency"))
+            notes |= check_about({"currency": currency})
+        self._set(checked, checked_groups, table, notes, check_waiting(waiting))
 
     def _set(
         self,
@@ -290,6 +299,17 @@ class Costs:
         {'currency': 'CAD'}
         """
         return dict(self._about)
+
+    @property
+    def currency(self) -> str:
+        """What all amounts are in; empty if unknown.
+
+        Examples
+        --------
+        >>> Costs(currency="EUR").currency, Costs().currency
+        ('EUR', '')
+        """
+        return self._about.get("currency", "")
 
     @property
     def waiting(self) -> float | tuple[tuple[float, float], ...]:

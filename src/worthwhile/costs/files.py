@@ -85,7 +85,7 @@ def _format_of(path: Path) -> Format:
 
 # --- TOML -----------------------------------------------------------------------------------------------------------
 
-_TOML_KEYS = ("errors", "waiting", "tests", "groups", "about")
+_TOML_KEYS = ("errors", "waiting", "tests", "groups", "about", "currency")
 
 
 def _read_toml(path: Path) -> Description:
@@ -101,7 +101,10 @@ def _read_toml(path: Path) -> Description:
     for key, value in content.items():
         if key not in _TOML_KEYS:
             raise ValueError(f"{path}: unknown key {show(key)}; {suggest(key, _TOML_KEYS)}")
-        if key not in ("errors", "waiting") and not isinstance(value, dict):
+        if key == "currency":
+            if not isinstance(value, str):
+                raise ValueError(f'{path}: currency must be a string such as "EUR", not {show(value)}')
+        elif key not in ("errors", "waiting") and not isinstance(value, dict):
             raise ValueError(f"{path}: {key} must be a table [{key}], not {show(value)}")
         if key == "errors" and isinstance(value, list):
             raise ValueError(f"{path}: errors must be a number or tables [errors.truth], not a list")

@@ -68,12 +68,15 @@ class Evaluation:
     standard_cost : float or None
     note : str
         How the baselines were trained.
+    currency : str
+        What all amounts are in; empty if unknown.
     """
 
     strategies: tuple[Strategy, ...]
     n_cases: int
     standard_cost: float | None
     note: str
+    currency: str = ""
 
     @property
     def model(self) -> Strategy:
@@ -112,7 +115,8 @@ class Evaluation:
     @property
     def title(self) -> str:
         """What the table shows, and for which cases."""
-        return f"Cost per case on {self.n_cases} cases, with {LEVEL:.0%} intervals"
+        unit = f" in {self.currency}" if self.currency else ""
+        return f"Cost per case{unit} on {self.n_cases} cases, with {LEVEL:.0%} intervals"
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self.layout()), *self.savings(), self.note])
@@ -183,7 +187,9 @@ def evaluate(
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
     standard = context.costs.standard_cost(known)
     standard_cost = standard if standard > 0 else None
-    return Evaluation(_strategies([own, *others], standard_cost, rng), len(y), standard_cost, note)
+    return Evaluation(
+        _strategies([own, *others], standard_cost, rng), len(y), standard_cost, note, context.costs.currency
+    )
 
 
 def _warn_of_training_cases(est: Any, X: Any, y: npt.NDArray[Any]) -> None:

@@ -17,7 +17,7 @@ from worthwhile.table.schema import number_or_days, unknown_value
 from worthwhile.tree.advice import priced_items
 from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
-from worthwhile.wording import amount, enumeration
+from worthwhile.wording import amount, enumeration, with_currency
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -156,9 +156,9 @@ class Dialogue:
         advice = self.advice
         if advice.test is None:
             shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
-            return [f"Answer: {advice.answer} ({shares}), {amount(advice.spent)} spent.", advice.reason]
-        price = f" for {amount(advice.price)}" if advice.price else " at no extra cost"
-        lines = [f"Next: {advice.test}{price} ({amount(advice.spent)} spent so far)."]
+            return [f"Answer: {advice.answer} ({shares}), {self._money(advice.spent)} spent.", advice.reason]
+        price = f" for {self._money(advice.price)}" if advice.price else " at no extra cost"
+        lines = [f"Next: {advice.test}{price} ({self._money(advice.spent)} spent so far)."]
         if advice.commits:
             others = enumeration(advice.commits)
             if advice.delayed:
@@ -170,6 +170,9 @@ class Dialogue:
         elif extras := advice.extras.get(advice.test):
             lines.append(f"The price includes {enumeration([str(extra) for extra in extras])}.")
         return [*lines, advice.reason]
+
+    def _money(self, money: float) -> str:
+        return with_currency(amount(money), self.context.costs.currency)
 
     def prompt(self) -> str:
         """Return the prompt for the next line."""
