@@ -80,6 +80,9 @@ def test_costs_are_those_of_the_true_class_everywhere(learner):
     assert cost_scorer(clf, X, y) == pytest.approx(-totals.mean())
 
 
+@pytest.mark.xfail(
+    strict=True, reason="entries of the ledger expect classes as at their own node, the sum as at the end"
+)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_ledger_of_a_case_adds_up(missing):
     clf = ww.EG2Classifier(costs=COSTS, prune="cost").fit(*cases(missing=0.1))
