@@ -34,8 +34,8 @@ SETTLED = (
     " also on vote and car, which are shown here."
 )
 KNOWS_LESS = (
-    "scikit-learn's tree asks for every test, whatever it costs; a learner that saves on tests may know less. The last"
-    " table compares with scikit-learn's tree on the tests that the learner used."
+    "scikit-learn's tree asks for every test, whatever it costs; a learner that saves on tests may know less. Tables"
+    ' headed "on the same tests" compare with scikit-learn\'s tree on the tests that the learner used.'
 )
 
 
