@@ -169,7 +169,7 @@ def to_node(tree, at=0):
     node = ref.Node(tree.weights[at], int(tree.answer[at]))
     if tree.test[at] < 0:
         return node
-    node.commits = bool(len(tree.commits) and tree.commits[at])
+    node.commits = tree.commits is not None and len(tree.commits) > 0 and bool(tree.commits[at])
     node.column = int(tree.test[at])
     start = tree.map_start[at]
     if start < 0:

@@ -47,6 +47,7 @@ CHANGES = {
     "confidence": 0.9,
     "raise_subtrees": False,
     "max_leaves": 2,
+    "may_stop": False,
     "biases": np.array([1.0, 50.0, 50.0, 50.0]),
     "sampling": SAMPLING,
 }

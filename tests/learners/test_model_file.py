@@ -86,7 +86,7 @@ def model(tmp_path_factory):
         ({"learner": "learner"}, "unknown learner 'learner'"),
         ({"learner": ["os.system"]}, "'learner' of the model must be a string"),
         ({"learner": ...}, "the model lacks 'learner'"),
-        ({"params": {"depth": 3}}, "EG2Classifier has no parameter 'depth'; it has costs, weighting, nominal"),
+        ({"params": {"depth": 3}}, "EG2Classifier has no parameter 'depth'; it has costs, cap, weighting"),
         ({"params": {"lookahead": 3}}, "EG2Classifier has no parameter 'lookahead'"),
         ({"params": {"omega": -3}}, "EG2Classifier: invalid omega=-3; it must be a number of at least 0"),
         ({"params": {"costs": []}}, "costs must be an object, got []"),

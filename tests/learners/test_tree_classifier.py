@@ -6,7 +6,6 @@ from sklearn.exceptions import NotFittedError
 
 import worthwhile as ww
 from all_learners import SINGLE, make
-from worthwhile.tree.node_costs import node_costs
 
 BUPA = ww.datasets.load("bupa", as_frame=False)
 
@@ -66,28 +65,6 @@ def test_the_summary_of_a_notebook_comes_with_the_tree():
     clf = ww.C45Classifier(costs=BUPA.costs, columns=BUPA.feature_names)
     assert clf._summary_html() == ""
     assert "C45Classifier" in clf.fit(BUPA.X, BUPA.y)._summary_html()
-
-
-MINIMISING = {
-    "ACT": lambda **known: ww.ACTClassifier(r=1, random_state=0, **known),
-    "ICET": lambda **known: ww.ICETClassifier(trials=20, random_state=0, **known),
-    "DTMC": ww.DTMCClassifier,
-    "EG2": lambda **known: ww.EG2Classifier(prune="cost", answer="least-cost", **known),
-    "IDX": lambda **known: ww.IDXClassifier(prune="cost", answer="least-cost", **known),
-    "CS-ID3": lambda **known: ww.CSID3Classifier(prune="cost", answer="least-cost", **known),
-    "C4.5": lambda **known: ww.C45Classifier(prune="cost", answer="least-cost", **known),
-}
-
-
-@pytest.mark.parametrize("name", MINIMISING)
-@pytest.mark.parametrize(("data", "error"), [("heart", 200.0), ("pima", 1000.0), ("bupa", 50.0)])
-def test_trees_that_minimise_cost_never_ask_for_a_test_that_does_not_pay(name, data, error):
-    found = ww.datasets.load(data)
-    known = {"nominal": found.nominal, "columns": found.feature_names}
-    clf = MINIMISING[name](costs=found.costs.with_errors(error), **known).fit(found.X, found.y)
-    for node, costs in enumerate(node_costs(clf.tree_)):
-        if clf.tree_.nodes.test[node] >= 0:
-            assert costs.expected_cost <= costs.stop_cost + 1e-9 * error
 
 
 def test_trees_of_published_variants_do_all_tests_that_they_ask_for():

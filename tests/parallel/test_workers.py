@@ -186,9 +186,10 @@ def test_a_search_sends_its_cases_once(sent):
     clf = icet(variant="refined").fit(X[:250], Y[:250])
     assert len(clf.history_) > 3
     assert len(with_tasks) > len(clf.history_)
-    ((size, broadcast),) = scattered  # one table for the search and the final
+    (size, broadcast), *folds = scattered  # one table for the search and the final, and one for each fold
     assert broadcast
     assert size > 250 * 4 * 8
+    assert len(folds) == 5
     assert max(with_tasks) < 20_000  # individuals: prices and trial numbers
 
 

@@ -285,7 +285,7 @@ def test_page_and_python_agree_on_learned_trees_with_surcharges_and_waits(open_p
 
 @pytest.mark.parametrize(
     "content",
-    [turney, small, grouped, undecided, together, as_in_a_paper, surcharged, capped, expected],
+    [turney, small, grouped, undecided, together, as_in_a_paper, surcharged, expected],
     ids=lambda one: one.__name__,
 )
 def test_page_and_python_agree_on_every_path_of_a_tree_written_by_hand(show, content):

@@ -76,7 +76,7 @@ def test_why():
     assert "Class probabilities so far: no 50%, yes 50%." in page
     assert "Stop and answer yes: 5.00 expected in errors." in page
     assert "Go on: 6.20 expected in errors and tests not yet paid for." in page
-    assert "1.20 more. This tree was not learned to minimise cost" in page
+    assert "1.20 more. The tree was learned by other figures" in page
     assert "Going on is better by 1.33." in page
     assert page.count("The tree asks for no further test here; answering yes is expected to cost 0.00 in errors.") == 2
 

@@ -135,8 +135,8 @@ def generator(random_state: Any) -> np.random.Generator:
 
     Examples
     --------
-    >>> generator(7).integers(100) == generator(7).integers(100)
-    np.True_
+    >>> bool(generator(7).integers(100) == generator(7).integers(100))
+    True
     """
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)

@@ -20,7 +20,6 @@ from worthwhile import _core
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
 from worthwhile.tree.case_amounts import surcharges_apply, truth_shares
-from worthwhile.tree.cutting import part_that_pays
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
@@ -62,7 +61,6 @@ class Revision(NamedTuple):
     """What is changed in a tree once its probabilities hold for new cases."""
 
     answers: bool = False  # nodes get the answers of least cost
-    cuts: bool = False  # subtrees that cost more than answering where they begin are cut off
 
 
 class OutOfFold(NamedTuple):
@@ -157,8 +155,7 @@ def _revised(tree: Tree, training: Training, strength: float | None, revision: R
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
     )
-    revised = with_expected_surcharges(Tree(nodes, tree.context, tree.answer), training)
-    return Tree(part_that_pays(revised), tree.context, tree.answer) if revision.cuts else revised
+    return with_expected_surcharges(Tree(nodes, tree.context, tree.answer), training)
 
 
 def with_expected_surcharges(tree: Tree, training: Training) -> Tree:

@@ -638,6 +638,3 @@ class DTMCClassifier(_GreedyClassifier):
     answer: Answer = "least-cost"
 
     _criterion = "cost-drop"
-
-    def _minimises_cost(self) -> bool:
-        return self.prune != "pessimistic"

@@ -39,18 +39,8 @@ class TreeClassifier(CostSensitiveClassifier):
         self.tree_ = assessed_tree(tree, training, found, revision)
 
     def _revision(self) -> Revision:
-        """Return what changes by the final probabilities: answers of refined learners, and what no longer pays.
-
-        Published learners answer by their cases. Trees that do not minimise cost keep tests that do not pay.
-        """
-        variant = getattr(self, "variant", None)
-        answers = variant == "refined" and self._tree().answer == "least-cost"
-        final = variant == "refined" or (self.cross_fit and variant != "paper")  # otherwise the tree is as published
-        return Revision(answers, cuts=final and self._minimises_cost())
-
-    def _minimises_cost(self) -> bool:
-        """Return whether the tree is grown or pruned to have the lowest total cost."""
-        return getattr(self, "prune", "cost") == "cost"
+        """Return what changes by the final probabilities: the answers of refined learners, not of published ones."""
+        return Revision(getattr(self, "variant", None) == "refined" and self._tree().answer == "least-cost")
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield trees that the whole procedure grows from most of the cases, with the cases that were left out."""

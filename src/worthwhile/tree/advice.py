@@ -214,10 +214,10 @@ def _why_go_on(tree: Tree, walk: Walk, now: Advice) -> str:
 
 
 def _why_although_it_does_not_pay(tree: Tree, walk: Walk, now: Advice) -> str:
-    """Return what speaks for a test that does not pay by the figures: it is the policy of a tree grown otherwise."""
+    """Return what speaks for a test that does not pay by the figures shown: the tree was grown by others."""
     others = [str(tree.answers[a]) for a in sorted(walk.later_answers()) if tree.answers[a] != now.stop_answer]
     change = f"the results can change the answer to {' or '.join(others)}" if others else "no result changes the answer"
-    return f"This tree was not learned to minimise cost (prune='cost' is, and stops here); {change}"
+    return f"The tree was learned by other figures; {change}"
 
 
 def _capped_test(tree: Tree, walk: Walk) -> int | None:

@@ -215,7 +215,7 @@ class WalkThrough {
     const now = `Expected cost of answering ${labelText(this.model.answers[stop.answer])} now: ${this.money(stop.cost)} (errors).`;
     if (goOnCost === null) return now;
     const pays = goOnCost <= stop.cost + 1e-9 * this.model.largest;
-    const more = pays ? "" : ` This tree was not learned to minimise cost (prune="cost" is, and stops here); ${this.change(stop.answer)}.`;
+    const more = pays ? "" : ` The tree was learned by other figures; ${this.change(stop.answer)}.`;
     return `${now} Expected cost of continuing: ${this.money(goOnCost)} (tests and errors).${more}`;
   }
 
