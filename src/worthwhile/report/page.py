@@ -77,7 +77,7 @@ def write_report(
     >>> clf = ww.DTMCClassifier(costs=ww.Costs(tests={"x0": 4}, errors=10)).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "report.html"
-    ...     write_report(path, clf, X, y, title="Four kinds of cases")
+    ...     write_report(path, clf, X[:8], y[:8], title="Four kinds of cases")
     ...     path.read_text(encoding="utf-8").count("<h1>Four kinds of cases</h1>")
     1
     """
