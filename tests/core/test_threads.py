@@ -63,8 +63,8 @@ X, y = rng.normal(size=(20_000, 10)), rng.integers(0, 3, 20_000)
 costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(10)}, errors=20)
 learner, n = {
     "forest": (ww.BudgetForestClassifier(costs=costs, max_trees=8, validation=None, random_state=0), 20_000),
-    "act": (ww.ACTClassifier(variant="paper", r=1, costs=costs, random_state=0), 500),
-    "c45": (ww.C45Classifier(costs=costs, max_depth=6), 20_000),
+    "act": (ww.ACTClassifier(variant="paper", r=1, costs=costs, cross_fit=False, random_state=0), 500),
+    "c45": (ww.C45Classifier(costs=costs, max_depth=6, cross_fit=False), 20_000),
 }[sys.argv[1]]
 learner.fit(X[:100], y[:100])  # imports what it needs
 

@@ -45,16 +45,6 @@ def test_every_learner_knows_what_a_new_case_costs(learner, tmp_path):
     np.testing.assert_array_equal(back.predict_proba(X), clf.predict_proba(X))
 
 
-def test_what_does_not_pay_by_honest_probabilities_is_cut_off():
-    X, y = noisy(300, 2)
-    honest = ww.DTMCClassifier(costs=COSTS).fit(X, y)
-    plain = ww.DTMCClassifier(costs=COSTS, cross_fit=False).fit(X, y)
-    assert honest.tree_.n_leaves < plain.tree_.n_leaves
-    costs = [clf.total_costs(*noisy(4000, 3)).mean() for clf in (honest, plain)]
-    assert costs[0] < costs[1]
-    assert honest.expected_cost_ == pytest.approx(costs[0], rel=0.1)
-
-
 @pytest.mark.parametrize("learner", [ww.C45Classifier, ww.EG2Classifier])
 def test_the_root_is_honest_and_probabilities_are_not_too_sure(learner):
     X, y = noisy(300, 2)
