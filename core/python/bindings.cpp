@@ -17,6 +17,7 @@
 
 #include "data/column_store.hpp"
 #include "data/tree_check.hpp"
+#include "exact/exact_search.hpp"
 #include "forest/forest_router.hpp"
 #include "forest/greedy_forest.hpp"
 #include "grow/nominal_counts.hpp"
@@ -483,6 +484,38 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<doubl
     });
 }
 
+// The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, depth searched to the end).
+std::tuple<Tree, double, double, bool, int> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
+                                                           const OwnedPricing& pricing, const ErrorCosts& errors, nb::kwargs settings) {
+    Keywords given(std::move(settings), "search_exactly");
+    ExactPolicy policy;
+    policy.max_depth = given.take<int>("max_depth");
+    policy.max_leaves = given.take<int>("max_leaves", kAnyLeaves);
+    policy.memory = given.take<std::size_t>("memory");
+    const double leaf_price = given.take<double>("leaf_price");
+    const int max_cuts = given.take<int>("max_cuts");
+    check(max_cuts >= 1 && leaf_price >= 0, "'max_cuts' must be at least 1, and 'leaf_price' at least 0");
+    ExactRun running;
+    running.n_threads = given.take<int>("n_threads");
+    running.deadline = after(given.take<double>("seconds"));
+    const nb::object tell = given.take<nb::object>("tell");
+    given.finish();
+    const CasePricing priced(pricing, table);
+    const TrainingSet data = make_training(table, classes, errors.n_classes, weights);
+    double total = 0;
+    for (std::size_t row = 0; row < table.table.n_cases; ++row) total += data.weight(row);
+    policy.leaf_price = leaf_price * total;
+    if (!tell.is_none())
+        running.tell = [&](const ExactProgress& progress) {
+            nb::gil_scoped_acquire lock;
+            return nb::cast<bool>(tell(progress.cost / total, progress.bound / total));
+        };
+    ExactResult found = run([&](Cancellation& cancellation) {
+        return worthwhile::search_exactly(data, priced.pricing, errors, policy, max_cuts, running, cancellation);
+    });
+    return {std::move(found.tree), found.cost / total, found.bound / total, found.proven, found.depth};
+}
+
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
 std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> classes, int n_classes, Contiguous2<double> weights,
                               const OwnedPricing& pricing, nb::kwargs settings) {
@@ -823,6 +856,8 @@ void define_functions(nb::module_& m) {
         "The names of the criteria.");
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "pruning_weights"_a.none() = nb::none(), "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
+    m.def("search_exactly", &search_exactly, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "settings"_a,
+          "The tree of least cost: (tree, cost per case, lower bound, proven, depth searched to the end).");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
           "Grow a tree from each row of weights by the largest drop of impurity per price.");
     m.def(

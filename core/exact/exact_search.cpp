@@ -1,0 +1,230 @@
+#include "exact/exact_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <tuple>
+
+#include "grow/grower.hpp"
+#include "parallel/parallel_for.hpp"
+#include "prune/pruner.hpp"
+
+namespace worthwhile {
+
+namespace {
+
+// This many first splits are looked at with the same limit, whatever the number of threads: the result must not depend on it.
+constexpr std::size_t kRound = 8;
+
+// A first split, or the cuts between two others, of which the middle one comes first.
+struct Start {
+    int question, option;
+    double bound, estimate;
+    int low = -1, high = -1;  // cuts: those between them are open
+    double below = 0, above = 0;
+};
+
+class ExactSearch {
+public:
+    ExactSearch(const ExactProblem& problem, const Pricing& pricing, const ExactPolicy& policy, const ExactRun& run, Cancellation& caller)
+        : problem_(problem), pricing_(pricing), policy_(policy), run_(run), caller_(caller) {
+        for (int i = 0; i < std::max(run.n_threads, 1); ++i)
+            solvers_.push_back(std::make_unique<Solver>(problem, pricing, shared_policy()));
+        root_ = solvers_[0]->root();
+        best_ = root_.leaf;
+        bound_ = floor_ = solvers_[0]->bound(root_, solvers_[0]->contexts()[0]);
+        if (problem.questions.empty() || policy.max_depth < 1 || policy.max_leaves < 2) bound_ = best_;
+    }
+
+    ExactResult search() {
+        int depth = 0;
+        build(*solvers_[0]);
+        try {
+            for (; !done() && depth < policy_.max_depth; ++depth) search_depth(depth + 1);
+        } catch (const DeadlinePassed&) {
+            stopped_ = true;
+        } catch (const Stopped&) {
+            stopped_ = true;
+        }
+        if (best_depth_ > depth) build(*solvers_[best_solver_]);  // found in the middle of a depth
+        const bool proven = !stopped_ || done();
+        return {std::move(tree_), best_, proven ? best_ : std::min(bound_, best_), proven, depth};
+    }
+
+private:
+    struct Stopped {};
+
+    ExactPolicy shared_policy() const {
+        ExactPolicy own = policy_;
+        own.memory /= static_cast<std::size_t>(std::max(run_.n_threads, 1));
+        return own;
+    }
+    bool done() const { return floor_ >= best_ - solvers_[0]->slack(); }
+
+    void search_depth(int depth) {
+        Solver& first = *solvers_[0];
+        const Context& context = first.contexts()[0];
+        if (context.may_commit || policy_.max_leaves != kAnyLeaves || depth <= 2)
+            solve_whole(depth);
+        else
+            search_starts(depth);
+        if (best_depth_ < depth) return;
+        // A solver of its own, so that among equally good trees the same one is chosen for any number of threads.
+        Solver fresh(problem_, pricing_, policy_);
+        build(whole_ ? first : fresh);
+    }
+
+    void search_starts(int depth) {
+        const double slack = solvers_[0]->slack();
+        std::vector<Start> open = starts();
+        while (!open.empty()) {
+            // The cheapest, as far as that is known, come first; ties by question and option.
+            std::sort(open.begin(), open.end(), [](const Start& a, const Start& b) {
+                return std::tie(a.estimate, a.question, a.option) > std::tie(b.estimate, b.question, b.option);
+            });
+            std::erase_if(open, [&](const Start& start) { return start.bound >= best_ - slack; });
+            std::vector<Start> round;
+            while (!open.empty() && round.size() < kRound) {
+                round.push_back(open.back());
+                open.pop_back();
+            }
+            if (depth == policy_.max_depth) {  // deeper trees may cost less than these
+                bound_ = best_;
+                for (const std::vector<Start>* some : {&open, &round})
+                    for (const Start& start : *some) bound_ = std::min(bound_, start.bound);
+            }
+            look_at(round, depth, open);
+        }
+    }
+
+    // All at once, by one thread: where orders of several tests, or a number of leaves, are shared out from the root.
+    void solve_whole(int depth) {
+        Solver& solver = *solvers_[0];
+        in_time(1, [&](int, int, Cancellation& own) {
+            solver.set_cancellation(&own);
+            const double value = solver.solve(root_, 0, depth, policy_.max_leaves, best_ + 2 * solver.slack());
+            if (value >= best_ - solver.slack()) return;
+            best_ = value;
+            best_depth_ = depth;
+            best_solver_ = 0;
+            whole_ = true;
+        });
+    }
+
+    std::vector<Start> starts() {
+        Solver& solver = *solvers_[0];
+        std::vector<Start> found;
+        const std::vector<double> estimates = solver.estimates(root_, 0);
+        for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+            if (std::isinf(estimates[q])) continue;
+            const Question& asked = problem_.questions[q];
+            const int question = static_cast<int>(q);
+            const double at_least = solver.price(root_, solver.contexts()[0].orders[q], question) + root_.least + 2 * policy_.leaf_price;
+            if (asked.numeric && !problem_.has_missing) {
+                const int high = asked.n_options();
+                found.push_back({question, (high - 1) / 2, at_least, estimates[q], -1, high, policy_.leaf_price, policy_.leaf_price});
+            } else {
+                for (int option = 0; option < asked.n_options(); ++option) found.push_back({question, option, at_least, estimates[q]});
+            }
+        }
+        return found;
+    }
+
+    void look_at(const std::vector<Start>& round, int depth, std::vector<Start>& open) {
+        struct Found {
+            double value = kInfinity;
+            int solver = 0;
+            std::vector<double> parts;
+        };
+        std::vector<Found> found(round.size());
+        const double limit = best_;
+        in_time(static_cast<int>(round.size()), [&](int i, int thread, Cancellation& own) {
+            Solver& solver = *solvers_[static_cast<std::size_t>(thread)];
+            solver.set_cancellation(&own);
+            const Start& start = round[static_cast<std::size_t>(i)];
+            const double price = solver.price(root_, solver.contexts()[0].orders[static_cast<std::size_t>(start.question)], start.question);
+            const std::vector<Node> nodes = solver.divide(root_, start.question, start.option);
+            if (nodes.empty()) return;
+            const int next = solver.contexts().after(0, start.question);
+            Found& own_found = found[static_cast<std::size_t>(i)];
+            own_found.solver = thread;
+            own_found.value = price + solver.solve_all(nodes, next, depth - 1, kAnyLeaves, limit - price, &own_found.parts);
+        });
+        for (std::size_t i = 0; i < round.size(); ++i) {
+            const Start& start = round[i];
+            if (found[i].value < best_ - solvers_[0]->slack()) {
+                best_ = found[i].value;
+                best_depth_ = depth;
+                best_start_ = start;
+                best_solver_ = static_cast<std::size_t>(found[i].solver);
+                whole_ = false;
+            }
+            if (start.high < 0 || found[i].parts.empty()) continue;
+            add_interval(start, start.low, start.option, start.below, found[i].parts[1], found[i].value, open);
+            add_interval(start, start.option, start.high, found[i].parts[0], start.above, found[i].value, open);
+        }
+    }
+
+    void add_interval(const Start& start, int low, int high, double below, double above, double near, std::vector<Start>& open) {
+        if (high - low < 2) return;
+        double between = 0;
+        const std::vector<uint32_t>& codes = problem_.codes[static_cast<std::size_t>(start.question)];
+        for (std::size_t kind = 0; kind < codes.size(); ++kind)
+            if (static_cast<int>(codes[kind]) > low && static_cast<int>(codes[kind]) <= high) between += problem_.least[kind];
+        const double price =
+            solvers_[0]->price(root_, solvers_[0]->contexts()[0].orders[static_cast<std::size_t>(start.question)], start.question);
+        const double bound = std::max(start.bound, price + below + between + above);
+        open.push_back({start.question, (low + high) / 2, bound, std::max(bound, near), low, high, below, above});
+    }
+
+    // Runs units of work on the threads until the deadline.
+    template <class Work>
+    void in_time(int n_units, Work work) {
+        Cancellation asking([&] {
+            caller_.poll();
+            if (run_.tell && run_.tell({best_, std::min(std::max(bound_, floor_), best_)})) throw Stopped();
+        });
+        cancellable_for(n_units, run_.n_threads, asking, run_.deadline, work);
+    }
+
+    void build(Solver& solver) {
+        solver.set_cancellation(nullptr);
+        tree_ = Tree();
+        tree_.n_classes = problem_.n_classes;
+        tree_.add_leaves(1);
+        solver.build(root_, 0, whole_ ? best_depth_ : 0, policy_.max_leaves, tree_, 0);
+        if (best_depth_ > 0 && !whole_)
+            solver.build_below(root_, best_start_.question, best_start_.option, 0, best_depth_, kAnyLeaves, tree_, 0);
+    }
+
+    const ExactProblem& problem_;
+    const Pricing& pricing_;
+    const ExactPolicy policy_;
+    const ExactRun& run_;
+    Cancellation& caller_;
+    std::vector<std::unique_ptr<Solver>> solvers_;
+    Node root_;
+    double best_ = 0, bound_ = 0, floor_ = 0;
+    int best_depth_ = 0;
+    Start best_start_{};
+    std::size_t best_solver_ = 0;
+    Tree tree_;
+    bool whole_ = false, stopped_ = false;
+};
+
+}  // namespace
+
+ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
+                           int max_cuts, const ExactRun& run, Cancellation& cancellation) {
+    const ExactProblem problem = make_problem(data, pricing, errors, max_cuts);
+    ExactResult result = ExactSearch(problem, pricing, policy, run, cancellation).search();
+    PrunePolicy valued;
+    valued.confidence = 1;
+    valued.answer = AnswerPolicy::least_cost;
+    choose_commits(result.tree, data, pricing, errors, valued, cancellation);
+    assign_answers(result.tree, errors, AnswerPolicy::least_cost);
+    return result;
+}
+
+}  // namespace worthwhile

@@ -1,0 +1,32 @@
+// The search from the root: deeper and deeper trees, on several threads, until the best one is proven or the time is over.
+#pragma once
+
+#include <functional>
+
+#include "exact/solver.hpp"
+#include "parallel/cancellation.hpp"
+
+namespace worthwhile {
+
+struct ExactResult {
+    Tree tree;
+    double cost = 0;   // of the tree, over all cases, with its leaves
+    double bound = 0;  // no tree costs less
+    bool proven = false;
+    int depth = 0;  // to which the search is complete
+};
+
+struct ExactProgress {
+    double cost, bound;
+};
+
+struct ExactRun {
+    int n_threads = 1;
+    Clock::time_point deadline = Clock::time_point::max();
+    std::function<bool(const ExactProgress&)> tell;  // called now and then by the calling thread; true ends the search
+};
+
+ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
+                           int max_cuts, const ExactRun& run, Cancellation& cancellation);
+
+}  // namespace worthwhile

@@ -1,0 +1,808 @@
+#include "exact/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "data/random.hpp"
+
+namespace worthwhile {
+
+namespace {
+
+// Relative to what the root costs as a leaf: trees whose costs differ by less are equally good.
+constexpr double kSlack = 1e-9;
+
+double lowest(const double* values, int n) { return *std::min_element(values, values + n); }
+
+// About what an entry of the cache takes.
+constexpr std::size_t kEntryBytes = 128;
+
+}  // namespace
+
+// A node that is being solved: what is the best so far, and what another tree has to cost less than.
+struct Solver::Search {
+    const Node& node;
+    int context, depth, leaves;
+    double limit;
+    Entry& best;
+
+    void offer(double value, const Decision& decision, double slack) {
+        if (value >= limit - slack) return;
+        limit = value;
+        best.bound = value;
+        best.decision = decision;
+    }
+};
+
+Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ExactPolicy& policy)
+    : problem_(problem), pricing_(pricing), policy_(policy), contexts_(problem, pricing),
+      capacity_(std::max<std::size_t>(policy.memory / (2 * kEntryBytes), 1000)) {
+    for (std::size_t i = 0; i < 2 * problem.n_kinds(); ++i) marks_.push_back(scramble(i));
+    std::size_t n_values = 0;
+    all_binary_ = !problem.has_missing && problem.amounts.empty();
+    most_branches_ = 2;
+    for (const Question& question : problem.questions) {
+        offset_.push_back(n_values);
+        n_values += static_cast<std::size_t>(question.n_codes);
+        all_binary_ = all_binary_ && question.n_codes == 2;
+        for (int option = 0; option < question.n_options(); ++option)
+            most_branches_ = std::max(most_branches_, question.n_branches(option));
+    }
+    width_ = static_cast<std::size_t>(problem.n_answers) + 2;
+    sums_.resize(n_values * width_);
+    left_.resize(n_values * width_);
+    const std::size_t t = problem.questions.size();
+    all_binary_ = all_binary_ && t * t * static_cast<std::size_t>(problem.n_answers) <= (std::size_t{1} << 23);
+    if (all_binary_) list_ones();
+    TestSet everything = pricing.nothing();
+    for (int i = 0; i < pricing.n_tests() + pricing.n_surcharges(); ++i) everything.add(i);
+    worst_price_ = pricing.most(everything);
+    below_.resize(4 * t);
+    for (auto& buffer : buffers_) buffer.resize(width_);
+    slack_ = kSlack * std::max(root().leaf - policy.leaf_price, 1e-300);
+}
+
+// Every kind by the questions in which it has the rarer value: a table of 0 and 1 made from nominal columns has few of them.
+void Solver::list_ones() {
+    const std::size_t t = problem_.questions.size(), n = problem_.n_kinds();
+    for (std::size_t q = 0; q < t; ++q) {
+        std::size_t ones = 0;
+        for (uint32_t code : problem_.codes[q]) ones += code;
+        rare_.push_back(2 * ones <= n ? 1 : 0);
+    }
+    ones_start_.assign(1, 0);
+    for (std::size_t kind = 0; kind < n; ++kind) {
+        for (std::size_t q = 0; q < t; ++q)
+            if (problem_.codes[q][kind] == rare_[q]) ones_.push_back(static_cast<uint32_t>(q));
+        ones_start_.push_back(static_cast<uint32_t>(ones_.size()));
+    }
+    pairs_.resize(t * t * static_cast<std::size_t>(problem_.n_answers));
+}
+
+// ---- nodes
+
+void Solver::add(Node& node, uint32_t kind, double part) const {
+    node.cases.kinds.push_back(kind);
+    const double* loss = problem_.loss.data() + kind * static_cast<std::size_t>(problem_.n_answers);
+    for (int a = 0; a < problem_.n_answers; ++a) node.loss[static_cast<std::size_t>(a)] += part * loss[a];
+    node.weight += part * problem_.weight[kind];
+    node.least += part * problem_.least[kind];
+    uint64_t bits = 0;
+    if (part != 1.0) std::memcpy(&bits, &part, sizeof bits);
+    node.hash[0] += marks_[2 * kind] ^ (bits * 0x9E3779B97F4A7C15);
+    node.hash[1] += marks_[2 * kind + 1] ^ (bits * 0xBF58476D1CE4E5B9);
+}
+
+Node Solver::root() const {
+    Node node;
+    node.loss.assign(static_cast<std::size_t>(problem_.n_answers), 0.0);
+    for (uint32_t kind = 0; kind < problem_.n_kinds(); ++kind) add(node, kind, 1.0);
+    node.leaf = lowest(node.loss.data(), problem_.n_answers) + policy_.leaf_price;
+    return node;
+}
+
+std::vector<Node> Solver::divide(const Node& node, int question, int option) const {
+    const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
+    const std::size_t n_branches = static_cast<std::size_t>(asked.n_branches(option)), n = node.cases.kinds.size();
+    std::vector<Node> nodes(n_branches);
+    for (Node& child : nodes) child.loss.assign(static_cast<std::size_t>(problem_.n_answers), 0.0);
+    const std::vector<uint32_t>& codes = problem_.codes[static_cast<std::size_t>(question)];
+    if (!problem_.has_missing) {
+        for (uint32_t kind : node.cases.kinds) add(nodes[static_cast<std::size_t>(asked.branch(option, codes[kind]))], kind, 1.0);
+    } else {
+        std::vector<double> share(n_branches, 0.0);
+        double known = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const uint32_t kind = node.cases.kinds[i];
+            if (problem_.missing(question, kind)) continue;
+            const double weight = node.cases.part(i) * problem_.weight[kind];
+            share[static_cast<std::size_t>(asked.branch(option, codes[kind]))] += weight;
+            known += weight;
+        }
+        if (known <= 0) return {};
+        for (std::size_t i = 0; i < n; ++i) {
+            const uint32_t kind = node.cases.kinds[i];
+            const bool missing = problem_.missing(question, kind);
+            for (std::size_t b = 0; b < n_branches; ++b) {
+                const double part =
+                    missing ? share[b] / known : static_cast<double>(asked.branch(option, codes[kind]) == static_cast<int>(b));
+                if (part == 0) continue;
+                add(nodes[b], kind, node.cases.part(i) * part);
+                nodes[b].cases.parts.push_back(node.cases.part(i) * part);
+            }
+        }
+    }
+    int n_filled = 0;
+    for (Node& child : nodes) {
+        n_filled += !child.cases.kinds.empty();
+        child.leaf = lowest(child.loss.data(), problem_.n_answers) + policy_.leaf_price;
+    }
+    if (n_filled < 2) nodes.clear();
+    return nodes;
+}
+
+double Solver::price(const Node& node, const Order& order, int question) const {
+    if (!order.allowed) return kInfinity;
+    if (order.price == 0 && order.items.empty()) return 0;
+    if (order.items.empty() && !problem_.has_missing) return order.price * node.weight;
+    const std::size_t m = problem_.amounts.empty() ? 0 : problem_.amounts.size() / problem_.n_kinds();
+    double sum = 0;
+    for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
+        const uint32_t kind = node.cases.kinds[i];
+        if (problem_.missing(question, kind)) continue;  // nobody pays for a test that is not available
+        double own = order.price * problem_.weight[kind];
+        for (int item : order.items) own += problem_.amounts[kind * m + static_cast<std::size_t>(item)];
+        sum += node.cases.part(i) * own;
+    }
+    return sum;
+}
+
+double Solver::bound(const Node& node, const Context& context) const {
+    const double pays = problem_.has_missing ? 0.0 : context.cheapest * node.weight;
+    return std::min(node.leaf, node.least + 2 * policy_.leaf_price + pays);
+}
+
+// ---- cache
+
+Solver::Entry* Solver::find(const Key& key) {
+    if (const auto found = young_.find(key); found != young_.end()) return &found->second;
+    const auto found = old_.find(key);
+    if (found == old_.end()) return nullptr;
+    keep(key, found->second);
+    return &young_.find(key)->second;
+}
+
+void Solver::keep(const Key& key, const Entry& entry) {
+    if (young_.size() >= capacity_) {
+        old_ = std::move(young_);
+        young_ = Cache();
+    }
+    young_[key] = entry;
+}
+
+// ---- search
+
+double Solver::solve(const Node& node, int context, int depth, int leaves, double limit) {
+    if (depth <= 0 || leaves < 2) return node.leaf;
+    const double least = bound(node, contexts_[context]);
+    if (least >= limit - slack_ || least >= node.leaf - slack_) return least;
+    if (std::pow(most_branches_, depth) <= leaves) leaves = kAnyLeaves;
+    if (depth == 1 && plain(context, leaves)) return solve_one(node, context).bound;
+    const Key key{node.hash[0], node.hash[1], context, depth, leaves};
+    if (const Entry* known = find(key); known && (known->exact || known->bound >= limit - slack_)) return known->bound;
+    const Entry found = solve_new(node, context, depth, leaves, limit);
+    keep(key, found);
+    return found.bound;
+}
+
+bool Solver::plain(int context, int leaves) const {
+    return leaves == kAnyLeaves && (contexts_[context].committed || !pricing_.any_commits());
+}
+
+Solver::Entry Solver::solve_new(const Node& node, int context, int depth, int leaves, double limit) {
+    if (cancellation_) cancellation_->poll();
+    if (plain(context, leaves) && !problem_.has_missing && problem_.amounts.empty()) {
+        if (depth == 1) return solve_one(node, context);
+        if (depth == 2) return all_binary_ ? solve_two_binary(node, context) : solve_two(node, context);
+    }
+    Entry best{node.leaf, false, {Decision::leaf, -1, -1, -1}};
+    Search search{node, context, depth, leaves, std::min(limit, node.leaf), best};
+    if (node.leaf >= limit) best.decision.kind = Decision::unknown;
+    try_questions(search);
+    if (contexts_[context].may_commit) try_commits(search);
+    best.exact = best.decision.kind != Decision::unknown;
+    if (!best.exact) best.bound = std::max(limit, bound(node, contexts_[context]));
+    return best;
+}
+
+void Solver::try_questions(Search& search) {
+    const Node& node = search.node;
+    const std::vector<double> estimate = estimates(node, search.context);
+    std::vector<int> order(problem_.questions.size());
+    for (std::size_t q = 0; q < order.size(); ++q) order[q] = static_cast<int>(q);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return estimate[static_cast<std::size_t>(a)] < estimate[static_cast<std::size_t>(b)]; });
+    for (int q : order) {
+        if (std::isinf(estimate[static_cast<std::size_t>(q)])) continue;
+        const double price = this->price(node, contexts_[search.context].orders[static_cast<std::size_t>(q)], q);
+        if (price + node.least + 2 * policy_.leaf_price >= search.limit - slack_) continue;
+        if (problem_.questions[static_cast<std::size_t>(q)].numeric && !problem_.has_missing && search.leaves == kAnyLeaves)
+            try_cuts(search, q, price);
+        else
+            for (int option = 0; option < problem_.questions[static_cast<std::size_t>(q)].n_options(); ++option)
+                evaluate(search, q, option, price);
+    }
+}
+
+double Solver::evaluate(Search& search, int question, int option, double price, std::vector<double>* parts) {
+    const std::vector<Node> nodes = divide(search.node, question, option);
+    if (nodes.empty()) return kInfinity;
+    const int next = contexts_.after(search.context, question);
+    const double value = price + solve_all(nodes, next, search.depth - 1, search.leaves, search.limit - price, parts);
+    search.offer(value, {Decision::ask, question, option, -1}, slack_);
+    return value;
+}
+
+double Solver::solve_all(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit, std::vector<double>* parts) {
+    if (leaves != kAnyLeaves && std::pow(most_branches_, depth) * static_cast<double>(nodes.size()) > leaves)
+        return share_leaves(nodes, context, depth, leaves, limit);
+    std::vector<double> own;
+    std::vector<double>& values = parts ? *parts : own;
+    values.clear();
+    double sum = 0;
+    for (const Node& node : nodes) {
+        values.push_back(node.cases.kinds.empty() ? policy_.leaf_price : bound(node, contexts_[context]));
+        sum += values.back();
+    }
+    std::vector<std::size_t> order(nodes.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    // First those that can raise the sum most.
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return nodes[a].leaf - values[a] > nodes[b].leaf - values[b]; });
+    for (std::size_t i : order) {
+        if (sum >= limit - slack_) return sum;
+        if (nodes[i].cases.kinds.empty()) continue;
+        const double value = std::max(values[i], solve(nodes[i], context, depth, kAnyLeaves, limit - (sum - values[i])));
+        sum += value - values[i];
+        values[i] = value;
+    }
+    return sum;
+}
+
+// The cheapest way to share out a number of leaves among branches, each of which needs one.
+double Solver::share_leaves(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit) {
+    if (static_cast<int>(nodes.size()) > leaves) return kInfinity;
+    int spare = leaves - static_cast<int>(nodes.size());
+    std::vector<double> best(static_cast<std::size_t>(spare) + 1, 0.0);  // by leaves beyond one for each: what the branches so far cost
+    for (const Node& node : nodes) {
+        std::vector<double> cost;
+        for (int extra = 0; extra <= spare; ++extra) {
+            const bool empty = node.cases.kinds.empty();
+            cost.push_back(empty ? policy_.leaf_price : solve(node, context, depth, 1 + extra, kInfinity));
+        }
+        std::vector<double> next(best.size(), kInfinity);
+        for (std::size_t have = 0; have < best.size(); ++have)
+            for (std::size_t extra = 0; have + extra < best.size(); ++extra)
+                next[have + extra] = std::min(next[have + extra], best[have] + cost[extra]);
+        best = std::move(next);
+        if (lowest(best.data(), static_cast<int>(best.size())) >= limit - slack_) return limit;
+    }
+    return lowest(best.data(), static_cast<int>(best.size()));
+}
+
+// Between two cuts, the left part has at least the cases left of the lower one, and the right part those right of the upper one; the cases
+// in between cost at least what the best answer for each kind costs. So whole intervals of cuts are ruled out at once (Mazumder et al.
+// 2022, Brita et al. 2025).
+void Solver::try_cuts(Search& search, int question, double price) {
+    const std::vector<uint32_t>& codes = problem_.codes[static_cast<std::size_t>(question)];
+    std::vector<std::pair<uint32_t, double>> by_code;
+    for (uint32_t kind : search.node.cases.kinds) by_code.emplace_back(codes[kind], problem_.least[kind]);
+    std::sort(by_code.begin(), by_code.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<int> cuts;
+    std::vector<double> least{0.0};  // of the cases up to each cut, from the one before the first
+    for (std::size_t i = 0; i < by_code.size(); ++i) {
+        if (i == 0 || by_code[i].first != by_code[i - 1].first) {
+            cuts.push_back(static_cast<int>(by_code[i].first));
+            least.push_back(least.back());
+        }
+        least.back() += by_code[i].second;
+    }
+    cuts.pop_back();  // above the last value there is nothing
+    if (cuts.empty()) return;
+    struct Interval {
+        int low, high;        // cuts low + 1 ... high - 1 are open
+        double below, above;  // what is left of the lower, and right of the upper cut, costs at least
+    };
+    std::vector<Interval> open{{-1, static_cast<int>(cuts.size()), policy_.leaf_price, policy_.leaf_price}};
+    std::vector<double> parts;
+    while (!open.empty()) {
+        const Interval interval = open.back();
+        open.pop_back();
+        if (interval.high - interval.low < 2) continue;
+        const double between = least[static_cast<std::size_t>(interval.high) + 1] - least[static_cast<std::size_t>(interval.low) + 1];
+        if (price + interval.below + between + interval.above >= search.limit - slack_) continue;
+        const int middle = (interval.low + interval.high) / 2;
+        evaluate(search, question, cuts[static_cast<std::size_t>(middle)], price, &parts);
+        open.push_back({interval.low, middle, interval.below, parts[1]});
+        open.push_back({middle, interval.high, parts[0], interval.above});
+    }
+}
+
+// Orders of several tests at once. The tests that are sure to be among them (`in`) are paid for; as long as the best tree of all tests that
+// are not ruled out (`out`) asks others, one of those is either paid for, too, or ruled out.
+void Solver::try_commits(Search& search) {
+    const Node& node = search.node;
+    const TestSet& paid = contexts_[search.context].paid;
+    TestSet every = pricing_.nothing();
+    for (const Question& question : problem_.questions) every.add(question.column);
+    struct Choice {
+        TestSet in, out;
+    };
+    std::vector<Choice> open{{pricing_.nothing(), pricing_.nothing()}};
+    while (!open.empty()) {
+        if (cancellation_) cancellation_->poll();
+        const Choice choice = std::move(open.back());
+        open.pop_back();
+        const double price = price_of_set(node, choice.in, search.context);
+        if (price + node.least + 2 * policy_.leaf_price >= search.limit - slack_) continue;
+        TestSet usable = pricing_.nothing();
+        every.each([&](int t) {
+            if (paid.has(t) || !choice.out.has(t)) usable.add(t);
+        });
+        const int context = contexts_.committed(usable);
+        const double value = solve(node, context, search.depth, search.leaves, search.limit - price);
+        if (price + value >= search.limit - slack_) continue;
+        TestSet used = pricing_.nothing(), asked = pricing_.nothing();
+        used_tests(node, context, search.depth, search.leaves, used);
+        int undecided = -1;
+        used.each([&](int t) {
+            if (paid.has(t)) return;
+            asked.add(t);
+            if (undecided < 0 && !choice.in.has(t)) undecided = t;
+        });
+        search.offer(price_of_set(node, asked, search.context) + value, {Decision::commit, -1, -1, context}, slack_);
+        if (undecided < 0) continue;
+        Choice with = choice, without = choice;
+        with.in.add(undecided);
+        without.out.add(undecided);
+        open.push_back(std::move(without));
+        open.push_back(std::move(with));
+    }
+}
+
+double Solver::price_of_set(const Node& node, const TestSet& tests, int context) {
+    Order order;
+    order.allowed = true;
+    order.price = contexts_.price_of_set(tests, context, order.items);
+    if (std::isinf(order.price)) return kInfinity;
+    if (order.items.empty()) return order.price * node.weight;
+    const std::size_t m = problem_.amounts.size() / problem_.n_kinds();
+    double sum = 0;
+    for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
+        const uint32_t kind = node.cases.kinds[i];
+        double own = order.price * problem_.weight[kind];
+        for (int item : order.items) own += problem_.amounts[kind * m + static_cast<std::size_t>(item)];
+        sum += node.cases.part(i) * own;
+    }
+    return sum;
+}
+
+// ---- single splits
+
+// The sums of the kinds at a node by question and code: losses, weight, and least loss.
+void Solver::count(const Node& node, std::vector<double>& sums) const {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const std::vector<uint32_t>& codes = problem_.codes[q];
+        const auto n_codes = static_cast<uint32_t>(problem_.questions[q].n_codes);
+        double* own = sums.data() + offset_[q] * width_;
+        for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
+            const uint32_t kind = node.cases.kinds[i];
+            if (codes[kind] == n_codes) continue;
+            const double part = node.cases.part(i);
+            double* to = own + codes[kind] * width_;
+            const double* loss = problem_.loss.data() + kind * answers;
+            for (std::size_t a = 0; a < answers; ++a) to[a] += part * loss[a];
+            to[answers] += part * problem_.weight[kind];
+            to[answers + 1] += part * problem_.least[kind];
+        }
+    }
+}
+
+namespace {
+
+// The sums of a part of the cases, by question and code: given, or what is left of the whole without another part.
+struct Given {
+    const double* sums;
+    double at(std::size_t i) const { return sums[i]; }
+};
+struct Rest {
+    const double *whole, *part;
+    double at(std::size_t i) const { return whole[i] - part[i]; }
+};
+
+}  // namespace
+
+// What the best split by one question costs some cases, without its price: the lowest sum over the branches of what their best answers cost.
+// `total`: losses by answer and the weight of all of them.
+template <class Sums>
+double Solver::best_split(const Sums& sums, int question, const double* total, int& option) const {
+    const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers), first = offset_[static_cast<std::size_t>(question)] * width_;
+    double best = kInfinity;
+    double *known = buffers_[0].data(), *lost = buffers_[1].data();  // the sums of cases with and without a value
+    bool any_missing = false;
+    if (problem_.has_missing) {
+        std::fill(known, known + width_, 0.0);
+        for (int code = 0; code < asked.n_codes; ++code)
+            for (std::size_t i = 0; i <= answers; ++i) known[i] += sums.at(first + static_cast<std::size_t>(code) * width_ + i);
+        for (std::size_t i = 0; i <= answers; ++i) lost[i] = total[i] - known[i];
+        any_missing = lost[answers] > 1e-12 * total[answers];
+        if (known[answers] <= 0) return best;
+        if (any_missing) total = known;
+    }
+    const auto cost_of = [&](const double* part) {  // of a branch with its share of the cases without a value
+        double low = kInfinity;
+        const double share = any_missing ? part[answers] / known[answers] : 0.0;
+        for (std::size_t a = 0; a < answers; ++a) low = std::min(low, part[a] + (any_missing ? share * lost[a] : 0.0));
+        return low;
+    };
+    double *part = buffers_[2].data(), *rest = buffers_[3].data();
+    if (asked.numeric) {
+        std::fill(part, part + width_, 0.0);
+        for (int cut = 0; cut + 1 < asked.n_codes; ++cut) {
+            const std::size_t at = first + static_cast<std::size_t>(cut) * width_;
+            if (sums.at(at + answers) <= 0) continue;
+            for (std::size_t i = 0; i <= answers; ++i) part[i] += sums.at(at + i);
+            if (part[answers] >= total[answers] * (1 - 1e-14)) break;
+            for (std::size_t i = 0; i <= answers; ++i) rest[i] = total[i] - part[i];
+            const double cost = cost_of(part) + cost_of(rest) + 2 * policy_.leaf_price;
+            if (cost < best) best = cost, option = cut;
+        }
+        return best;
+    }
+    for (int o = 0; o < asked.n_options(); ++o) {
+        const Level& level = asked.levels[static_cast<std::size_t>(o)];
+        double cost = level.n_branches * policy_.leaf_price;
+        int filled = 0;
+        for (int b = 0; b < level.n_branches; ++b) {
+            std::fill(part, part + width_, 0.0);
+            for (int code = 0; code < asked.n_codes; ++code)
+                if (level.branch_of[static_cast<std::size_t>(code)] == b)
+                    for (std::size_t i = 0; i <= answers; ++i) part[i] += sums.at(first + static_cast<std::size_t>(code) * width_ + i);
+            if (part[answers] <= 0) continue;
+            ++filled;
+            cost += cost_of(part);
+        }
+        if (filled > 1 && cost < best) best = cost, option = o;
+    }
+    return best;
+}
+
+std::vector<double> Solver::estimates(const Node& node, int context) {
+    count(node, sums_);
+    std::vector<double> total(node.loss), found;
+    total.push_back(node.weight);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const Order& order = contexts_[context].orders[q];
+        int option = 0;
+        const bool may_be_ordered = order.allowed || contexts_[context].may_commit;
+        const double value = may_be_ordered ? best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option) : kInfinity;
+        found.push_back(order.allowed && std::isfinite(value) ? value + price(node, order, static_cast<int>(q)) : kInfinity);
+    }
+    return found;
+}
+
+Solver::Entry Solver::solve_one(const Node& node, int context) {
+    Entry best{node.leaf, true, {Decision::leaf, -1, -1, -1}};
+    count(node, sums_);
+    std::vector<double> total(node.loss);
+    total.push_back(node.weight);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const Order& order = contexts_[context].orders[q];
+        const double due = price(node, order, static_cast<int>(q));
+        if (due + node.least + 2 * policy_.leaf_price >= best.bound - slack_) continue;
+        int option = -1;
+        const double value = due + best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option);
+        if (value < best.bound - slack_) best = {value, true, {Decision::ask, static_cast<int>(q), option, -1}};
+    }
+    return best;
+}
+
+// ---- a split below a split
+
+// What some cases cost with at most one more question. `total`: losses by answer, weight, and least loss.
+template <class Sums>
+double Solver::best_with_one(const Sums& sums, const double* total, const Context& context) const {
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
+    const double weight = total[answers], least = total[answers + 1] + 2 * policy_.leaf_price;
+    double best = lowest(total, problem_.n_answers) + policy_.leaf_price;
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const double due = context.prices[q] * weight;
+        if (!(due + least < best - slack_)) continue;
+        int option = 0;
+        best = std::min(best, due + best_split(sums, static_cast<int>(q), total, option));
+    }
+    return best;
+}
+
+Solver::Entry Solver::solve_two(const Node& node, int context) {
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
+    Entry best = solve_one(node, context);  // also counts
+    std::vector<double> total(node.loss);
+    total.push_back(node.weight);
+    total.push_back(node.least);
+    double *part = buffers_[4].data(), *rest = buffers_[5].data();
+    const auto clear = [&] {
+        std::fill(left_.begin(), left_.end(), 0.0);
+        std::fill(part, part + width_, 0.0);
+    };
+    const auto move = [&](uint32_t kind) {
+        const double* loss = problem_.loss.data() + kind * answers;
+        const double weight = problem_.weight[kind], least = problem_.least[kind];
+        for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+            double* to = left_.data() + (offset_[q] + problem_.codes[q][kind]) * width_;
+            for (std::size_t a = 0; a < answers; ++a) to[a] += loss[a];
+            to[answers] += weight;
+            to[answers + 1] += least;
+        }
+        for (std::size_t a = 0; a < answers; ++a) part[a] += loss[a];
+        part[answers] += weight;
+        part[answers + 1] += least;
+    };
+    const auto set_rest = [&] {
+        for (std::size_t i = 0; i < width_; ++i) rest[i] = total[i] - part[i];
+    };
+    std::vector<uint32_t> kinds = node.cases.kinds;
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const Question& asked = problem_.questions[q];
+        const double due = contexts_[context].prices[q] * node.weight;
+        if (!(due + node.least + 2 * policy_.leaf_price < best.bound - slack_)) continue;
+        if (cancellation_) cancellation_->poll();
+        const Context& next = contexts_[contexts_.after(context, static_cast<int>(q))];
+        const std::vector<uint32_t>& codes = problem_.codes[q];
+        std::sort(kinds.begin(), kinds.end(), [&](uint32_t a, uint32_t b) { return codes[a] != codes[b] ? codes[a] < codes[b] : a < b; });
+        if (asked.numeric) {
+            clear();
+            // Of the last cut that was looked at: what its parts cost, and how much less the right one may cost by now.
+            double left = policy_.leaf_price, right = policy_.leaf_price, moved = 0;
+            for (std::size_t i = 0; i + 1 < kinds.size(); ++i) {
+                move(kinds[i]);
+                moved += problem_.most[kinds[i]] + worst_price_ * problem_.weight[kinds[i]];
+                if (codes[kinds[i]] == codes[kinds[i + 1]]) continue;
+                set_rest();
+                const double at_least = due + std::max(left, part[answers + 1] + policy_.leaf_price) +
+                                        std::max(right - moved, rest[answers + 1] + policy_.leaf_price);
+                if (at_least >= best.bound - slack_) continue;
+                left = best_with_one(Given{left_.data()}, part, next);
+                right = kInfinity;
+                moved = 0;
+                if (due + left + rest[answers + 1] + policy_.leaf_price >= best.bound - slack_) {
+                    right = policy_.leaf_price;
+                    continue;
+                }
+                right = best_with_one(Rest{sums_.data(), left_.data()}, rest, next);
+                if (due + left + right < best.bound - slack_)
+                    best = {due + left + right, true, {Decision::ask, static_cast<int>(q), static_cast<int>(codes[kinds[i]]), -1}};
+            }
+            continue;
+        }
+        for (int option = 0; option < asked.n_options(); ++option) {
+            const Level& level = asked.levels[static_cast<std::size_t>(option)];
+            double value = due;
+            int filled = 0;
+            for (int b = 0; b < level.n_branches && value < best.bound; ++b) {
+                clear();
+                bool any = false;
+                for (uint32_t kind : kinds)
+                    if (level.branch_of[codes[kind]] == b) move(kind), any = true;
+                filled += any;
+                value += any ? best_with_one(Given{left_.data()}, part, next) : policy_.leaf_price;
+                if (level.n_branches != 2 || b == 1) continue;
+                set_rest();
+                if (!any || rest[answers] <= 0) break;
+                value += best_with_one(Rest{sums_.data(), left_.data()}, rest, next);
+                filled = 2;
+                break;
+            }
+            if (filled > 1 && value < best.bound - slack_) best = {value, true, {Decision::ask, static_cast<int>(q), option, -1}};
+        }
+    }
+    return best;
+}
+
+// The same where every question has two values, from the sums over all pairs of questions. Only the rarer value of each is counted; what has
+// the other one is the difference (Demirovic et al. 2022).
+template <int N>
+Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
+    const int answers = N > 0 ? N : problem_.n_answers;
+    const std::size_t t = problem_.questions.size(), k = static_cast<std::size_t>(answers);
+    std::vector<double>& single = sums_;  // answers x questions
+    std::vector<double>& extra = left_;   // by question: weight, then least loss
+    std::fill_n(single.begin(), k * t, 0.0);
+    std::fill_n(extra.begin(), 2 * t, 0.0);
+    std::fill_n(pairs_.begin(), t * t * k, 0.0);
+    for (uint32_t kind : node.cases.kinds) {
+        const double* loss = problem_.loss.data() + kind * k;
+        const uint32_t *ones = ones_.data() + ones_start_[kind], *end = ones_.data() + ones_start_[kind + 1];
+        for (const uint32_t* i = ones; i != end; ++i) {
+            double* row = pairs_.data() + *i * k * t;
+            for (int a = 0; a < answers; ++a, row += t) {
+                single[static_cast<std::size_t>(a) * t + *i] += loss[a];
+                if (loss[a] == 0) continue;
+                for (const uint32_t* j = i + 1; j != end; ++j) row[*j] += loss[a];
+            }
+            extra[*i] += problem_.weight[kind];
+            extra[t + *i] += problem_.least[kind];
+        }
+    }
+    const Context& here = contexts_[context];
+    const double leaf_price = policy_.leaf_price;
+    Entry best{node.leaf, true, {Decision::leaf, -1, -1, -1}};
+    double *with = buffers_[0].data(), *without = buffers_[1].data();  // losses of the cases with and without the rarer value
+    for (std::size_t i = 0; i < t; ++i) {
+        const double due = here.prices[i] * node.weight;
+        if (!(due + node.least + 2 * leaf_price < best.bound - slack_)) continue;
+        if (extra[i] <= 0 || extra[i] >= node.weight * (1 - 1e-14)) continue;
+        const Context& next = contexts_[contexts_.after(context, static_cast<int>(i))];
+        const double weight[2] = {extra[i], node.weight - extra[i]}, least[2] = {extra[t + i], node.least - extra[t + i]};
+        double low[2] = {kInfinity, kInfinity};
+        for (int a = 0; a < answers; ++a) {
+            with[a] = single[static_cast<std::size_t>(a) * t + i];
+            without[a] = node.loss[static_cast<std::size_t>(a)] - with[a];
+            low[0] = std::min(low[0], with[a]);
+            low[1] = std::min(low[1], without[a]);
+        }
+        double value[2], bound[2];
+        for (int s = 0; s < 2; ++s) {
+            value[s] = low[s] + leaf_price;
+            bound[s] = std::min(value[s], least[s] + 2 * leaf_price + next.cheapest * weight[s]);
+        }
+        if (due + bound[0] + bound[1] >= best.bound - slack_) continue;
+        double* below = below_.data();  // by question below: the best answer for each of the four parts
+        std::fill_n(below, 4 * t, kInfinity);
+        for (int a = 0; a < answers; ++a) {
+            const double* all = single.data() + static_cast<std::size_t>(a) * t;
+            const double* own = pairs_.data() + (i * k + static_cast<std::size_t>(a)) * t;
+            const double total_with = with[a], total_without = without[a];
+            const auto consider = [&](std::size_t j, double both) {
+                below[j] = std::min(below[j], both);
+                below[t + j] = std::min(below[t + j], total_with - both);
+                const double other = all[j] - both;
+                below[2 * t + j] = std::min(below[2 * t + j], other);
+                below[3 * t + j] = std::min(below[3 * t + j], total_without - other);
+            };
+            const double* across = pairs_.data() + static_cast<std::size_t>(a) * t + i;
+            for (std::size_t j = 0; j < i; ++j) consider(j, across[j * k * t]);
+            for (std::size_t j = i + 1; j < t; ++j) consider(j, own[j]);
+        }
+        for (std::size_t j = 0; j < t; ++j) {
+            if (j == i) continue;
+            value[0] = std::min(value[0], below[j] + below[t + j] + 2 * leaf_price + next.prices[j] * weight[0]);
+            value[1] = std::min(value[1], below[2 * t + j] + below[3 * t + j] + 2 * leaf_price + next.prices[j] * weight[1]);
+        }
+        const double sum = due + value[0] + value[1];
+        if (sum < best.bound - slack_) best = {sum, true, {Decision::ask, static_cast<int>(i), 0, -1}};
+    }
+    return best;
+}
+
+Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
+    switch (problem_.n_answers) {
+        case 2:
+            return solve_two_binary<2>(node, context);
+        case 3:
+            return solve_two_binary<3>(node, context);
+        case 4:
+            return solve_two_binary<4>(node, context);
+        case 5:
+            return solve_two_binary<5>(node, context);
+        default:
+            return solve_two_binary<0>(node, context);
+    }
+}
+
+// ---- trees
+
+Decision Solver::decide(const Node& node, int context, int depth, int leaves) {
+    const Decision leaf{Decision::leaf, -1, -1, -1};
+    if (node.cases.kinds.empty() || depth <= 0 || leaves < 2) return leaf;
+    if (bound(node, contexts_[context]) >= node.leaf - slack_) return leaf;
+    if (std::pow(most_branches_, depth) <= leaves) leaves = kAnyLeaves;
+    const Key key{node.hash[0], node.hash[1], context, depth, leaves};
+    if (const Entry* known = find(key); known && known->exact) return known->decision;
+    const Entry found = solve_new(node, context, depth, leaves, kInfinity);
+    keep(key, found);
+    return found.decision;
+}
+
+// The leaves that each branch gets in the cheapest tree.
+std::vector<int> Solver::leaves_of(const std::vector<Node>& nodes, int context, int depth, int leaves) {
+    std::vector<int> share(nodes.size(), kAnyLeaves);
+    if (leaves == kAnyLeaves) return share;
+    // Branches one after the other get as few as the whole can do with.
+    int left = leaves;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const std::vector<Node> rest(nodes.begin() + static_cast<std::ptrdiff_t>(i), nodes.end());
+        const double best = share_leaves(rest, context, depth, left, kInfinity);
+        const std::vector<Node> others(rest.begin() + 1, rest.end());
+        for (share[i] = 1; share[i] < left; ++share[i]) {
+            const double own = nodes[i].cases.kinds.empty() ? policy_.leaf_price : solve(nodes[i], context, depth, share[i], kInfinity);
+            const double other = others.empty() ? 0.0 : share_leaves(others, context, depth, left - share[i], kInfinity);
+            if (own + other <= best + slack_) break;
+        }
+        left -= share[i];
+    }
+    return share;
+}
+
+void Solver::build(const Node& node, int context, int depth, int leaves, Tree& tree, int at) {
+    for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
+        const double* own = problem_.class_weights.data() + node.cases.kinds[i] * static_cast<std::size_t>(problem_.n_classes);
+        for (int c = 0; c < problem_.n_classes; ++c) tree.class_weights(at)[c] += node.cases.part(i) * own[c];
+    }
+    const Decision decision = decide(node, context, depth, leaves);
+    if (decision.kind == Decision::leaf) return;
+    if (decision.kind == Decision::commit) {
+        const Decision first = decide(node, decision.context, depth, leaves);
+        if (first.kind == Decision::ask) build_below(node, first.question, first.option, decision.context, depth, leaves, tree, at);
+        return;
+    }
+    build_below(node, decision.question, decision.option, context, depth, leaves, tree, at);
+}
+
+void Solver::build_below(const Node& node, int question, int option, int context, int depth, int leaves, Tree& tree, int at) {
+    const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
+    const std::vector<Node> nodes = divide(node, question, option);
+    const int next = contexts_.after(context, question), n = static_cast<int>(nodes.size());
+    if (std::pow(most_branches_, depth) <= leaves) leaves = kAnyLeaves;
+    const std::vector<int> share = leaves_of(nodes, next, depth - 1, leaves);
+    const int first = tree.add_leaves(n);
+    tree.test[at] = asked.column;
+    tree.first_child[at] = first;
+    tree.n_children[at] = n;
+    if (asked.numeric) {
+        tree.threshold[at] = middle_cut(node, question, option);
+    } else {
+        const Level& level = asked.levels[static_cast<std::size_t>(option)];
+        tree.map_start[at] = static_cast<int>(tree.maps.size());
+        tree.map_size[at] = asked.n_codes;
+        tree.maps.insert(tree.maps.end(), level.branch_of.begin(), level.branch_of.end());
+    }
+    for (int b = 0; b < n; ++b)
+        build(nodes[static_cast<std::size_t>(b)], next, depth - 1, share[static_cast<std::size_t>(b)], tree, first + b);
+}
+
+// Of the cuts that divide these cases in the same way, the one in the middle between the two values next to it.
+double Solver::middle_cut(const Node& node, int question, int option) const {
+    const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
+    int low = 0, high = asked.n_codes - 1;
+    for (uint32_t kind : node.cases.kinds) {
+        if (problem_.missing(question, kind)) continue;
+        const int code = static_cast<int>(problem_.code(question, kind));
+        if (code <= option)
+            low = std::max(low, code);
+        else
+            high = std::min(high, code);
+    }
+    const auto cut = [&](int code) { return asked.cuts[static_cast<std::size_t>(code)]; };
+    // The cut of a code is its largest value, and the one before it is below its smallest.
+    const double middle = cut(low) / 2 + cut(std::min(high, asked.n_codes - 2)) / 2;
+    int best = low;
+    while (best + 1 < high && cut(best + 1) <= middle) ++best;
+    return cut(best);
+}
+
+void Solver::used_tests(const Node& node, int context, int depth, int leaves, TestSet& tests) {
+    Tree tree;
+    tree.n_classes = problem_.n_classes;
+    tree.add_leaves(1);
+    build(node, context, depth, leaves, tree, 0);
+    for (int test : tree.test)
+        if (test >= 0) tests.add(test);
+}
+
+}  // namespace worthwhile

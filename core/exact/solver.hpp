@@ -1,0 +1,144 @@
+// Trees of least cost on some cases, proven: depth first, with bounds and a cache (docs/design/exact-search.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "data/tree.hpp"
+#include "exact/contexts.hpp"
+#include "exact/problem.hpp"
+#include "parallel/cancellation.hpp"
+
+namespace worthwhile {
+
+constexpr int kAnyLeaves = std::numeric_limits<int>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Kinds of cases at a node, in rising order; `parts`, unless empty: the share of each that is there, where values are missing.
+struct KindSet {
+    std::vector<uint32_t> kinds;
+    std::vector<double> parts;
+    double part(std::size_t i) const { return parts.empty() ? 1.0 : parts[i]; }
+};
+
+// What is left of a search at a node: `depth` tests and `leaves` leaves may follow.
+struct Node {
+    KindSet cases;
+    std::vector<double> loss;  // by answer
+    double weight = 0, least = 0, leaf = 0;
+    uint64_t hash[2] = {0, 0};
+};
+
+struct Decision {
+    enum Kind : uint8_t { unknown, leaf, ask, commit } kind = unknown;
+    int question = -1, option = -1;
+    int context = -1;  // commit: in which the tree goes on
+};
+
+struct ExactPolicy {
+    int max_depth = 4;
+    int max_leaves = kAnyLeaves;
+    double leaf_price = 0;  // on the scale of the sums over all cases
+    std::size_t memory = std::size_t{1} << 30;
+};
+
+class Solver {
+public:
+    Solver(const ExactProblem& problem, const Pricing& pricing, const ExactPolicy& policy);
+
+    // What the best tree costs at a node; if it would be `limit` or more, any lower bound that is at least `limit`.
+    double solve(const Node& node, int context, int depth, int leaves, double limit);
+    // What asking a question costs: the price for the cases, or infinite.
+    double price(const Node& node, const Order& order, int question) const;
+    // The nodes below an option; empty if fewer than two of them have cases.
+    std::vector<Node> divide(const Node& node, int question, int option) const;
+    // What the best trees below these nodes cost; if they would be `limit` or more, any bound that is at least `limit`.
+    // `parts`: a bound for each of them.
+    double solve_all(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit,
+                     std::vector<double>* parts = nullptr);
+    // Adds the best tree at `at` of a tree; it must have been solved to the end.
+    void build(const Node& node, int context, int depth, int leaves, Tree& tree, int at);
+    void build_below(const Node& node, int question, int option, int context, int depth, int leaves, Tree& tree, int at);
+
+    Node root() const;
+    Contexts& contexts() { return contexts_; }
+    double slack() const { return slack_; }
+    double bound(const Node& node, const Context& context) const;
+    // Estimates for the order in which questions are tried: by question, what the best single split costs.
+    std::vector<double> estimates(const Node& node, int context);
+    void set_cancellation(Cancellation* cancellation) { cancellation_ = cancellation; }
+
+private:
+    struct Key {
+        uint64_t a, b;
+        int32_t context, depth, leaves;
+        bool operator==(const Key&) const = default;
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const {
+            return key.a ^ (static_cast<uint64_t>(key.context) * 0x9E3779B97F4A7C15) ^ (static_cast<uint64_t>(key.depth) << 56) ^
+                   (static_cast<uint64_t>(key.leaves) * 0xBF58476D1CE4E5B9);
+        }
+    };
+    struct Entry {
+        double bound = 0;
+        bool exact = false;
+        Decision decision;
+    };
+    using Cache = std::unordered_map<Key, Entry, KeyHash>;
+    struct Search;  // one node being solved
+
+    void list_ones();
+    void add(Node& node, uint32_t kind, double part) const;
+    Entry* find(const Key& key);
+    void keep(const Key& key, const Entry& entry);
+    bool plain(int context, int leaves) const;
+    Entry solve_new(const Node& node, int context, int depth, int leaves, double limit);
+    void try_questions(Search& search);
+    void try_cuts(Search& search, int question, double price);
+    void try_commits(Search& search);
+    double evaluate(Search& search, int question, int option, double price, std::vector<double>* parts = nullptr);
+    double share_leaves(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit);
+    double price_of_set(const Node& node, const TestSet& tests, int context);
+
+    void count(const Node& node, std::vector<double>& sums) const;
+    template <class Sums>
+    double best_split(const Sums& sums, int question, const double* total, int& option) const;
+    template <class Sums>
+    double best_with_one(const Sums& sums, const double* total, const Context& context) const;
+    Entry solve_one(const Node& node, int context);
+    Entry solve_two(const Node& node, int context);
+    Entry solve_two_binary(const Node& node, int context);
+    template <int N>
+    Entry solve_two_binary(const Node& node, int context);
+
+    Decision decide(const Node& node, int context, int depth, int leaves);
+    std::vector<int> leaves_of(const std::vector<Node>& nodes, int context, int depth, int leaves);
+    double middle_cut(const Node& node, int question, int option) const;
+    void used_tests(const Node& node, int context, int depth, int leaves, TestSet& tests);
+
+    const ExactProblem& problem_;
+    const Pricing& pricing_;
+    const ExactPolicy policy_;
+    Contexts contexts_;
+    Cancellation* cancellation_ = nullptr;
+    Cache young_, old_;  // the old one is dropped when the young one is full
+    std::size_t capacity_;
+    std::vector<uint64_t> marks_;      // two random numbers per kind
+    std::vector<std::size_t> offset_;  // by question: its first place among the values of all questions
+    std::size_t width_ = 0;            // of the sums over the cases with a value: losses, weight, least loss
+    int most_branches_ = 2;
+    bool all_binary_ = false;
+    double slack_ = 0;        // trees whose costs differ by less are equally good
+    double worst_price_ = 0;  // the most that a case may pay
+    std::vector<double> sums_, left_;
+    mutable std::vector<double> buffers_[6];
+    std::vector<uint32_t> ones_start_, ones_;  // all binary: by kind, the questions in which it has the rarer value
+    std::vector<uint8_t> rare_;                // by question: its rarer code
+    std::vector<double> pairs_, below_;
+};
+
+}  // namespace worthwhile
