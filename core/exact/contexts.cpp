@@ -6,7 +6,7 @@
 namespace worthwhile {
 
 Contexts::Contexts(const ExactProblem& problem, const Pricing& pricing)
-    : problem_(problem), pricing_(pricing), joins_(static_cast<std::size_t>(pricing.n_tests()), 0),
+    : problem_(problem), pricing_(pricing), timeless_(pricing), joins_(static_cast<std::size_t>(pricing.n_tests()), 0),
       nothing_due_(pricing.marginal.size(), 0.0) {
     // What was done before may change other prices: such a test is paid for only when it is asked.
     TestSet counted = pricing.nothing();
@@ -17,7 +17,10 @@ Contexts::Contexts(const ExactProblem& problem, const Pricing& pricing)
         joins_[static_cast<std::size_t>(t)] =
             alone && !surcharged && !pricing.delayed[t] && pricing.wait[t] == 0 && !counted.has(t) && problem.amounts.empty();
     }
-    find(pricing.nothing(), false);
+    timeless_.delayed.assign(timeless_.delayed.size(), 0);
+    timeless_.wait.assign(timeless_.wait.size(), 0.0);
+    can_relax_ = counted == pricing.nothing();
+    find(Mode::ordinary, pricing.nothing(), pricing.nothing());
 }
 
 void Contexts::add_free(TestSet& paid) const {
@@ -25,55 +28,68 @@ void Contexts::add_free(TestSet& paid) const {
         if (joins_[static_cast<std::size_t>(t)] && !paid.has(t) && pricing_.price_of(t, paid) == 0) paid.add(t);
 }
 
-int Contexts::find(TestSet set, bool committed) {
-    if (!committed) add_free(set);
-    std::pair<bool, std::vector<uint64_t>> key{committed, {}};
-    for (std::size_t i = 0; i < set.n_words(); ++i) key.second.push_back(set.word(i));
+int Contexts::find(Mode mode, TestSet set, const TestSet& out) {
+    if (mode != Mode::committed) add_free(set);
+    std::pair<Mode, std::vector<uint64_t>> key{mode, {}};
+    for (const TestSet* some : {&static_cast<const TestSet&>(set), &out})
+        for (std::size_t i = 0; i < some->n_words(); ++i) key.second.push_back(some->word(i));
     const auto [found, is_new] = known_.emplace(std::move(key), static_cast<int>(contexts_.size()));
     const int index = found->second;
     if (!is_new) return index;
     contexts_.push_back(std::make_unique<Context>());
     Context& context = *contexts_.back();  // stays where it is while others are added
+    context.mode = mode;
     context.paid = set;
-    context.committed = committed;
-    context.orders.resize(problem_.questions.size());
+    context.out = out;
     context.cheapest = std::numeric_limits<double>::infinity();
-    for (std::size_t q = 0; q < context.orders.size(); ++q) {
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
         const int test = problem_.questions[q].column;
-        Order& made = context.orders[q];
-        if (committed || set.has(test)) {
-            made.allowed = set.has(test);
+        Order made;
+        if (set.has(test)) {
+            made.allowed = true;
             made.next = index;
-        } else {
-            made = order(static_cast<int>(q), set);
+        } else if (mode == Mode::ordinary) {
+            made = order(pricing_, static_cast<int>(q), set);
             if (pricing_.orders_delayed(test, set) || pricing_.orders_wait(test, set)) context.may_commit = true;
+        } else if (mode == Mode::relaxed && !out.has(test)) {
+            made = order(timeless_, static_cast<int>(q), set);
         }
         context.prices.push_back(made.allowed ? made.price : std::numeric_limits<double>::infinity());
         if (made.allowed) context.cheapest = std::min(context.cheapest, made.items.empty() ? made.price : 0.0);
+        context.orders.push_back(std::move(made));
     }
-    if (context.may_commit) context.cheapest = 0;
     return index;
 }
 
-Order Contexts::order(int question, const TestSet& paid) const {
+Order Contexts::order(const Pricing& pricing, int question, const TestSet& paid) const {
     const int test = problem_.questions[static_cast<std::size_t>(question)].column;
     Order made;
     TestSet charged = paid;
-    pricing_.order(test, charged);
-    if (pricing_.orders_delayed(test, paid) || !pricing_.within_cap(charged)) return made;
+    pricing.order(test, charged);
+    if (!pricing.within_cap(charged)) return made;
     made.allowed = true;
+    made.commits = pricing.orders_delayed(test, paid);
     made.price = split_price(charged, paid, made.items);
     return made;
 }
 
 int Contexts::after(int context, int question) {
-    Order& made = contexts_[static_cast<std::size_t>(context)]->orders[static_cast<std::size_t>(question)];
+    Context& before = *contexts_[static_cast<std::size_t>(context)];
+    Order& made = before.orders[static_cast<std::size_t>(question)];
     if (made.next < 0) {
-        TestSet charged = contexts_[static_cast<std::size_t>(context)]->paid;
-        pricing_.order(problem_.questions[static_cast<std::size_t>(question)].column, charged);
-        made.next = find(charged, false);
+        TestSet charged = before.paid;
+        (before.mode == Mode::relaxed ? timeless_ : pricing_).order(problem_.questions[static_cast<std::size_t>(question)].column, charged);
+        made.next = find(before.mode, charged, before.out);
     }
     return made.next;
+}
+
+int Contexts::relaxed(int context, const TestSet& in, const TestSet& out) {
+    TestSet charged = (*this)[context].paid;
+    in.each([&](int t) {
+        if (!charged.has(t)) timeless_.order(t, charged);
+    });
+    return find(Mode::relaxed, charged, out);
 }
 
 double Contexts::price_of_set(const TestSet& tests, int context, std::vector<int>& items) const {

@@ -27,10 +27,11 @@ struct Start {
 
 class ExactSearch {
 public:
-    ExactSearch(const ExactProblem& problem, const Pricing& pricing, const ExactPolicy& policy, const ExactRun& run, Cancellation& caller)
-        : problem_(problem), pricing_(pricing), policy_(policy), run_(run), caller_(caller) {
+    ExactSearch(const ExactProblem& problem, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
+                const ExactRun& run, Cancellation& caller)
+        : problem_(problem), pricing_(pricing), errors_(errors), policy_(policy), run_(run), caller_(caller) {
         for (int i = 0; i < std::max(run.n_threads, 1); ++i)
-            solvers_.push_back(std::make_unique<Solver>(problem, pricing, shared_policy()));
+            solvers_.push_back(std::make_unique<Solver>(problem, pricing, errors, shared_policy()));
         root_ = solvers_[0]->root();
         best_ = root_.leaf;
         bound_ = floor_ = solvers_[0]->bound(root_, solvers_[0]->contexts()[0]);
@@ -71,7 +72,7 @@ private:
             search_starts(depth);
         if (best_depth_ < depth) return;
         // A solver of its own, so that among equally good trees the same one is chosen for any number of threads.
-        Solver fresh(problem_, pricing_, policy_);
+        Solver fresh(problem_, pricing_, errors_, policy_);
         build(whole_ ? first : fresh);
     }
 
@@ -117,7 +118,7 @@ private:
         std::vector<Start> found;
         const std::vector<double> estimates = solver.estimates(root_, 0);
         for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
-            if (std::isinf(estimates[q])) continue;
+            if (std::isinf(estimates[q]) || solver.contexts()[0].orders[q].commits) continue;
             const Question& asked = problem_.questions[q];
             const int question = static_cast<int>(q);
             const double at_least = solver.price(root_, solver.contexts()[0].orders[q], question) + root_.least + 2 * policy_.leaf_price;
@@ -200,6 +201,7 @@ private:
 
     const ExactProblem& problem_;
     const Pricing& pricing_;
+    const ErrorCosts& errors_;
     const ExactPolicy policy_;
     const ExactRun& run_;
     Cancellation& caller_;
@@ -218,7 +220,7 @@ private:
 ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
                            int max_cuts, const ExactRun& run, Cancellation& cancellation) {
     const ExactProblem problem = make_problem(data, pricing, errors, max_cuts);
-    ExactResult result = ExactSearch(problem, pricing, policy, run, cancellation).search();
+    ExactResult result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search();
     PrunePolicy valued;
     valued.confidence = 1;
     valued.answer = AnswerPolicy::least_cost;

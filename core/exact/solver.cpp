@@ -36,8 +36,8 @@ struct Solver::Search {
     }
 };
 
-Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ExactPolicy& policy)
-    : problem_(problem), pricing_(pricing), policy_(policy), contexts_(problem, pricing),
+Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy)
+    : problem_(problem), pricing_(pricing), errors_(errors), policy_(policy), contexts_(problem, pricing),
       capacity_(std::max<std::size_t>(policy.memory / (2 * kEntryBytes), 1000)) {
     for (std::size_t i = 0; i < 2 * problem.n_kinds(); ++i) marks_.push_back(scramble(i));
     std::size_t n_values = 0;
@@ -189,7 +189,7 @@ double Solver::solve(const Node& node, int context, int depth, int leaves, doubl
     const double least = bound(node, contexts_[context]);
     if (least >= limit - slack_ || least >= node.leaf - slack_) return least;
     if (std::pow(most_branches_, depth) <= leaves) leaves = kAnyLeaves;
-    if (depth == 1 && plain(context, leaves)) return solve_one(node, context).bound;
+    if (depth == 1 && leaves == kAnyLeaves) return solve_one(node, context).bound;
     const Key key{node.hash[0], node.hash[1], context, depth, leaves};
     if (const Entry* known = find(key); known && (known->exact || known->bound >= limit - slack_)) return known->bound;
     const Entry found = solve_new(node, context, depth, leaves, limit);
@@ -197,23 +197,27 @@ double Solver::solve(const Node& node, int context, int depth, int leaves, doubl
     return found.bound;
 }
 
-bool Solver::plain(int context, int leaves) const {
-    return leaves == kAnyLeaves && (contexts_[context].committed || !pricing_.any_commits());
-}
-
 Solver::Entry Solver::solve_new(const Node& node, int context, int depth, int leaves, double limit) {
     if (cancellation_) cancellation_->poll();
-    if (plain(context, leaves) && !problem_.has_missing && problem_.amounts.empty()) {
-        if (depth == 1) return solve_one(node, context);
-        if (depth == 2) return all_binary_ ? solve_two_binary(node, context) : solve_two(node, context);
+    if (depth == 1 && leaves == kAnyLeaves) return solve_one(node, context);
+    const bool may_commit = contexts_[context].may_commit;
+    double floor = bound(node, contexts_[context]);
+    if (may_commit && contexts_.can_relax()) {
+        const int relaxed = contexts_.relaxed(context, pricing_.nothing(), pricing_.nothing());
+        floor = std::max(floor, solve(node, relaxed, depth, leaves, limit));
+        if (floor >= limit - slack_) return {floor, false, {}};
     }
-    Entry best{node.leaf, false, {Decision::leaf, -1, -1, -1}};
+    Entry best{node.leaf, false, {node.leaf < limit ? Decision::leaf : Decision::unknown, -1, -1, -1}};
     Search search{node, context, depth, leaves, std::min(limit, node.leaf), best};
-    if (node.leaf >= limit) best.decision.kind = Decision::unknown;
-    try_questions(search);
-    if (contexts_[context].may_commit) try_commits(search);
+    if (depth == 2 && leaves == kAnyLeaves && !problem_.has_missing && problem_.amounts.empty()) {
+        best = all_binary_ ? solve_two_binary(node, context) : solve_two(node, context);
+        search.limit = best.bound;
+    } else {
+        try_questions(search);
+    }
+    if (may_commit && search.limit > floor + slack_) try_commits(search);
     best.exact = best.decision.kind != Decision::unknown;
-    if (!best.exact) best.bound = std::max(limit, bound(node, contexts_[context]));
+    if (!best.exact) best.bound = std::max(limit, floor);
     return best;
 }
 
@@ -225,7 +229,8 @@ void Solver::try_questions(Search& search) {
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return estimate[static_cast<std::size_t>(a)] < estimate[static_cast<std::size_t>(b)]; });
     for (int q : order) {
-        if (std::isinf(estimate[static_cast<std::size_t>(q)])) continue;
+        if (std::isinf(estimate[static_cast<std::size_t>(q)]) || contexts_[search.context].orders[static_cast<std::size_t>(q)].commits)
+            continue;
         const double price = this->price(node, contexts_[search.context].orders[static_cast<std::size_t>(q)], q);
         if (price + node.least + 2 * policy_.leaf_price >= search.limit - slack_) continue;
         if (problem_.questions[static_cast<std::size_t>(q)].numeric && !problem_.has_missing && search.leaves == kAnyLeaves)
@@ -330,13 +335,11 @@ void Solver::try_cuts(Search& search, int question, double price) {
     }
 }
 
-// Orders of several tests at once. The tests that are sure to be among them (`in`) are paid for; as long as the best tree of all tests that
-// are not ruled out (`out`) asks others, one of those is either paid for, too, or ruled out.
+// Orders of several tests at once. The tests that are sure to be among them (`in`) are paid for. The best tree that pays for others only where
+// it asks them costs no more than any tree of one order; as long as it asks others, one of those is either paid for, too, or ruled out.
 void Solver::try_commits(Search& search) {
     const Node& node = search.node;
     const TestSet& paid = contexts_[search.context].paid;
-    TestSet every = pricing_.nothing();
-    for (const Question& question : problem_.questions) every.add(question.column);
     struct Choice {
         TestSet in, out;
     };
@@ -347,22 +350,28 @@ void Solver::try_commits(Search& search) {
         open.pop_back();
         const double price = price_of_set(node, choice.in, search.context);
         if (price + node.least + 2 * policy_.leaf_price >= search.limit - slack_) continue;
-        TestSet usable = pricing_.nothing();
-        every.each([&](int t) {
-            if (paid.has(t) || !choice.out.has(t)) usable.add(t);
-        });
-        const int context = contexts_.committed(usable);
-        const double value = solve(node, context, search.depth, search.leaves, search.limit - price);
-        if (price + value >= search.limit - slack_) continue;
-        TestSet used = pricing_.nothing(), asked = pricing_.nothing();
-        used_tests(node, context, search.depth, search.leaves, used);
+        const int context =
+            contexts_.can_relax() ? contexts_.relaxed(search.context, choice.in, choice.out) : free_context(paid, choice.out);
+        if (price + solve(node, context, search.depth, search.leaves, search.limit - price) >= search.limit - slack_) continue;
+        Tree tree;
+        tree.n_classes = problem_.n_classes;
+        tree.add_leaves(1);
+        build(node, context, search.depth, search.leaves, tree, 0);
+        TestSet asked = pricing_.nothing();
         int undecided = -1;
-        used.each([&](int t) {
-            if (paid.has(t)) return;
-            asked.add(t);
-            if (undecided < 0 && !choice.in.has(t)) undecided = t;
-        });
-        search.offer(price_of_set(node, asked, search.context) + value, {Decision::commit, -1, -1, context}, slack_);
+        double errors = 0;
+        for (int at = 0; at < tree.size(); ++at) {
+            if (tree.leaf(at)) {
+                errors += errors_.of_best(tree.class_weights(at), AnswerPolicy::least_cost) + policy_.leaf_price;
+            } else if (!paid.has(tree.test[at])) {
+                asked.add(tree.test[at]);
+                if (undecided < 0 && !choice.in.has(tree.test[at])) undecided = tree.test[at];
+            }
+        }
+        TestSet usable = asked;
+        usable.unite(paid);
+        const double whole = price_of_set(node, asked, search.context) + errors;
+        if (whole < search.limit - slack_) search.offer(whole, {Decision::commit, -1, -1, contexts_.committed(usable)}, slack_);
         if (undecided < 0) continue;
         Choice with = choice, without = choice;
         with.in.add(undecided);
@@ -372,18 +381,28 @@ void Solver::try_commits(Search& search) {
     }
 }
 
+// In which all tests that are not ruled out may be asked for nothing.
+int Solver::free_context(const TestSet& paid, const TestSet& out) {
+    TestSet usable = pricing_.nothing();
+    for (const Question& question : problem_.questions)
+        if (paid.has(question.column) || !out.has(question.column)) usable.add(question.column);
+    return contexts_.committed(usable);
+}
+
 double Solver::price_of_set(const Node& node, const TestSet& tests, int context) {
-    Order order;
-    order.allowed = true;
-    order.price = contexts_.price_of_set(tests, context, order.items);
-    if (std::isinf(order.price)) return kInfinity;
-    if (order.items.empty()) return order.price * node.weight;
-    const std::size_t m = problem_.amounts.size() / problem_.n_kinds();
+    std::vector<int> items;
+    if (!problem_.has_missing && problem_.amounts.empty()) return contexts_.price_of_set(tests, context, items) * node.weight;
+    if (tests == pricing_.nothing()) return 0;
+    const std::size_t m = problem_.amounts.empty() ? 0 : problem_.amounts.size() / problem_.n_kinds();
     double sum = 0;
     for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
         const uint32_t kind = node.cases.kinds[i];
-        double own = order.price * problem_.weight[kind];
-        for (int item : order.items) own += problem_.amounts[kind * m + static_cast<std::size_t>(item)];
+        TestSet available = pricing_.nothing();
+        for (std::size_t q = 0; q < problem_.questions.size(); ++q)
+            if (const int t = problem_.questions[q].column; tests.has(t) && !problem_.missing(static_cast<int>(q), kind)) available.add(t);
+        items.clear();
+        double own = contexts_.price_of_set(available, context, items) * problem_.weight[kind];
+        for (int item : items) own += problem_.amounts[kind * m + static_cast<std::size_t>(item)];
         sum += node.cases.part(i) * own;
     }
     return sum;
@@ -489,9 +508,8 @@ std::vector<double> Solver::estimates(const Node& node, int context) {
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
         const Order& order = contexts_[context].orders[q];
         int option = 0;
-        const bool may_be_ordered = order.allowed || contexts_[context].may_commit;
-        const double value = may_be_ordered ? best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option) : kInfinity;
-        found.push_back(order.allowed && std::isfinite(value) ? value + price(node, order, static_cast<int>(q)) : kInfinity);
+        const double value = order.allowed ? best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option) : kInfinity;
+        found.push_back(std::isfinite(value) ? value + price(node, order, static_cast<int>(q)) : kInfinity);
     }
     return found;
 }
@@ -560,7 +578,7 @@ Solver::Entry Solver::solve_two(const Node& node, int context) {
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
         const Question& asked = problem_.questions[q];
         const double due = contexts_[context].prices[q] * node.weight;
-        if (!(due + node.least + 2 * policy_.leaf_price < best.bound - slack_)) continue;
+        if (contexts_[context].orders[q].commits || !(due + node.least + 2 * policy_.leaf_price < best.bound - slack_)) continue;
         if (cancellation_) cancellation_->poll();
         const Context& next = contexts_[contexts_.after(context, static_cast<int>(q))];
         const std::vector<uint32_t>& codes = problem_.codes[q];
@@ -645,7 +663,7 @@ Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
     double *with = buffers_[0].data(), *without = buffers_[1].data();  // losses of the cases with and without the rarer value
     for (std::size_t i = 0; i < t; ++i) {
         const double due = here.prices[i] * node.weight;
-        if (!(due + node.least + 2 * leaf_price < best.bound - slack_)) continue;
+        if (here.orders[i].commits || !(due + node.least + 2 * leaf_price < best.bound - slack_)) continue;
         if (extra[i] <= 0 || extra[i] >= node.weight * (1 - 1e-14)) continue;
         const Context& next = contexts_[contexts_.after(context, static_cast<int>(i))];
         const double weight[2] = {extra[i], node.weight - extra[i]}, least[2] = {extra[t + i], node.least - extra[t + i]};
@@ -794,15 +812,6 @@ double Solver::middle_cut(const Node& node, int question, int option) const {
     int best = low;
     while (best + 1 < high && cut(best + 1) <= middle) ++best;
     return cut(best);
-}
-
-void Solver::used_tests(const Node& node, int context, int depth, int leaves, TestSet& tests) {
-    Tree tree;
-    tree.n_classes = problem_.n_classes;
-    tree.add_leaves(1);
-    build(node, context, depth, leaves, tree, 0);
-    for (int test : tree.test)
-        if (test >= 0) tests.add(test);
 }
 
 }  // namespace worthwhile

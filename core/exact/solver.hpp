@@ -47,7 +47,7 @@ struct ExactPolicy {
 
 class Solver {
 public:
-    Solver(const ExactProblem& problem, const Pricing& pricing, const ExactPolicy& policy);
+    Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy);
 
     // What the best tree costs at a node; if it would be `limit` or more, any lower bound that is at least `limit`.
     double solve(const Node& node, int context, int depth, int leaves, double limit);
@@ -95,11 +95,11 @@ private:
     void add(Node& node, uint32_t kind, double part) const;
     Entry* find(const Key& key);
     void keep(const Key& key, const Entry& entry);
-    bool plain(int context, int leaves) const;
     Entry solve_new(const Node& node, int context, int depth, int leaves, double limit);
     void try_questions(Search& search);
     void try_cuts(Search& search, int question, double price);
     void try_commits(Search& search);
+    int free_context(const TestSet& paid, const TestSet& out);
     double evaluate(Search& search, int question, int option, double price, std::vector<double>* parts = nullptr);
     double share_leaves(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit);
     double price_of_set(const Node& node, const TestSet& tests, int context);
@@ -118,10 +118,10 @@ private:
     Decision decide(const Node& node, int context, int depth, int leaves);
     std::vector<int> leaves_of(const std::vector<Node>& nodes, int context, int depth, int leaves);
     double middle_cut(const Node& node, int question, int option) const;
-    void used_tests(const Node& node, int context, int depth, int leaves, TestSet& tests);
 
     const ExactProblem& problem_;
     const Pricing& pricing_;
+    const ErrorCosts& errors_;
     const ExactPolicy policy_;
     Contexts contexts_;
     Cancellation* cancellation_ = nullptr;
