@@ -14,8 +14,13 @@ namespace worthwhile {
 
 namespace {
 
-// This many first splits are looked at with the same limit, whatever the number of threads: the result must not depend on it.
-constexpr std::size_t kRound = 8;
+// This many first splits are looked at with the same limit, each by a solver of its own, whatever the number of threads: neither the tree nor
+// the work that it takes may depend on it.
+constexpr std::size_t kRound = 4;
+
+// Cuts per numeric test of a first search, and its share of the time.
+constexpr int kFewCuts = 8;
+constexpr double kEarly = 0.3;
 
 // A first split, or the cuts between two others, of which the middle one comes first.
 struct Start {
@@ -30,37 +35,42 @@ public:
     ExactSearch(const ExactProblem& problem, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
                 const ExactRun& run, Cancellation& caller)
         : problem_(problem), pricing_(pricing), errors_(errors), policy_(policy), run_(run), caller_(caller) {
-        for (int i = 0; i < std::max(run.n_threads, 1); ++i)
-            solvers_.push_back(std::make_unique<Solver>(problem, pricing, errors, shared_policy()));
+        ExactPolicy own = policy;
+        own.memory /= kRound;
+        own.work /= kRound;
+        for (std::size_t i = 0; i < kRound; ++i) solvers_.push_back(std::make_unique<Solver>(problem, pricing, errors, own));
         root_ = solvers_[0]->root();
         best_ = root_.leaf;
         bound_ = floor_ = solvers_[0]->bound(root_, solvers_[0]->contexts()[0]);
         if (problem.questions.empty() || policy.max_depth < 1 || policy.max_leaves < 2) bound_ = best_;
     }
 
-    ExactResult search() {
+    // `known`: a tree of these cases that is as good as another search could find.
+    ExactResult search(const ExactResult* known) {
         int depth = 0;
         build(*solvers_[0]);
+        if (known && known->cost < best_) {
+            best_ = known->cost;
+            tree_ = known->tree;
+            foreign_ = true;
+        }
         try {
             for (; !done() && depth < policy_.max_depth; ++depth) search_depth(depth + 1);
         } catch (const DeadlinePassed&) {
+            stopped_ = true;
+        } catch (const WorkDone&) {
             stopped_ = true;
         } catch (const Stopped&) {
             stopped_ = true;
         }
         if (best_depth_ > depth) build(*solvers_[best_solver_]);  // found in the middle of a depth
         const bool proven = !stopped_ || done();
-        return {std::move(tree_), best_, proven ? best_ : std::min(bound_, best_), proven, depth};
+        return {std::move(tree_), best_, proven ? best_ : std::min(bound_, best_), proven, std::move(trees_)};
     }
 
 private:
     struct Stopped {};
 
-    ExactPolicy shared_policy() const {
-        ExactPolicy own = policy_;
-        own.memory /= static_cast<std::size_t>(std::max(run_.n_threads, 1));
-        return own;
-    }
     bool done() const { return floor_ >= best_ - solvers_[0]->slack(); }
 
     void search_depth(int depth) {
@@ -70,10 +80,8 @@ private:
             solve_whole(depth);
         else
             search_starts(depth);
-        if (best_depth_ < depth) return;
-        // A solver of its own, so that among equally good trees the same one is chosen for any number of threads.
-        Solver fresh(problem_, pricing_, errors_, policy_);
-        build(whole_ ? first : fresh);
+        if (best_depth_ == depth) build(*solvers_[best_solver_]);
+        if (!foreign_) trees_.push_back({tree_, best_});
     }
 
     void search_starts(int depth) {
@@ -135,13 +143,12 @@ private:
     void look_at(const std::vector<Start>& round, int depth, std::vector<Start>& open) {
         struct Found {
             double value = kInfinity;
-            int solver = 0;
             std::vector<double> parts;
         };
         std::vector<Found> found(round.size());
         const double limit = best_;
-        in_time(static_cast<int>(round.size()), [&](int i, int thread, Cancellation& own) {
-            Solver& solver = *solvers_[static_cast<std::size_t>(thread)];
+        in_time(static_cast<int>(round.size()), [&](int i, int, Cancellation& own) {
+            Solver& solver = *solvers_[static_cast<std::size_t>(i)];
             solver.set_cancellation(&own);
             const Start& start = round[static_cast<std::size_t>(i)];
             const double price = solver.price(root_, solver.contexts()[0].orders[static_cast<std::size_t>(start.question)], start.question);
@@ -149,7 +156,6 @@ private:
             if (nodes.empty()) return;
             const int next = solver.contexts().after(0, start.question);
             Found& own_found = found[static_cast<std::size_t>(i)];
-            own_found.solver = thread;
             own_found.value = price + solver.solve_all(nodes, next, depth - 1, kAnyLeaves, limit - price, &own_found.parts);
         });
         for (std::size_t i = 0; i < round.size(); ++i) {
@@ -158,7 +164,7 @@ private:
                 best_ = found[i].value;
                 best_depth_ = depth;
                 best_start_ = start;
-                best_solver_ = static_cast<std::size_t>(found[i].solver);
+                best_solver_ = i;
                 whole_ = false;
             }
             if (start.high < 0 || found[i].parts.empty()) continue;
@@ -212,7 +218,9 @@ private:
     Start best_start_{};
     std::size_t best_solver_ = 0;
     Tree tree_;
+    std::vector<DepthTree> trees_;
     bool whole_ = false, stopped_ = false;
+    bool foreign_ = false;  // the first tree is that of another search
 };
 
 }  // namespace
@@ -220,12 +228,29 @@ private:
 ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
                            int max_cuts, const ExactRun& run, Cancellation& cancellation) {
     const ExactProblem problem = make_problem(data, pricing, errors, max_cuts);
-    ExactResult result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search();
+    const auto is_long = [](const Question& question) { return question.numeric && question.n_options() > 2 * kFewCuts; };
+    ExactResult result;
+    const ExactResult* known = nullptr;
+    if (policy.max_depth > 2 && std::any_of(problem.questions.begin(), problem.questions.end(), is_long)) {
+        // With few cuts, a good tree is found soon; it is a limit for the search with all of them.
+        ExactPolicy some = policy;
+        some.work *= kEarly;
+        ExactRun early = run;
+        if (run.deadline != Clock::time_point::max())
+            early.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>((run.deadline - Clock::now()) * kEarly);
+        result = ExactSearch(make_problem(data, pricing, errors, kFewCuts), pricing, errors, some, early, cancellation).search(nullptr);
+        known = &result;
+    }
+    result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search(known);
     PrunePolicy valued;
     valued.confidence = 1;
     valued.answer = AnswerPolicy::least_cost;
-    choose_commits(result.tree, data, pricing, errors, valued, cancellation);
-    assign_answers(result.tree, errors, AnswerPolicy::least_cost);
+    const auto finish = [&](Tree& tree) {
+        choose_commits(tree, data, pricing, errors, valued, cancellation);
+        assign_answers(tree, errors, AnswerPolicy::least_cost);
+    };
+    finish(result.tree);
+    for (DepthTree& shallow : result.by_depth) finish(shallow.tree);
     return result;
 }
 

@@ -8,12 +8,17 @@
 
 namespace worthwhile {
 
+struct DepthTree {
+    Tree tree;
+    double cost = 0;
+};
+
 struct ExactResult {
     Tree tree;
     double cost = 0;   // of the tree, over all cases, with its leaves
     double bound = 0;  // no tree costs less
     bool proven = false;
-    int depth = 0;  // to which the search is complete
+    std::vector<DepthTree> by_depth;  // the best trees of depth up to 1, 2, ..., as far as they are proven
 };
 
 struct ExactProgress {

@@ -198,7 +198,10 @@ double Solver::solve(const Node& node, int context, int depth, int leaves, doubl
 }
 
 Solver::Entry Solver::solve_new(const Node& node, int context, int depth, int leaves, double limit) {
-    if (cancellation_) cancellation_->poll();
+    if (cancellation_) {  // not while a tree is built
+        cancellation_->poll();
+        if (work_ > policy_.work) throw WorkDone();
+    }
     if (depth == 1 && leaves == kAnyLeaves) return solve_one(node, context);
     const bool may_commit = contexts_[context].may_commit;
     double floor = bound(node, contexts_[context]);
@@ -412,6 +415,7 @@ double Solver::price_of_set(const Node& node, const TestSet& tests, int context)
 
 // The sums of the kinds at a node by question and code: losses, weight, and least loss.
 void Solver::count(const Node& node, std::vector<double>& sums) const {
+    work_ += static_cast<double>(sums.size() + node.cases.kinds.size() * problem_.questions.size() * width_);
     std::fill(sums.begin(), sums.end(), 0.0);
     const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
@@ -451,6 +455,7 @@ template <class Sums>
 double Solver::best_split(const Sums& sums, int question, const double* total, int& option) const {
     const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
     const std::size_t answers = static_cast<std::size_t>(problem_.n_answers), first = offset_[static_cast<std::size_t>(question)] * width_;
+    work_ += static_cast<double>(static_cast<std::size_t>(asked.n_codes) * (asked.numeric ? width_ : width_ * asked.levels.size()));
     double best = kInfinity;
     double *known = buffers_[0].data(), *lost = buffers_[1].data();  // the sums of cases with and without a value
     bool any_missing = false;
@@ -559,6 +564,7 @@ Solver::Entry Solver::solve_two(const Node& node, int context) {
         std::fill(part, part + width_, 0.0);
     };
     const auto move = [&](uint32_t kind) {
+        work_ += static_cast<double>(problem_.questions.size() * width_);
         const double* loss = problem_.loss.data() + kind * answers;
         const double weight = problem_.weight[kind], least = problem_.least[kind];
         for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
@@ -645,6 +651,7 @@ Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
     std::fill_n(pairs_.begin(), t * t * k, 0.0);
     for (uint32_t kind : node.cases.kinds) {
         const double* loss = problem_.loss.data() + kind * k;
+        work_ += static_cast<double>((ones_start_[kind + 1] - ones_start_[kind]) * (ones_start_[kind + 1] - ones_start_[kind]) * k / 2);
         const uint32_t *ones = ones_.data() + ones_start_[kind], *end = ones_.data() + ones_start_[kind + 1];
         for (const uint32_t* i = ones; i != end; ++i) {
             double* row = pairs_.data() + *i * k * t;
@@ -680,6 +687,7 @@ Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
             bound[s] = std::min(value[s], least[s] + 2 * leaf_price + next.cheapest * weight[s]);
         }
         if (due + bound[0] + bound[1] >= best.bound - slack_) continue;
+        work_ += static_cast<double>(4 * t * k);
         double* below = below_.data();  // by question below: the best answer for each of the four parts
         std::fill_n(below, 4 * t, kInfinity);
         for (int a = 0; a < answers; ++a) {

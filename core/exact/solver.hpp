@@ -43,7 +43,11 @@ struct ExactPolicy {
     int max_leaves = kAnyLeaves;
     double leaf_price = 0;  // on the scale of the sums over all cases
     std::size_t memory = std::size_t{1} << 30;
+    double work = kInfinity;  // of every solver, about in nanoseconds; more raises WorkDone
 };
+
+// The solver has done as much as it was allowed to.
+struct WorkDone {};
 
 class Solver {
 public:
@@ -132,6 +136,7 @@ private:
     std::size_t width_ = 0;            // of the sums over the cases with a value: losses, weight, least loss
     int most_branches_ = 2;
     bool all_binary_ = false;
+    mutable double work_ = 0;
     double slack_ = 0;        // trees whose costs differ by less are equally good
     double worst_price_ = 0;  // the most that a case may pay
     std::vector<double> sums_, left_;

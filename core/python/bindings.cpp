@@ -484,14 +484,19 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<doubl
     });
 }
 
-// The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, depth searched to the end).
-std::tuple<Tree, double, double, bool, int> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
-                                                           const OwnedPricing& pricing, const ErrorCosts& errors, nb::kwargs settings) {
+using DepthTrees = std::vector<std::tuple<Tree, double>>;
+
+// The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, the best trees of lower
+// depths with their costs).
+std::tuple<Tree, double, double, bool, DepthTrees> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes,
+                                                                  Optional1<double> weights, const OwnedPricing& pricing,
+                                                                  const ErrorCosts& errors, nb::kwargs settings) {
     Keywords given(std::move(settings), "search_exactly");
     ExactPolicy policy;
     policy.max_depth = given.take<int>("max_depth");
     policy.max_leaves = given.take<int>("max_leaves", kAnyLeaves);
     policy.memory = given.take<std::size_t>("memory");
+    policy.work = given.take<double>("work");
     const double leaf_price = given.take<double>("leaf_price");
     const int max_cuts = given.take<int>("max_cuts");
     check(max_cuts >= 1 && leaf_price >= 0, "'max_cuts' must be at least 1, and 'leaf_price' at least 0");
@@ -513,7 +518,9 @@ std::tuple<Tree, double, double, bool, int> search_exactly(const OwnedTable& tab
     ExactResult found = run([&](Cancellation& cancellation) {
         return worthwhile::search_exactly(data, priced.pricing, errors, policy, max_cuts, running, cancellation);
     });
-    return {std::move(found.tree), found.cost / total, found.bound / total, found.proven, found.depth};
+    DepthTrees by_depth;
+    for (DepthTree& shallow : found.by_depth) by_depth.emplace_back(std::move(shallow.tree), shallow.cost / total);
+    return {std::move(found.tree), found.cost / total, found.bound / total, found.proven, std::move(by_depth)};
 }
 
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
@@ -857,7 +864,7 @@ void define_functions(nb::module_& m) {
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "pruning_weights"_a.none() = nb::none(), "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
     m.def("search_exactly", &search_exactly, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "settings"_a,
-          "The tree of least cost: (tree, cost per case, lower bound, proven, depth searched to the end).");
+          "The tree of least cost: (tree, cost per case, lower bound, proven, (tree, cost) of every depth searched to the end).");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
           "Grow a tree from each row of weights by the largest drop of impurity per price.");
     m.def(
