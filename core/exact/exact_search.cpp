@@ -40,6 +40,7 @@ public:
         own.work /= kRound;
         for (std::size_t i = 0; i < kRound; ++i) solvers_.push_back(std::make_unique<Solver>(problem, pricing, errors, own));
         root_ = solvers_[0]->root();
+        for (double least : problem.least) base_ += least;
         best_ = root_.leaf;
         bound_ = floor_ = solvers_[0]->bound(root_, solvers_[0]->contexts()[0]);
         if (problem.questions.empty() || policy.max_depth < 1 || policy.max_leaves < 2) bound_ = best_;
@@ -49,8 +50,8 @@ public:
     ExactResult search(const ExactResult* known) {
         int depth = 0;
         build(*solvers_[0]);
-        if (known && known->cost < best_) {
-            best_ = known->cost;
+        if (known && known->cost - base_ < best_) {
+            best_ = known->cost - base_;
             tree_ = known->tree;
             foreign_ = true;
         }
@@ -60,12 +61,16 @@ public:
             stopped_ = true;
         } catch (const WorkDone&) {
             stopped_ = true;
+        } catch (const Interrupted&) {
+            stopped_ = ended_ = interrupted_ = true;
         } catch (const Stopped&) {
-            stopped_ = true;
+            stopped_ = ended_ = true;
         }
         if (best_depth_ > depth) build(*solvers_[best_solver_]);  // found in the middle of a depth
         const bool proven = !stopped_ || done();
-        return {std::move(tree_), best_, proven ? best_ : std::min(bound_, best_), proven, std::move(trees_)};
+        for (DepthTree& tree : trees_) tree.cost += base_;
+        return {std::move(tree_), base_ + best_,    base_ + (proven ? best_ : std::min(bound_, best_)), proven, ended_,
+                interrupted_,     std::move(trees_)};
     }
 
 private:
@@ -129,7 +134,7 @@ private:
             if (std::isinf(estimates[q]) || solver.contexts()[0].orders[q].commits) continue;
             const Question& asked = problem_.questions[q];
             const int question = static_cast<int>(q);
-            const double at_least = solver.price(root_, solver.contexts()[0].orders[q], question) + root_.least + 2 * policy_.leaf_price;
+            const double at_least = solver.price(root_, solver.contexts()[0].orders[q], question) + 2 * policy_.leaf_price;
             if (asked.numeric && !problem_.has_missing) {
                 const int high = asked.n_options();
                 found.push_back({question, (high - 1) / 2, at_least, estimates[q], -1, high, policy_.leaf_price, policy_.leaf_price});
@@ -175,13 +180,9 @@ private:
 
     void add_interval(const Start& start, int low, int high, double below, double above, double near, std::vector<Start>& open) {
         if (high - low < 2) return;
-        double between = 0;
-        const std::vector<uint32_t>& codes = problem_.codes[static_cast<std::size_t>(start.question)];
-        for (std::size_t kind = 0; kind < codes.size(); ++kind)
-            if (static_cast<int>(codes[kind]) > low && static_cast<int>(codes[kind]) <= high) between += problem_.least[kind];
         const double price =
             solvers_[0]->price(root_, solvers_[0]->contexts()[0].orders[static_cast<std::size_t>(start.question)], start.question);
-        const double bound = std::max(start.bound, price + below + between + above);
+        const double bound = std::max(start.bound, price + below + above);
         open.push_back({start.question, (low + high) / 2, bound, std::max(bound, near), low, high, below, above});
     }
 
@@ -190,7 +191,7 @@ private:
     void in_time(int n_units, Work work) {
         Cancellation asking([&] {
             caller_.poll();
-            if (run_.tell && run_.tell({best_, std::min(std::max(bound_, floor_), best_)})) throw Stopped();
+            if (run_.tell && run_.tell({base_ + best_, base_ + std::min(std::max(bound_, floor_), best_)})) throw Stopped();
         });
         cancellable_for(n_units, run_.n_threads, asking, run_.deadline, work);
     }
@@ -213,13 +214,14 @@ private:
     Cancellation& caller_;
     std::vector<std::unique_ptr<Solver>> solvers_;
     Node root_;
+    double base_ = 0;  // what the best answers for all kinds cost, which no tree can save
     double best_ = 0, bound_ = 0, floor_ = 0;
     int best_depth_ = 0;
     Start best_start_{};
     std::size_t best_solver_ = 0;
     Tree tree_;
     std::vector<DepthTree> trees_;
-    bool whole_ = false, stopped_ = false;
+    bool whole_ = false, stopped_ = false, ended_ = false, interrupted_ = false;
     bool foreign_ = false;  // the first tree is that of another search
 };
 
@@ -241,12 +243,13 @@ ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, cons
         result = ExactSearch(make_problem(data, pricing, errors, kFewCuts), pricing, errors, some, early, cancellation).search(nullptr);
         known = &result;
     }
-    result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search(known);
+    if (!result.ended) result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search(known);
     PrunePolicy valued;
     valued.confidence = 1;
     valued.answer = AnswerPolicy::least_cost;
+    Cancellation never;  // what is found is finished also after a signal
     const auto finish = [&](Tree& tree) {
-        choose_commits(tree, data, pricing, errors, valued, cancellation);
+        choose_commits(tree, data, pricing, errors, valued, never);
         assign_answers(tree, errors, AnswerPolicy::least_cost);
     };
     finish(result.tree);

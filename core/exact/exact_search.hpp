@@ -18,7 +18,8 @@ struct ExactResult {
     double cost = 0;   // of the tree, over all cases, with its leaves
     double bound = 0;  // no tree costs less
     bool proven = false;
-    std::vector<DepthTree> by_depth;  // the best trees of depth up to 1, 2, ..., as far as they are proven
+    bool ended = false, interrupted = false;  // by the caller; by a signal
+    std::vector<DepthTree> by_depth;          // the best trees of depth up to 1, 2, ..., as far as they are proven
 };
 
 struct ExactProgress {

@@ -70,8 +70,7 @@ Question nominal_question(const Column& column, int index, std::size_t n_cases) 
     std::vector<uint8_t> occurs(static_cast<std::size_t>(column.n_values), 0);
     for (std::size_t row = 0; row < n_cases; ++row)
         if (!column.missing(row)) occurs[static_cast<std::size_t>(column.code(row))] = 1;
-    for (std::size_t l = 0; l < column.levels.size(); ++l) {
-        const Level& level = column.levels[l];
+    for (const Level& level : column.levels) {
         int first = -1;
         bool divides = false;
         for (std::size_t code = 0; code < occurs.size(); ++code) {
@@ -79,10 +78,13 @@ Question nominal_question(const Column& column, int index, std::size_t n_cases) 
             if (first < 0) first = level.branch_of[code];
             divides |= level.branch_of[code] != first;
         }
-        const auto known = [&](const Level& other) { return same_division(level, other, occurs); };
-        if (!divides || std::any_of(question.levels.begin(), question.levels.end(), known)) continue;
-        question.levels.push_back(level);
-        question.column_level.push_back(static_cast<int>(l));
+        if (!divides) continue;
+        const auto same = std::find_if(question.levels.begin(), question.levels.end(),
+                                       [&](const Level& other) { return same_division(level, other, occurs); });
+        if (same == question.levels.end())
+            question.levels.push_back(level);
+        else if (level.n_branches < same->n_branches)  // fewer leaves
+            *same = level;
     }
     return question;
 }
@@ -164,6 +166,7 @@ ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const
         double* loss = problem.loss.data() + i * answers;
         errors.of_all(problem.class_weights.data() + i * k, loss);
         problem.least.push_back(*std::min_element(loss, loss + answers));
+        for (std::size_t a = 0; a < answers; ++a) loss[a] -= problem.least.back();
         problem.most.push_back(*std::max_element(loss, loss + answers));
     }
     return problem;

@@ -16,9 +16,8 @@ struct Question {
     int column = 0;
     int n_codes = 0;
     bool numeric = false;
-    std::vector<double> cuts;       // numeric: the threshold of every option
-    std::vector<Level> levels;      // nominal: code -> branch, by option
-    std::vector<int> column_level;  // nominal: the level of the column that an option asks
+    std::vector<double> cuts;   // numeric: the threshold of every option
+    std::vector<Level> levels;  // nominal: code -> branch, by option
     int n_options() const { return static_cast<int>(numeric ? cuts.size() : levels.size()); }
     int n_branches(int option) const { return numeric ? 2 : levels[static_cast<std::size_t>(option)].n_branches; }
     int branch(int option, uint32_t code) const {
@@ -31,9 +30,9 @@ struct ExactProblem {
     int n_answers = 0, n_classes = 0;
     std::vector<Question> questions;
     std::vector<std::vector<uint32_t>> codes;  // by question and kind; n_codes: missing
-    std::vector<double> loss;                  // kinds x answers: what an answer costs all cases of a kind together
+    std::vector<double> loss;                  // kinds x answers: what an answer costs all cases of a kind more than the best one
     std::vector<double> class_weights;         // kinds x classes
-    std::vector<double> weight, least, most;   // by kind: of its cases, and what the cheapest and the worst answer cost them
+    std::vector<double> weight, least, most;   // by kind: of its cases; what the best answer costs them; the largest loss
     std::vector<double> amounts;               // kinds x (tests and surcharges): what its cases pay together; empty: by the price list
     bool has_missing = false;
 

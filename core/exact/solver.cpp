@@ -11,7 +11,7 @@ namespace worthwhile {
 
 namespace {
 
-// Relative to what the root costs as a leaf: trees whose costs differ by less are equally good.
+// Relative to the largest loss of a kind: trees whose costs differ by less are equally good.
 constexpr double kSlack = 1e-9;
 
 double lowest(const double* values, int n) { return *std::min_element(values, values + n); }
@@ -50,7 +50,7 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
         for (int option = 0; option < question.n_options(); ++option)
             most_branches_ = std::max(most_branches_, question.n_branches(option));
     }
-    width_ = static_cast<std::size_t>(problem.n_answers) + 2;
+    width_ = static_cast<std::size_t>(problem.n_answers) + 1;
     sums_.resize(n_values * width_);
     left_.resize(n_values * width_);
     const std::size_t t = problem.questions.size();
@@ -61,7 +61,8 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
     worst_price_ = pricing.most(everything);
     below_.resize(4 * t);
     for (auto& buffer : buffers_) buffer.resize(width_);
-    slack_ = kSlack * std::max(root().leaf - policy.leaf_price, 1e-300);
+    for (double loss : problem.loss) slack_ = std::max(slack_, std::abs(loss));
+    slack_ *= kSlack;
 }
 
 // Every kind by the questions in which it has the rarer value: a table of 0 and 1 made from nominal columns has few of them.
@@ -88,7 +89,6 @@ void Solver::add(Node& node, uint32_t kind, double part) const {
     const double* loss = problem_.loss.data() + kind * static_cast<std::size_t>(problem_.n_answers);
     for (int a = 0; a < problem_.n_answers; ++a) node.loss[static_cast<std::size_t>(a)] += part * loss[a];
     node.weight += part * problem_.weight[kind];
-    node.least += part * problem_.least[kind];
     uint64_t bits = 0;
     if (part != 1.0) std::memcpy(&bits, &part, sizeof bits);
     node.hash[0] += marks_[2 * kind] ^ (bits * 0x9E3779B97F4A7C15);
@@ -161,7 +161,7 @@ double Solver::price(const Node& node, const Order& order, int question) const {
 
 double Solver::bound(const Node& node, const Context& context) const {
     const double pays = problem_.has_missing ? 0.0 : context.cheapest * node.weight;
-    return std::min(node.leaf, node.least + 2 * policy_.leaf_price + pays);
+    return std::min(node.leaf, 2 * policy_.leaf_price + pays);
 }
 
 // ---- cache
@@ -184,6 +184,13 @@ void Solver::keep(const Key& key, const Entry& entry) {
 
 // ---- search
 
+// Not while a tree is built.
+void Solver::poll() {
+    if (!cancellation_) return;
+    cancellation_->poll();
+    if (work_ > policy_.work) throw WorkDone();
+}
+
 double Solver::solve(const Node& node, int context, int depth, int leaves, double limit) {
     if (depth <= 0 || leaves < 2) return node.leaf;
     const double least = bound(node, contexts_[context]);
@@ -198,10 +205,7 @@ double Solver::solve(const Node& node, int context, int depth, int leaves, doubl
 }
 
 Solver::Entry Solver::solve_new(const Node& node, int context, int depth, int leaves, double limit) {
-    if (cancellation_) {  // not while a tree is built
-        cancellation_->poll();
-        if (work_ > policy_.work) throw WorkDone();
-    }
+    poll();
     if (depth == 1 && leaves == kAnyLeaves) return solve_one(node, context);
     const bool may_commit = contexts_[context].may_commit;
     double floor = bound(node, contexts_[context]);
@@ -235,7 +239,7 @@ void Solver::try_questions(Search& search) {
         if (std::isinf(estimate[static_cast<std::size_t>(q)]) || contexts_[search.context].orders[static_cast<std::size_t>(q)].commits)
             continue;
         const double price = this->price(node, contexts_[search.context].orders[static_cast<std::size_t>(q)], q);
-        if (price + node.least + 2 * policy_.leaf_price >= search.limit - slack_) continue;
+        if (price + 2 * policy_.leaf_price >= search.limit - slack_) continue;
         if (problem_.questions[static_cast<std::size_t>(q)].numeric && !problem_.has_missing && search.leaves == kAnyLeaves)
             try_cuts(search, q, price);
         else
@@ -300,25 +304,15 @@ double Solver::share_leaves(const std::vector<Node>& nodes, int context, int dep
     return lowest(best.data(), static_cast<int>(best.size()));
 }
 
-// Between two cuts, the left part has at least the cases left of the lower one, and the right part those right of the upper one; the cases
-// in between cost at least what the best answer for each kind costs. So whole intervals of cuts are ruled out at once (Mazumder et al.
-// 2022, Brita et al. 2025).
+// Between two cuts, the left part has at least the cases left of the lower one, and the right part those right of the upper one. So whole
+// intervals of cuts are ruled out at once (Mazumder et al. 2022, Brita et al. 2025).
 void Solver::try_cuts(Search& search, int question, double price) {
     const std::vector<uint32_t>& codes = problem_.codes[static_cast<std::size_t>(question)];
-    std::vector<std::pair<uint32_t, double>> by_code;
-    for (uint32_t kind : search.node.cases.kinds) by_code.emplace_back(codes[kind], problem_.least[kind]);
-    std::sort(by_code.begin(), by_code.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<int> cuts;
-    std::vector<double> least{0.0};  // of the cases up to each cut, from the one before the first
-    for (std::size_t i = 0; i < by_code.size(); ++i) {
-        if (i == 0 || by_code[i].first != by_code[i - 1].first) {
-            cuts.push_back(static_cast<int>(by_code[i].first));
-            least.push_back(least.back());
-        }
-        least.back() += by_code[i].second;
-    }
+    for (uint32_t kind : search.node.cases.kinds) cuts.push_back(static_cast<int>(codes[kind]));
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     cuts.pop_back();  // above the last value there is nothing
-    if (cuts.empty()) return;
     struct Interval {
         int low, high;        // cuts low + 1 ... high - 1 are open
         double below, above;  // what is left of the lower, and right of the upper cut, costs at least
@@ -328,9 +322,7 @@ void Solver::try_cuts(Search& search, int question, double price) {
     while (!open.empty()) {
         const Interval interval = open.back();
         open.pop_back();
-        if (interval.high - interval.low < 2) continue;
-        const double between = least[static_cast<std::size_t>(interval.high) + 1] - least[static_cast<std::size_t>(interval.low) + 1];
-        if (price + interval.below + between + interval.above >= search.limit - slack_) continue;
+        if (interval.high - interval.low < 2 || price + interval.below + interval.above >= search.limit - slack_) continue;
         const int middle = (interval.low + interval.high) / 2;
         evaluate(search, question, cuts[static_cast<std::size_t>(middle)], price, &parts);
         open.push_back({interval.low, middle, interval.below, parts[1]});
@@ -348,11 +340,11 @@ void Solver::try_commits(Search& search) {
     };
     std::vector<Choice> open{{pricing_.nothing(), pricing_.nothing()}};
     while (!open.empty()) {
-        if (cancellation_) cancellation_->poll();
+        poll();
         const Choice choice = std::move(open.back());
         open.pop_back();
         const double price = price_of_set(node, choice.in, search.context);
-        if (price + node.least + 2 * policy_.leaf_price >= search.limit - slack_) continue;
+        if (price + 2 * policy_.leaf_price >= search.limit - slack_) continue;
         const int context =
             contexts_.can_relax() ? contexts_.relaxed(search.context, choice.in, choice.out) : free_context(paid, choice.out);
         if (price + solve(node, context, search.depth, search.leaves, search.limit - price) >= search.limit - slack_) continue;
@@ -363,6 +355,7 @@ void Solver::try_commits(Search& search) {
         TestSet asked = pricing_.nothing();
         int undecided = -1;
         double errors = 0;
+        for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) errors -= node.cases.part(i) * problem_.least[node.cases.kinds[i]];
         for (int at = 0; at < tree.size(); ++at) {
             if (tree.leaf(at)) {
                 errors += errors_.of_best(tree.class_weights(at), AnswerPolicy::least_cost) + policy_.leaf_price;
@@ -413,7 +406,7 @@ double Solver::price_of_set(const Node& node, const TestSet& tests, int context)
 
 // ---- single splits
 
-// The sums of the kinds at a node by question and code: losses, weight, and least loss.
+// The sums of the kinds at a node by question and code: losses, and weight.
 void Solver::count(const Node& node, std::vector<double>& sums) const {
     work_ += static_cast<double>(sums.size() + node.cases.kinds.size() * problem_.questions.size() * width_);
     std::fill(sums.begin(), sums.end(), 0.0);
@@ -430,7 +423,6 @@ void Solver::count(const Node& node, std::vector<double>& sums) const {
             const double* loss = problem_.loss.data() + kind * answers;
             for (std::size_t a = 0; a < answers; ++a) to[a] += part * loss[a];
             to[answers] += part * problem_.weight[kind];
-            to[answers + 1] += part * problem_.least[kind];
         }
     }
 }
@@ -527,7 +519,7 @@ Solver::Entry Solver::solve_one(const Node& node, int context) {
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
         const Order& order = contexts_[context].orders[q];
         const double due = price(node, order, static_cast<int>(q));
-        if (due + node.least + 2 * policy_.leaf_price >= best.bound - slack_) continue;
+        if (due + 2 * policy_.leaf_price >= best.bound - slack_) continue;
         int option = -1;
         const double value = due + best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option);
         if (value < best.bound - slack_) best = {value, true, {Decision::ask, static_cast<int>(q), option, -1}};
@@ -537,15 +529,15 @@ Solver::Entry Solver::solve_one(const Node& node, int context) {
 
 // ---- a split below a split
 
-// What some cases cost with at most one more question. `total`: losses by answer, weight, and least loss.
+// What some cases cost with at most one more question. `total`: losses by answer, and weight.
 template <class Sums>
 double Solver::best_with_one(const Sums& sums, const double* total, const Context& context) const {
     const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
-    const double weight = total[answers], least = total[answers + 1] + 2 * policy_.leaf_price;
+    const double weight = total[answers];
     double best = lowest(total, problem_.n_answers) + policy_.leaf_price;
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
         const double due = context.prices[q] * weight;
-        if (!(due + least < best - slack_)) continue;
+        if (!(due + 2 * policy_.leaf_price < best - slack_)) continue;
         int option = 0;
         best = std::min(best, due + best_split(sums, static_cast<int>(q), total, option));
     }
@@ -557,7 +549,6 @@ Solver::Entry Solver::solve_two(const Node& node, int context) {
     Entry best = solve_one(node, context);  // also counts
     std::vector<double> total(node.loss);
     total.push_back(node.weight);
-    total.push_back(node.least);
     double *part = buffers_[4].data(), *rest = buffers_[5].data();
     const auto clear = [&] {
         std::fill(left_.begin(), left_.end(), 0.0);
@@ -566,16 +557,14 @@ Solver::Entry Solver::solve_two(const Node& node, int context) {
     const auto move = [&](uint32_t kind) {
         work_ += static_cast<double>(problem_.questions.size() * width_);
         const double* loss = problem_.loss.data() + kind * answers;
-        const double weight = problem_.weight[kind], least = problem_.least[kind];
+        const double weight = problem_.weight[kind];
         for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
             double* to = left_.data() + (offset_[q] + problem_.codes[q][kind]) * width_;
             for (std::size_t a = 0; a < answers; ++a) to[a] += loss[a];
             to[answers] += weight;
-            to[answers + 1] += least;
         }
         for (std::size_t a = 0; a < answers; ++a) part[a] += loss[a];
         part[answers] += weight;
-        part[answers + 1] += least;
     };
     const auto set_rest = [&] {
         for (std::size_t i = 0; i < width_; ++i) rest[i] = total[i] - part[i];
@@ -584,8 +573,7 @@ Solver::Entry Solver::solve_two(const Node& node, int context) {
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
         const Question& asked = problem_.questions[q];
         const double due = contexts_[context].prices[q] * node.weight;
-        if (contexts_[context].orders[q].commits || !(due + node.least + 2 * policy_.leaf_price < best.bound - slack_)) continue;
-        if (cancellation_) cancellation_->poll();
+        if (contexts_[context].orders[q].commits || !(due + 2 * policy_.leaf_price < best.bound - slack_)) continue;
         const Context& next = contexts_[contexts_.after(context, static_cast<int>(q))];
         const std::vector<uint32_t>& codes = problem_.codes[q];
         std::sort(kinds.begin(), kinds.end(), [&](uint32_t a, uint32_t b) { return codes[a] != codes[b] ? codes[a] < codes[b] : a < b; });
@@ -598,13 +586,13 @@ Solver::Entry Solver::solve_two(const Node& node, int context) {
                 moved += problem_.most[kinds[i]] + worst_price_ * problem_.weight[kinds[i]];
                 if (codes[kinds[i]] == codes[kinds[i + 1]]) continue;
                 set_rest();
-                const double at_least = due + std::max(left, part[answers + 1] + policy_.leaf_price) +
-                                        std::max(right - moved, rest[answers + 1] + policy_.leaf_price);
+                const double at_least = due + left + std::max(right - moved, policy_.leaf_price);
                 if (at_least >= best.bound - slack_) continue;
+                poll();
                 left = best_with_one(Given{left_.data()}, part, next);
                 right = kInfinity;
                 moved = 0;
-                if (due + left + rest[answers + 1] + policy_.leaf_price >= best.bound - slack_) {
+                if (due + left + policy_.leaf_price >= best.bound - slack_) {
                     right = policy_.leaf_price;
                     continue;
                 }
@@ -644,10 +632,10 @@ template <int N>
 Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
     const int answers = N > 0 ? N : problem_.n_answers;
     const std::size_t t = problem_.questions.size(), k = static_cast<std::size_t>(answers);
-    std::vector<double>& single = sums_;  // answers x questions
-    std::vector<double>& extra = left_;   // by question: weight, then least loss
+    std::vector<double>& single = sums_;   // answers x questions
+    std::vector<double>& weights = left_;  // by question
     std::fill_n(single.begin(), k * t, 0.0);
-    std::fill_n(extra.begin(), 2 * t, 0.0);
+    std::fill_n(weights.begin(), t, 0.0);
     std::fill_n(pairs_.begin(), t * t * k, 0.0);
     for (uint32_t kind : node.cases.kinds) {
         const double* loss = problem_.loss.data() + kind * k;
@@ -660,8 +648,7 @@ Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
                 if (loss[a] == 0) continue;
                 for (const uint32_t* j = i + 1; j != end; ++j) row[*j] += loss[a];
             }
-            extra[*i] += problem_.weight[kind];
-            extra[t + *i] += problem_.least[kind];
+            weights[*i] += problem_.weight[kind];
         }
     }
     const Context& here = contexts_[context];
@@ -670,10 +657,10 @@ Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
     double *with = buffers_[0].data(), *without = buffers_[1].data();  // losses of the cases with and without the rarer value
     for (std::size_t i = 0; i < t; ++i) {
         const double due = here.prices[i] * node.weight;
-        if (here.orders[i].commits || !(due + node.least + 2 * leaf_price < best.bound - slack_)) continue;
-        if (extra[i] <= 0 || extra[i] >= node.weight * (1 - 1e-14)) continue;
+        if (here.orders[i].commits || !(due + 2 * leaf_price < best.bound - slack_)) continue;
+        if (weights[i] <= 0 || weights[i] >= node.weight * (1 - 1e-14)) continue;
         const Context& next = contexts_[contexts_.after(context, static_cast<int>(i))];
-        const double weight[2] = {extra[i], node.weight - extra[i]}, least[2] = {extra[t + i], node.least - extra[t + i]};
+        const double weight[2] = {weights[i], node.weight - weights[i]};
         double low[2] = {kInfinity, kInfinity};
         for (int a = 0; a < answers; ++a) {
             with[a] = single[static_cast<std::size_t>(a) * t + i];
@@ -684,7 +671,7 @@ Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
         double value[2], bound[2];
         for (int s = 0; s < 2; ++s) {
             value[s] = low[s] + leaf_price;
-            bound[s] = std::min(value[s], least[s] + 2 * leaf_price + next.cheapest * weight[s]);
+            bound[s] = std::min(value[s], 2 * leaf_price + next.cheapest * weight[s]);
         }
         if (due + bound[0] + bound[1] >= best.bound - slack_) continue;
         work_ += static_cast<double>(4 * t * k);

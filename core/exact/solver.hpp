@@ -28,7 +28,7 @@ struct KindSet {
 struct Node {
     KindSet cases;
     std::vector<double> loss;  // by answer
-    double weight = 0, least = 0, leaf = 0;
+    double weight = 0, leaf = 0;
     uint64_t hash[2] = {0, 0};
 };
 
@@ -95,6 +95,7 @@ private:
     using Cache = std::unordered_map<Key, Entry, KeyHash>;
     struct Search;  // one node being solved
 
+    void poll();
     void list_ones();
     void add(Node& node, uint32_t kind, double part) const;
     Entry* find(const Key& key);
@@ -133,7 +134,7 @@ private:
     std::size_t capacity_;
     std::vector<uint64_t> marks_;      // two random numbers per kind
     std::vector<std::size_t> offset_;  // by question: its first place among the values of all questions
-    std::size_t width_ = 0;            // of the sums over the cases with a value: losses, weight, least loss
+    std::size_t width_ = 0;            // of the sums over the cases with a value: losses, weight
     int most_branches_ = 2;
     bool all_binary_ = false;
     mutable double work_ = 0;

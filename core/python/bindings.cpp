@@ -486,11 +486,11 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<doubl
 
 using DepthTrees = std::vector<std::tuple<Tree, double>>;
 
-// The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, the best trees of lower
-// depths with their costs).
-std::tuple<Tree, double, double, bool, DepthTrees> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes,
-                                                                  Optional1<double> weights, const OwnedPricing& pricing,
-                                                                  const ErrorCosts& errors, nb::kwargs settings) {
+// The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, whether a signal has ended the
+// search, the best trees of lower depths with their costs).
+std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes,
+                                                                        Optional1<double> weights, const OwnedPricing& pricing,
+                                                                        const ErrorCosts& errors, nb::kwargs settings) {
     Keywords given(std::move(settings), "search_exactly");
     ExactPolicy policy;
     policy.max_depth = given.take<int>("max_depth");
@@ -518,9 +518,10 @@ std::tuple<Tree, double, double, bool, DepthTrees> search_exactly(const OwnedTab
     ExactResult found = run([&](Cancellation& cancellation) {
         return worthwhile::search_exactly(data, priced.pricing, errors, policy, max_cuts, running, cancellation);
     });
+    if (found.interrupted) PyErr_Clear();  // the caller raises it again when the tree is kept
     DepthTrees by_depth;
     for (DepthTree& shallow : found.by_depth) by_depth.emplace_back(std::move(shallow.tree), shallow.cost / total);
-    return {std::move(found.tree), found.cost / total, found.bound / total, found.proven, std::move(by_depth)};
+    return {std::move(found.tree), found.cost / total, found.bound / total, found.proven, found.interrupted, std::move(by_depth)};
 }
 
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
@@ -864,7 +865,8 @@ void define_functions(nb::module_& m) {
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
           "pruning_weights"_a.none() = nb::none(), "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
     m.def("search_exactly", &search_exactly, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "settings"_a,
-          "The tree of least cost: (tree, cost per case, lower bound, proven, (tree, cost) of every depth searched to the end).");
+          "The tree of least cost: (tree, cost per case, lower bound, proven, interrupted, (tree, cost) of every depth searched to the "
+          "end).");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
           "Grow a tree from each row of weights by the largest drop of impurity per price.");
     m.def(

@@ -33,6 +33,7 @@ _HOME = {
     "ICETClassifier": "learners.icet.classifier",
     "LSID3Classifier": "learners.act.classifier",
     "ACTClassifier": "learners.act.classifier",
+    "OptimalClassifier": "learners.optimal.classifier",
     "BudgetForestClassifier": "learners.forest.classifier",
     "load": "learners.model_file",
 }
@@ -62,6 +63,7 @@ if TYPE_CHECKING:  # the same again, for type checkers and editors
     from worthwhile.learners.greedy import IDXClassifier as IDXClassifier
     from worthwhile.learners.icet.classifier import ICETClassifier as ICETClassifier
     from worthwhile.learners.model_file import load as load
+    from worthwhile.learners.optimal.classifier import OptimalClassifier as OptimalClassifier
     from worthwhile.tree import Advice as Advice
     from worthwhile.tree import Explanation as Explanation
     from worthwhile.tree import Outcome as Outcome

@@ -1,6 +1,6 @@
 """Types of the compiled core (core/python/bindings.cpp)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,23 @@ def grow(
     policy: Policy,
     pruning_weights: _Floats | None = None,
 ) -> Tree: ...
+def search_exactly(
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    *,
+    max_depth: int,
+    max_leaves: int = ...,
+    leaf_price: float,
+    max_cuts: int,
+    memory: int,
+    work: float,
+    seconds: float,
+    n_threads: int,
+    tell: Callable[[float, float], bool] | None,
+) -> tuple[Tree, float, float, bool, bool, list[tuple[Tree, float]]]: ...
 def grow_forest(
     table: Table,
     classes: _Ints,

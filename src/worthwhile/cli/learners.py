@@ -14,6 +14,7 @@ __all__ = ["LEARNERS", "find_learner", "make_learner", "parameter_rows", "read_s
 # Written out, so that --help does not import scikit-learn; a test compares it with the list of all learners.
 LEARNERS: Mapping[str, str] = {
     "act": "ACTClassifier",
+    "optimal": "OptimalClassifier",
     "icet": "ICETClassifier",
     "budget-forest": "BudgetForestClassifier",
     "eg2": "EG2Classifier",

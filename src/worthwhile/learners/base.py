@@ -29,8 +29,8 @@ from worthwhile.learners.training import Training, with_prices
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
-from worthwhile.table.hierarchies import levels_for
 from worthwhile.table.identifiers import find_identifiers, identifier_warning
+from worthwhile.table.nominal_splits import ways_to_ask
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
@@ -193,9 +193,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         context = ProblemContext(schema, tuple(labels.tolist()), bound_costs)
         check_conditions(schema, bound_costs.prices)
         own = context.checked_case_prices(prices, columns.n_cases)
-        table = schema.encode(columns, levels_for(schema, hierarchies), complete=True)
+        ways = ways_to_ask(schema, hierarchies, getattr(self, "nominal_splits", "multiway"))
+        table = schema.encode(columns, ways, complete=True)
         table = with_prices(table, context, columns, index, own)
-        return Training(context, columns, table, index, labels, weights, given, case_prices=own)
+        return Training(context, columns, table, index, labels, weights, given, case_prices=own, ways=ways or None)
 
     def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return what it costs to misclassify a case of each class."""

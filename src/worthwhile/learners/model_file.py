@@ -16,6 +16,7 @@ from worthwhile.learners.base import MODEL_FORMAT, MODEL_VERSION, CostSensitiveC
 from worthwhile.learners.fingerprint import read_fingerprint
 from worthwhile.learners.forest import classifier as forest_classifier
 from worthwhile.learners.icet import classifier as icet_classifier
+from worthwhile.learners.optimal import classifier as optimal_classifier
 from worthwhile.table.files import DECIMALS
 from worthwhile.tree.context import label_array
 from worthwhile.tree.json_format import FORMAT as TREE_FORMAT
@@ -30,6 +31,7 @@ LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
     "ICETClassifier": icet_classifier.ICETClassifier,
     "LSID3Classifier": act_classifier.LSID3Classifier,
     "ACTClassifier": act_classifier.ACTClassifier,
+    "OptimalClassifier": optimal_classifier.OptimalClassifier,
     "BudgetForestClassifier": forest_classifier.BudgetForestClassifier,
 }
 

@@ -17,14 +17,18 @@ __all__ = [
     "Answer",
     "Cuts",
     "Impurity",
+    "LeafPrice",
+    "NominalSplits",
     "Preset",
     "Priors",
     "Prune",
     "Samples",
     "Sampling",
     "Search",
+    "SoftLabelShare",
     "Splits",
     "TestChoice",
+    "Thresholds",
     "Variant",
     "VectorRule",
     "Weighting",
@@ -36,14 +40,18 @@ Adaptive = bool | Literal["settled"]
 Answer = Literal["majority", "least-cost"]
 Cuts = Literal["random", "exact"]
 Impurity = Literal["pairs", "powers"]
+LeafPrice = float | Literal["chosen"]
+NominalSplits = Literal["multiway", "subset", "both"]
 Preset = Literal["given", "chosen"]
 Priors = Literal["altered"]
 Prune = Literal["pessimistic", "cost", "none"]
 Samples = Literal["grown", "pruned"]
 Sampling = Literal["chosen", "weighted", "drawn"]
 Search = Literal["real", "binary"]
+SoftLabelShare = float | Literal["chosen"]
 Splits = Literal["minimax", "expected"]
 TestChoice = Literal["all", "chosen"]
+Thresholds = int | Literal["all"]
 Variant = Literal["refined", "paper"]
 VectorRule = Literal["sum", "max"]
 Weighting = Literal["instance"]
@@ -104,6 +112,13 @@ def _one_or_more(low: float) -> Rule:
         return bool(values) and all(map(each.is_valid, values))
 
     return Rule(is_valid, (*each.options, "a list of such numbers"))
+
+
+def _or_word(rule: Rule, word: str) -> Rule:
+    """Return the rule of a parameter that may also be a word."""
+    return Rule(
+        lambda value: (isinstance(value, str) and value == word) or rule.is_valid(value), (*rule.options, repr(word))
+    )
 
 
 def _is_bool(value: Any) -> bool:
@@ -181,10 +196,12 @@ RULES: Mapping[str, Rule] = {
         ("'sum'", "'max'", "a mapping of class to cost"),
         verb="choose",
     ),
-    "soft_label_weight": Rule(
-        lambda value: (isinstance(value, str) and value == "chosen") or _number(0, 1).is_valid(value),
-        ("a number from 0 to 1", "'chosen'"),
-    ),
+    "soft_label_weight": _or_word(_number(0, 1), "chosen"),
+    "soft_labels": _or_word(_number(0, 1), "chosen"),
+    "leaf_price": _or_word(_number(0), "chosen"),
+    "thresholds": _or_word(_whole(1), "all"),
+    "nominal_splits": _one_of(NominalSplits),
+    "memory_limit": _number(1, optional=True),
     "preset": _one_of(Preset),
     "n_jobs": Rule(_is_n_jobs, ("a whole number other than 0 (-1: all processors)",), optional=True),
 }

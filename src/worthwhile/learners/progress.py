@@ -18,7 +18,7 @@ class Progress(NamedTuple):
     Examples
     --------
     >>> Progress(seconds=2.0, done=50, total=1000, cost=12.5)
-    Progress(seconds=2.0, done=50, total=1000, cost=12.5, mean=None)
+    Progress(seconds=2.0, done=50, total=1000, cost=12.5, mean=None, bound=None)
     """
 
     seconds: float
@@ -32,6 +32,8 @@ class Progress(NamedTuple):
     """Lowest expected cost per case so far."""
     mean: float | None = None
     """Mean cost per case of this generation (ICET)."""
+    bound: float | None = None
+    """No tree costs less per case than this, as far as that is known (exact search)."""
 
 
 def asks_to_stop(callback: Callable[[Progress], Any] | None, progress: Progress) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +41,7 @@ class Training:
     sample_weights: Floats | None = None  # as given to `fit`, without weighting by error costs
     start: float | None = None  # when `fit` was called: time limits count from then
     case_prices: Floats | None = None  # by case and test, where prices depend on the case
+    ways: Mapping[str, list[list[int]]] | None = None  # to ask nominal tests, where not by a branch for every value
 
     @property
     def schema(self) -> Schema:
@@ -78,7 +80,7 @@ class Training:
         """Return the core's table of some cases, with what they pay if they are of these classes."""
         columns = self.columns.take(rows)
         given = None if self.case_prices is None else self.case_prices[rows]
-        return with_prices(self.schema.encode(columns, complete=True), self.context, columns, classes, given)
+        return with_prices(self.schema.encode(columns, self.ways, complete=True), self.context, columns, classes, given)
 
     def timely(self, limit: float | None, rng: np.random.Generator) -> Training:
         """Return the cases, or as many of them as can be prepared in a part of the time limit."""

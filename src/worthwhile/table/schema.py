@@ -103,7 +103,7 @@ class Schema:
         return cls(columns.names, tuple(values), dates & columns.dates, frozenset(ordered))
 
     def encode(
-        self, columns: Columns, levels: Mapping[str, list[list[int]]] | None = None, complete: bool = False
+        self, columns: Columns, ways: Mapping[str, list[list[int]]] | None = None, complete: bool = False
     ) -> Any:
         """Return the core's table of these cases.
 
@@ -111,8 +111,9 @@ class Schema:
         ----------
         columns : Columns
             Cases with the columns of this schema, in its order.
-        levels : mapping, optional
-            For nominal columns, additional levels of generalisation: value code -> branch.
+        ways : mapping, optional
+            For nominal columns, the ways to ask them: value code -> branch. Left out: a branch for every value, or the
+            cuts of an ordered category.
         complete : bool
             Check whether any value is missing, for training cases; otherwise missing values are assumed.
         """
@@ -132,9 +133,8 @@ class Schema:
             elif complete and not values:
                 table.add_nominal(np.zeros_like(array), 1, [[0]])
             else:
-                more = (levels or {}).get(name)
-                cuts = _cuts(len(values)) if complete and name in self.ordered and not more else []
-                table.add_nominal(array, len(values), cuts or [list(range(len(values))), *(more or [])])
+                own = (ways or {}).get(name) or (_cuts(len(values)) if complete and name in self.ordered else [])
+                table.add_nominal(array, len(values), own or [list(range(len(values)))])
         return table
 
     def arrays(self, columns: Columns) -> list[npt.NDArray[Any]]:

@@ -1,0 +1,1 @@
+"""Trees of provably least cost."""

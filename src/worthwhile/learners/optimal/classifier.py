@@ -1,0 +1,164 @@
+"""Trees of provably least cost, by exact search (docs/design/exact-search.md)."""
+
+# The sections Parameters and Attributes of the docstrings are written by docs/write_parameters.py.
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from worthwhile.learners.cross_fitting import FoldTree
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.optimal.search import (
+    ALL_CUTS,
+    FOLD_CUTS,
+    FOLD_WORK,
+    MEMORY,
+    WORK,
+    ExactSearch,
+    Found,
+    SettingsChoice,
+    choose_settings,
+    fallback,
+)
+from worthwhile.learners.parameters import LeafPrice, NominalSplits, SoftLabelShare, Thresholds
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
+from worthwhile.learners.soft_labels import SoftLabels
+from worthwhile.learners.training import Training
+from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.tree.tree import Tree
+
+__all__ = ["OptimalClassifier"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OptimalClassifier(TreeClassifier):
+    """The tree of least total cost among all trees up to a depth, found by exact search.
+
+    The search looks at all trees within `max_depth`, `max_leaves` and `cap`, and rules out most of them by bounds. It
+    counts prices exactly: groups, requirements, delayed orders, surcharges and waiting. When it is finished, the tree
+    is proven to cost least on the training cases (`proven_`); when it is ended before, `gap_` says how much a better
+    tree could save at most.
+
+    Examples
+    --------
+    The class is whether two of six bits differ. No test alone gains anything.
+
+    >>> import numpy as np
+    >>> import worthwhile as ww
+    >>> X = np.random.default_rng(0).integers(0, 2, (300, 6)).astype(str)
+    >>> y = X[:, 0] != X[:, 1]
+    >>> costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(6)}, errors=100)
+    >>> clf = ww.OptimalClassifier(costs=costs, soft_labels=0, leaf_price=0, max_depth=2).fit(X, y)
+    >>> clf.tree_.tests_used(), clf.objective_, clf.proven_
+    (['x0', 'x1'], 2.0, True)
+    """
+
+    max_depth: int = 4
+    max_leaves: int | None = None
+    leaf_price: LeafPrice = "chosen"
+    soft_labels: SoftLabelShare = "chosen"
+    nominal_splits: NominalSplits = "both"
+    thresholds: Thresholds = "all"
+    time_limit: float | None = None
+    memory_limit: float | None = None
+    callback: Callable[[Progress], Any] | None = None
+
+    def _learn(self, training: Training) -> None:
+        deadline, rng = Deadline(self.time_limit, training.start), self._generator()
+        self.stopped_ = "interrupted"
+        self.history_: list[Progress] = []
+        cases = training.timely(self.time_limit, rng).repeated()
+        try:
+            choice = self._choose(cases, deadline, rng)
+        except KeyboardInterrupt:  # a small search, so that there is a tree
+            settings = fallback(cases, min(2, int(self.max_depth)), self._given(self.leaf_price), 0.0)
+            self._folds = None
+            self._keep(
+                self._search(FOLD_CUTS).run(*self._rows(SoftLabels.own(cases), 0.0), settings, FOLD_WORK), training
+            )
+            self.leaf_price_, self.soft_label_weight_ = settings.leaf_price, 0.0
+            return
+        self._folds = choice.folds
+        self.leaf_price_, self.soft_label_weight_ = choice.settings.leaf_price, choice.settings.soft_label_weight
+        self._keep(self._run(choice, deadline), training)
+
+    def _choose(self, cases: Training, deadline: Deadline, rng: Any) -> SettingsChoice:
+        leaf_price, soft = self._given(self.leaf_price), self._given(self.soft_labels)
+        if leaf_price is not None and soft == 0:  # nothing to choose: the plain search
+            return SettingsChoice(fallback(cases, int(self.max_depth), leaf_price, 0.0), SoftLabels.own(cases))
+        search = self._search(min(self._cuts(), FOLD_CUTS))
+        return choose_settings(cases, search, int(self.max_depth), leaf_price, soft, deadline, rng)
+
+    def _run(self, choice: SettingsChoice, deadline: Deadline) -> Found:
+        asked: list[bool] = []
+
+        def tell(cost: float, bound: float) -> bool:
+            progress = Progress(deadline.elapsed(), done=0, cost=cost, bound=bound)
+            if not self.history_ or (cost, bound) != (self.history_[-1].cost, self.history_[-1].bound):
+                self.history_.append(progress)
+            if asks_to_stop(self.callback, progress):
+                asked.append(True)
+            return bool(asked)
+
+        settings = choice.settings
+        limited = self.time_limit is not None
+        found = self._search(self._cuts()).run(
+            *self._rows(choice.labels, settings.soft_label_weight),
+            settings,
+            work=math.inf if limited else WORK,
+            seconds=deadline.remaining() if limited else math.inf,
+            tell=tell,
+        )
+        tell(found.objective, found.bound)
+        late = limited and not found.proven
+        self.stopped_ = (
+            "interrupted"
+            if found.interrupted
+            else CALLBACK
+            if asked
+            else "done"
+            if found.proven
+            else "time limit"
+            if late
+            else "work limit"
+        )
+        return found
+
+    def _rows(self, labels: SoftLabels, soft_label_weight: float) -> tuple[Any, Any]:
+        return labels.rows(soft_label_weight), labels.training.bound_costs.learning
+
+    def _keep(self, found: Found, training: Training) -> None:
+        self.objective_, self.proven_ = found.objective, found.proven
+        self.bound_ = found.objective if found.proven else found.bound
+        self.gap_ = max(self.objective_ - self.bound_, 0.0)
+        self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
+
+    def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
+        folds = self.__dict__.pop("_folds", None)
+        if folds is not None and self.stopped_ != "interrupted":
+            yield from folds
+            return
+        settings = fallback(training, self.tree_.depth or 1, self.leaf_price_, 0.0)
+        yield from self._plain_folds(training, settings)
+
+    def _plain_folds(self, training: Training, settings: Any) -> Iterator[FoldTree]:
+        from worthwhile.learners.cross_fitting import fold_cases
+
+        search = self._search(min(self._cuts(), FOLD_CUTS))
+        for kept, held_out in fold_cases(training):
+            found = search.run(*self._rows(SoftLabels.own(kept), 0.0), settings, FOLD_WORK)
+            yield FoldTree(found.core, kept, held_out)
+
+    def _search(self, cuts: int) -> ExactSearch:
+        memory = MEMORY if self.memory_limit is None else int(self.memory_limit * 2**20)
+        return ExactSearch(self.max_leaves, cuts, memory, self._n_threads())
+
+    def _cuts(self) -> int:
+        return ALL_CUTS if self.thresholds == "all" else int(self.thresholds)
+
+    @staticmethod
+    def _given(value: float | str) -> float | None:
+        return None if isinstance(value, str) else float(value)

@@ -1,0 +1,215 @@
+"""One exact search in the core, and choosing its settings by cross-validation (docs/design/exact-search.md)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile import _core
+from worthwhile.costs.bound_costs import LearningCosts
+from worthwhile.learners.cross_fitting import FoldTree, n_used
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.folds import stratified_folds
+from worthwhile.learners.soft_labels import SoftLabels, has_values, seconds_needed
+from worthwhile.learners.training import Training, route_core
+
+__all__ = ["ExactSearch", "Found", "Settings", "SettingsChoice", "choose_settings", "fallback"]
+
+Floats = npt.NDArray[np.float64]
+Rows = tuple[Any, npt.NDArray[np.int32], Floats | None]
+
+ALL_CUTS = 2**30
+N_FOLDS = 5
+# Cuts of a numeric test in the cross-validation. The settings that are best with few cuts are so with all of them.
+FOLD_CUTS = 8
+# Leaf prices to choose from, as shares of what a case costs without any test.
+LEAF_PRICES = (0.0, 0.005, 0.02)
+# A simpler tree is chosen unless another costs less by more than this many standard errors.
+CLEARLY = 0.5
+# Units of work, a few nanoseconds each: of a search without a time limit, and of one in the cross-validation.
+WORK, FOLD_WORK = 1e10, 4e8
+MEMORY = 2**30
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a search is for: trees of this depth, this leaf price, from labels with this share of soft ones."""
+
+    max_depth: int
+    leaf_price: float  # per case and leaf, in the user's money
+    soft_label_weight: float
+
+    def complexity(self) -> tuple[int, float]:
+        """Return what orders settings from simple to complex trees."""
+        return self.max_depth, -self.leaf_price
+
+
+class Found(NamedTuple):
+    """The result of a search; costs per case, in the user's money."""
+
+    core: Any
+    objective: float
+    bound: float
+    proven: bool
+    interrupted: bool
+    by_depth: list[tuple[Any, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSearch:
+    """Exact searches with the same limits."""
+
+    max_leaves: int | None
+    cuts: int
+    memory: int
+    n_threads: int
+
+    def run(
+        self,
+        rows: Rows,
+        costs: LearningCosts,
+        settings: Settings,
+        work: float = math.inf,
+        seconds: float = math.inf,
+        tell: Callable[[float, float], bool] | None = None,
+    ) -> Found:
+        """Return the tree of least cost."""
+        counts = np.bincount(rows[1], rows[2], len(costs.error_costs)).astype(np.float64)
+
+        def in_money(cost: float) -> float:
+            return costs.in_money(cost, counts)
+
+        core, cost, bound, proven, interrupted, by_depth = _core.search_exactly(
+            *rows,
+            costs.core_pricing,
+            costs.core_errors,
+            max_depth=settings.max_depth,
+            max_leaves=2**31 - 1 if self.max_leaves is None else int(self.max_leaves),
+            leaf_price=settings.leaf_price / costs.unit,
+            max_cuts=self.cuts,
+            memory=self.memory,
+            work=work,
+            seconds=seconds,
+            n_threads=self.n_threads,
+            tell=None if tell is None else lambda cost, bound: tell(in_money(cost), in_money(bound)),
+        )
+        shallow = [(tree, in_money(value)) for tree, value in by_depth]
+        return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow)
+
+
+def no_test_cost(training: Training) -> float:
+    """Return what a case costs without any test, above what its best answer costs."""
+    costs = training.bound_costs.learning
+    weights = training.class_weights()
+    return float((weights @ costs.error_costs).min() / weights.sum()) * costs.unit
+
+
+def fallback(training: Training, max_depth: int, leaf_price: float | None, soft_label_weight: float | None) -> Settings:
+    """Return settings for a search that nothing could be chosen for."""
+    price = LEAF_PRICES[1] * no_test_cost(training) if leaf_price is None else leaf_price
+    return Settings(max_depth, price, soft_label_weight or 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SettingsChoice:
+    """The chosen settings, the labels to learn from, and the trees of the folds."""
+
+    settings: Settings
+    labels: SoftLabels
+    folds: list[FoldTree] | None = None
+
+
+def choose_settings(
+    training: Training,
+    search: ExactSearch,
+    max_depth: int,
+    leaf_price: float | None,
+    soft_label_weight: float | None,
+    deadline: Deadline,
+    rng: np.random.Generator,
+) -> SettingsChoice:
+    """Return the settings whose trees cost least on cases that they were not learned from.
+
+    What is given is not chosen. Of settings that cost about the same, those of the simplest trees are chosen.
+    """
+    own = SoftLabels.own(training)
+    simple = fallback(training, max_depth, leaf_price, 0.0)
+    if training.n_cases < 2 or training.n_classes < 2 or deadline.remaining() < 2 * seconds_needed(training):
+        return SettingsChoice(simple, own)
+    soft = soft_label_weight != 0 and has_values(training)
+    weights = (1.0, 0.0) if soft_label_weight is None else (soft_label_weight,)
+    price = no_test_cost(training)
+    prices = tuple(share * price for share in LEAF_PRICES) if leaf_price is None else (leaf_price,)
+    seed = int(rng.integers(2**31))
+    fold_of = stratified_folds(training.classes, min(N_FOLDS, training.n_cases), rng)
+    trials, half = list[_FoldTrial](), deadline.fraction(0.5)
+    for fold in range(n_used(training.n_cases, N_FOLDS)):
+        kept, held_out = (training.take(np.flatnonzero(which)) for which in (fold_of != fold, fold_of == fold))
+        labels = SoftLabels.by_ensemble(kept, seed, search.n_threads) if soft else SoftLabels.own(kept)
+        trial = _FoldTrial(kept, held_out, {})
+        for weight in weights if soft else (0.0,):
+            for leaf in prices:
+                settings = Settings(max_depth, leaf, weight)
+                trial.search(search, labels, settings, half.remaining())
+        if half.remaining() <= 0:
+            break
+        trials.append(trial)
+    if not trials:
+        return SettingsChoice(simple, own)
+    folds = [
+        FoldTree(trial.trees[_cheapest(trials, other)], trial.kept, trial.held_out) for other, trial in _others(trials)
+    ]
+    chosen = _cheapest(trials)
+    labels = SoftLabels.by_ensemble(training, seed, search.n_threads) if chosen.soft_label_weight > 0 else own
+    return SettingsChoice(chosen, labels, folds)
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldTrial:
+    """Trees of all settings, learned from the kept cases of a fold."""
+
+    kept: Training
+    held_out: Training
+    trees: dict[Settings, Any]
+
+    def search(self, search: ExactSearch, labels: SoftLabels, settings: Settings, seconds: float) -> None:
+        """Add the trees of these settings, and of lower depths."""
+        rows, costs = labels.rows(settings.soft_label_weight), self.kept.bound_costs.learning
+        found = search.run(rows, costs, settings, work=FOLD_WORK, seconds=seconds)
+        shallow = [core for core, _ in found.by_depth][: settings.max_depth - 1]
+        # Of depths that were not finished, the best tree so far is a tree of that depth, too.
+        deep = [*shallow, *[found.core] * (settings.max_depth - len(shallow))]
+        for depth, core in enumerate(deep, start=1):
+            self.trees[Settings(depth, settings.leaf_price, settings.soft_label_weight)] = core
+
+    def costs(self, settings: Settings) -> Floats:
+        """Return what every held-out case costs, times its weight."""
+        answers, prices = route_core(self.trees[settings], self.held_out, least_cost=True)
+        total: Floats = self.held_out.bound_costs.error_costs[self.held_out.classes, answers] + prices
+        return total if self.held_out.weights is None else total * self.held_out.weights
+
+
+def _others(trials: list[_FoldTrial]) -> Iterator[tuple[int | None, _FoldTrial]]:
+    """Yield each fold with its number, or None if there is no other to choose by."""
+    for number, trial in enumerate(trials):
+        yield (number if len(trials) > 1 else None), trial
+
+
+def _cheapest(trials: list[_FoldTrial], without: int | None = None) -> Settings:
+    """Return the simplest settings that are not clearly worse than the best, by all folds but one."""
+    used = [trial for number, trial in enumerate(trials) if number != without]
+    candidates = sorted(used[0].trees, key=Settings.complexity)
+    costs = {settings: np.concatenate([trial.costs(settings) for trial in used]) for settings in candidates}
+    best = min(candidates, key=lambda settings: costs[settings].sum())
+
+    def close(settings: Settings) -> bool:
+        difference = costs[settings] - costs[best]
+        spread = difference.std() * math.sqrt(len(difference))
+        return bool(difference.sum() <= CLEARLY * spread + 1e-9 * abs(costs[best].sum()))
+
+    return next(settings for settings in candidates if close(settings))

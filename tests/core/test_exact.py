@@ -1,0 +1,229 @@
+"""The exact search against all trees, one by one."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference as ref
+from bridge import core_errors, core_pricing, core_training, to_node
+from problems import SEEDS, compare, random_problem, with_all_prices
+from worthwhile import _core
+
+ANY = 2**31 - 1
+
+
+def search(problem, max_depth=2, leaf_price=0.0, max_leaves=ANY, n_threads=1, max_cuts=1000, **settings):
+    settings = {"memory": 2**24, "work": math.inf, "seconds": math.inf, "tell": None} | settings
+    return _core.search_exactly(
+        *core_training(problem), core_pricing(problem), core_errors(problem), max_depth=max_depth,
+        leaf_price=leaf_price, max_leaves=max_leaves, n_threads=n_threads, max_cuts=max_cuts, **settings,
+    )  # fmt: skip
+
+
+def splits(problem):
+    """All ways to ask all tests: (column, threshold, code -> branch, branches)."""
+    for t, (column, v) in enumerate(zip(problem.columns, problem.n_values, strict=True)):
+        if v:
+            for level in [list(range(v)), *problem.levels.get(t, [])]:
+                yield t, None, level, max(level) + 1
+        else:
+            for threshold in np.unique(column)[:-1]:
+                yield t, float(threshold), None, 2
+
+
+def all_trees(problem, depth):
+    """All trees up to a depth, with all choices of nodes that order everything below them."""
+    yield ref.Node(np.zeros(problem.k))
+    if depth == 0:
+        return
+    below = list(all_trees(problem, depth - 1))
+    for t, threshold, level, n in splits(problem):
+        slow = bool(problem.waiting) and any(problem.wait[u] > 0 for u in ref.closure(problem, t))
+        for children in itertools.product(below, repeat=n):
+            for commits in (False, True) if slow and any(child.children for child in children) else (False,):
+                yield ref.Node(np.zeros(problem.k), 0, list(children), t, threshold, level, commits)
+
+
+def cost_of(problem, node, rows, leaf_price, paid=frozenset()):
+    """What a subtree costs some training cases together; infinite if it may break the cap."""
+    if not node.children:
+        errors = np.array(problem.errors)[problem.y[rows]] * problem.weights[rows][:, None]
+        return float(errors.sum(axis=0).min()) + leaf_price if len(rows) else leaf_price
+    anyone = problem.case(rows[0] if len(rows) else 0)
+    charged = ref.charged_after(problem, node, anyone, paid)
+    if not ref.within_cap(problem, charged):
+        return math.inf
+    total = sum(
+        problem.weights[row] * ref.price_of_more(problem, charged, paid, ref.amounts_of_row(problem, row))
+        for row in rows
+    )
+    branch = np.array([ref.branch_taken(node, problem.case(row)) for row in rows])
+    for b, child in enumerate(node.children):
+        total += cost_of(problem, child, rows[branch == b] if len(rows) else rows, leaf_price, frozenset(charged))
+    return total
+
+
+def cheapest(problem, depth, leaf_price, max_leaves):
+    rows, weight = np.arange(len(problem.y)), problem.weights.sum()
+    return min(
+        cost_of(problem, tree, rows, leaf_price * weight) / weight
+        for tree in all_trees(problem, depth)
+        if len(ref.leaves(tree)) <= max_leaves
+    )
+
+
+def small(rng, n_columns, n_rows=8, prices=True):
+    """A problem without missing values, with few values of each test."""
+    problem = random_problem(rng, n_rows, n_columns)
+    n, columns, n_values = len(problem.y), [], []
+    for v in problem.n_values:
+        values = rng.integers(0, min(v, 3) if v else 3, n)
+        columns.append(values if v else values.astype(float))
+        n_values.append(min(v, 3))
+    weights = rng.choice([1.0, 1.0, 2.0, 0.5], n)
+    problem = replace(problem, columns=columns, n_values=n_values, weights=weights, levels={})
+    levels = {t: [[0, 1, 1], [0, 1, 0], [0, 0, 1]] for t, v in enumerate(n_values) if v == 3 and rng.random() < 0.5}
+    problem = replace(problem, levels=levels)
+    return with_all_prices(rng, problem) if prices else problem
+
+
+@compare(150)
+@given(
+    seed=SEEDS, columns=st.integers(1, 3), leaf_price=st.sampled_from([0.0, 0.05]), leaves=st.sampled_from([ANY, 2, 3])
+)
+def test_no_tree_of_depth_two_costs_less(seed, columns, leaf_price, leaves):
+    problem = small(np.random.default_rng(seed), columns)
+    tree, cost, bound, proven, _, _ = search(problem, 2, leaf_price, leaves)
+    assert proven
+    assert bound == cost
+    assert cost == pytest.approx(cheapest(problem, 2, leaf_price, leaves), rel=1e-6, abs=1e-9)
+    # The tree itself costs what the search says.
+    node, weight = to_node(tree), problem.weights.sum()
+    rows = np.arange(len(problem.y))
+    assert cost_of(problem, node, rows, leaf_price * weight) / weight == pytest.approx(cost, rel=1e-6, abs=1e-9)
+    assert len(ref.leaves(node)) <= leaves
+
+
+@compare(25)
+@given(seed=SEEDS)
+def test_no_tree_of_depth_three_costs_less(seed):
+    rng = np.random.default_rng(seed)
+    problem = small(rng, 2, 10)
+    columns = [rng.integers(0, 2, len(problem.y)).astype(float) for _ in problem.columns]
+    problem = replace(problem, levels={}, n_values=[0] * len(columns), columns=columns)
+    problem = replace(problem, surcharges=[], requires=None)
+    assert search(problem, 3)[1] == pytest.approx(cheapest(problem, 3, 0.0, ANY), rel=1e-6, abs=1e-9)
+
+
+@compare(60)
+@given(seed=SEEDS, columns=st.integers(2, 6), depth=st.integers(2, 4))
+def test_the_fast_ways_agree_with_the_slow_one(seed, columns, depth):
+    """Two-level splits from sums, and cuts ruled out by intervals, against a limit of leaves, which uses neither."""
+    rng = np.random.default_rng(seed)
+    n = 30
+    binary = bool(rng.integers(2))
+    values = [rng.integers(0, 2 if binary else 5, n).astype(float) for _ in range(columns)]
+    problem = ref.Problem(
+        values, [0] * columns, rng.integers(0, 3, n), 3,
+        marginal=rng.choice([0.0, 0.01, 0.1], columns), weights=rng.choice([1.0, 2.5], n),
+    )  # fmt: skip
+    fast, slow = search(problem, depth), search(problem, depth, max_leaves=2**depth - 1)
+    most = search(problem, depth, max_leaves=2**depth)
+    assert fast[1] == pytest.approx(most[1], rel=1e-6, abs=1e-9)
+    assert fast[1] <= slow[1] + 1e-9
+
+
+def priced(n=200, columns=8, seed=0, k=2):
+    rng = np.random.default_rng(seed)
+    values = [rng.integers(0, 6, n).astype(float) for _ in range(columns)]
+    y = ((values[0] > 2) ^ (values[1] > 3) ^ (rng.random(n) < 0.2)).astype(int) + (k - 2) * (values[2] > 4)
+    return ref.Problem(values, [0] * columns, y, k, marginal=[0.01 * (1 + t) for t in range(columns)])
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("k", [2, 3])
+def test_threads_make_no_difference(depth, k):
+    problem = priced(k=k)
+    one, *more = (search(problem, depth, n_threads=n) for n in (1, 2, 5))
+    for other in more:
+        assert other[1:5] == one[1:5]
+        for name in ("test", "threshold", "first_child", "answer"):
+            np.testing.assert_array_equal(getattr(other[0], name), getattr(one[0], name))
+
+
+def test_deeper_trees_cost_less_and_trees_by_depth_are_the_best_of_their_depth():
+    problem = priced()
+    whole = search(problem, 4)
+    costs = [cost for _, cost in whole[5]]
+    assert costs == [search(problem, depth)[1] for depth in (1, 2, 3, 4)]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] == whole[1]
+
+
+def test_a_limit_of_work_gives_a_tree_and_a_bound():
+    problem = priced(columns=12)
+    best = search(problem, 4)
+    early = search(problem, 4, work=1e5)
+    again = search(problem, 4, work=1e5, n_threads=2)
+    assert not early[3]
+    assert early[2] <= best[1] <= early[1]
+    assert early[1:4] == again[1:4]
+    assert search(problem, 4, seconds=0.0)[1] >= best[1]
+
+
+def test_little_memory_costs_time_only():
+    problem = priced(columns=10)
+    assert search(problem, 4, memory=1)[1] == search(problem, 4)[1]
+
+
+def test_the_caller_is_told_and_may_stop():
+    told = []
+
+    def tell(cost, bound):
+        told.append((cost, bound))
+        return len(told) >= 2
+
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=1500) for _ in range(12)]
+    problem = ref.Problem(values, [0] * 12, rng.integers(0, 2, 1500), 2, marginal=[0.001] * 12)
+    found = search(problem, 5, tell=tell)
+    assert len(told) == 2
+    assert not found[3]
+    assert all(bound <= cost for cost, bound in told)
+
+
+def test_quantiles_are_among_all_cuts():
+    rng = np.random.default_rng(1)
+    values = [rng.normal(size=120) for _ in range(3)]
+    problem = ref.Problem(values, [0] * 3, (values[0] + values[1] > 0).astype(int), 2, marginal=[0.01] * 3)
+    few, more, every = (search(problem, 2, max_cuts=cuts)[1] for cuts in (3, 10, 1000))
+    assert every <= more
+    assert every <= few
+
+
+@compare(40)
+@given(seed=SEEDS)
+def test_missing_values_go_down_all_branches_at_their_shares(seed):
+    """Depth one, by hand: parts of a case count at their share, and nobody pays for a value that is not there."""
+    rng = np.random.default_rng(seed)
+    n = 12
+    values = [np.where(rng.random(n) < 0.3, np.nan, rng.integers(0, 3, n).astype(float)) for _ in range(2)]
+    problem = ref.Problem(values, [0, 0], rng.integers(0, 2, n), 2, marginal=[0.02, 0.1])
+    own = np.array(problem.errors)[problem.y]
+    best = own.sum(axis=0).min()
+    for t, column in enumerate(values):
+        known = ~np.isnan(column)
+        for cut in np.unique(column[known])[:-1]:
+            right = column[known] > cut
+            share = np.where(known, 0.0, right.mean())
+            share[known] = right
+            cost = problem.marginal[t] * known.sum()
+            cost += (own * share[:, None]).sum(axis=0).min() + (own * (1 - share)[:, None]).sum(axis=0).min()
+            best = min(best, cost)
+    assert search(problem, 1)[1] == pytest.approx(best / n)
+    assert search(problem, 2)[1] <= best / n + 1e-12
