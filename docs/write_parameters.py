@@ -142,6 +142,26 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         labels that the tree is grown from, pruned by and answers by. "chosen": 0, ½ or 1, whichever leads to the
         cheapest answers in a cross-validation.""",
     ),
+    "leaf_price": (
+        'float or "chosen"',
+        """What every leaf adds to the cost per case while trees are compared, in the money of the prices: larger values
+        give smaller trees. "chosen": 0, 0.5 or 2 % of what a case costs without any test, by cross-validation.""",
+    ),
+    "soft_labels": (
+        'float or "chosen"',
+        """Share of soft labels, which are class probabilities by a random forest and a logistic regression, in the
+        labels that the tree is learned from. "chosen": 0 or 1, by cross-validation.""",
+    ),
+    "nominal_splits": (
+        CHOICES,
+        """How nominal tests are asked: a branch for every value; two branches, for some values and for the rest; or
+        both. Up to 5 values, all ways to divide them are tried; of more, each value against the rest.""",
+    ),
+    "thresholds": (
+        'int or "all"',
+        """Cuts of numeric tests that are tried: all, or at most so many of each, at quantiles. With a number, the tree
+        is the best one among these cuts.""",
+    ),
     "preset": (
         CHOICES,
         """"given": the other parameters as they are. "chosen": these or one of two presets, whichever leads to the
@@ -197,6 +217,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         only the first reason counts. False: all trees are consulted.""",
     ),
     "time_limit": ("float", ""),
+    "memory_limit": ("float", "Megabytes for what the search remembers. None: 1,024. Less only makes it slower."),
     "callback": ("function", ""),
     "cross_fit": (
         "bool",
@@ -248,6 +269,19 @@ OWN: Mapping[str, Mapping[str, str]] = {
         learner then holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
+    },
+    "OptimalClassifier": {
+        "max_depth": """Longest path from the root to a leaf. The cross-validation that chooses the leaf price and the labels
+        may choose a lower depth.""",
+        "max_leaves": "Largest number of leaves.",
+        "weighting": SEVERAL,
+        "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the
+        choice of the settings. None: the search ends after as much work as takes about a minute, so that the tree is
+        the same on every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises
+        KeyboardInterrupt; the learner then holds the best tree so far.""",
+        "callback": """Called several times a second with a `Progress` that has the cost of the best tree and the lower
+        bound. If it returns True, the search ends.""",
+        "random_state": "Makes the soft labels and the folds repeatable.",
     },
     "ICETClassifier": {
         "variant": """"paper": the published algorithm; a trial grows one tree on a random half of the cases and
@@ -307,6 +341,22 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "r_": ("int", "Samples per branch of the tree's look-ahead; 0: it was grown without look-ahead."),
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
         "omega_, confidence_": ("float", "The values that were used."),
+    },
+    "OptimalClassifier": {
+        "objective_": (
+            "float",
+            "What the tree costs per training case, by the labels it was learned from, with the prices of its leaves.",
+        ),
+        "bound_": ("float", "No tree within the limits has a lower objective."),
+        "gap_": ("float", "`objective_` minus `bound_`: what another tree could save at most. 0: proven."),
+        "proven_": ("bool", "Whether no tree within the limits has a lower objective."),
+        "leaf_price_": ("float", "The price per leaf that was used."),
+        "soft_label_weight_": SOFT_LABEL_WEIGHT,
+        "history_": ("list of Progress", "Seconds, cost and bound, whenever one of them has changed."),
+        "stopped_": (
+            '{"done", "work limit", "time limit", "callback", "interrupted"}',
+            'Why the search ended. "done": the tree is proven.',
+        ),
     },
     "ICETClassifier": {
         "bias_": (

@@ -12,12 +12,20 @@ GREEDY = [
     ww.CSID3Classifier,
     ww.DTMCClassifier,
 ]
-SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier]
+SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier, ww.OptimalClassifier]
 FORESTS = [ww.BudgetForestClassifier]
 SINGLE = [*GREEDY, *SEARCHES]  # learners of one tree
 LEARNERS = [*SINGLE, *FORESTS]
 
-SHORT = {"trials": 60, "population": 10, "r": 2, "max_trees": 5, "random_state": 0}
+SHORT = {
+    "trials": 60,
+    "population": 10,
+    "r": 2,
+    "max_trees": 5,
+    "thresholds": 8,
+    "soft_labels": 0,
+    "random_state": 0,
+}
 
 
 # A group, a delay, a test that needs another one, and errors that differ, for four columns without names.

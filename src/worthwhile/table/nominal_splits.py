@@ -25,7 +25,7 @@ def ways_to_ask(
     --------
     >>> schema = Schema(("pet",), (("cat", "dog", "fish"),))
     >>> ways_to_ask(schema, nominal_splits="both")
-    {'pet': [[0, 1, 2], [0, 1, 1], [0, 1, 0], [0, 0, 1]]}
+    {'pet': [[0, 1, 2], [0, 1, 0], [0, 0, 1], [0, 1, 1]]}
     """
     found = {}
     hierarchical = levels_for(schema, hierarchies)

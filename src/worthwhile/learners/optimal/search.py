@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -161,10 +161,13 @@ def choose_settings(
         trials.append(trial)
     if not trials:
         return SettingsChoice(simple, own)
-    folds = [
-        FoldTree(trial.trees[_cheapest(trials, other)], trial.kept, trial.held_out) for other, trial in _others(trials)
-    ]
     chosen = _cheapest(trials)
+    # The cheapest settings look cheaper than they are on the cases that chose them: each fold uses those of the others.
+    alone = len(trials) == 1
+    by_others = [chosen if alone else _cheapest(trials, without=number) for number in range(len(trials))]
+    folds = [
+        FoldTree(trial.trees[own], trial.kept, trial.held_out) for trial, own in zip(trials, by_others, strict=True)
+    ]
     labels = SoftLabels.by_ensemble(training, seed, search.n_threads) if chosen.soft_label_weight > 0 else own
     return SettingsChoice(chosen, labels, folds)
 
@@ -192,12 +195,6 @@ class _FoldTrial:
         answers, prices = route_core(self.trees[settings], self.held_out, least_cost=True)
         total: Floats = self.held_out.bound_costs.error_costs[self.held_out.classes, answers] + prices
         return total if self.held_out.weights is None else total * self.held_out.weights
-
-
-def _others(trials: list[_FoldTrial]) -> Iterator[tuple[int | None, _FoldTrial]]:
-    """Yield each fold with its number, or None if there is no other to choose by."""
-    for number, trial in enumerate(trials):
-        yield (number if len(trials) > 1 else None), trial
 
 
 def _cheapest(trials: list[_FoldTrial], without: int | None = None) -> Settings:
