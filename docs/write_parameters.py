@@ -271,8 +271,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
     "OptimalClassifier": {
-        "max_depth": """Longest path from the root to a leaf. The cross-validation that chooses the leaf price and the labels
-        may choose a lower depth.""",
+        "max_depth": """Longest path from the root to a leaf. The cross-validation that chooses leaf price and labels may
+        choose a lower depth.""",
         "max_leaves": "Largest number of leaves.",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the

@@ -32,7 +32,7 @@ LEAF_PRICES = (0.0, 0.005, 0.02)
 # A simpler tree is chosen unless another costs less by more than this many standard errors.
 CLEARLY = 0.5
 # Units of work, a few nanoseconds each: of a search without a time limit, and of one in the cross-validation.
-WORK, FOLD_WORK = 1e10, 4e8
+WORK, FOLD_WORK = 1e10, 1e8
 MEMORY = 2**30
 
 
