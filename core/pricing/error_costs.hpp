@@ -13,6 +13,7 @@ struct ErrorCosts {
     std::vector<double> cost;  // [truth][answer]; answers after the classes are rejections
     double largest = 0;        // of the absolute values
     bool by_case = false;      // errors cost each case something else
+    double unit = 1;           // what 1 is worth in the money of costs that depend on the case
 
     double at(int truth, int answer) const { return cost[static_cast<std::size_t>(truth) * n_answers + answer]; }
 

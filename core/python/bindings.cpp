@@ -314,10 +314,10 @@ struct CaseErrors {
     std::span<const double> deviations;
     ErrorCosts errors;
 
-    CaseErrors(const ErrorCosts& listed, const OwnedTable& table, double unit) : errors(listed) {
+    CaseErrors(const ErrorCosts& listed, const OwnedTable& table) : errors(listed) {
         if (!table.deviations) return;
         check_shape(*table.deviations, table.table.n_cases, static_cast<std::size_t>(errors.n_answers), "'deviations'");
-        deviations = in_units(table.deviations, unit, scaled);
+        deviations = in_units(table.deviations, errors.unit, scaled);
         errors.by_case = !deviations.empty();
         double widest = 0;
         for (double amount : deviations) widest = std::max(widest, std::abs(amount));
@@ -326,9 +326,10 @@ struct CaseErrors {
     CaseErrors(const CaseErrors&) = delete;
 };
 
-ErrorCosts make_errors(Contiguous2<double> matrix) {
+ErrorCosts make_errors(Contiguous2<double> matrix, double unit) {
     check(matrix.shape(0) >= 1 && matrix.shape(1) >= matrix.shape(0), "error costs need a row and a column for every class");
     ErrorCosts errors;
+    errors.unit = unit;
     errors.n_classes = static_cast<int>(matrix.shape(0));
     errors.n_answers = static_cast<int>(matrix.shape(1));
     errors.cost.assign(matrix.data(), matrix.data() + matrix.size());
@@ -515,7 +516,7 @@ Tree without_answer_costs(Tree tree) {
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
           const ErrorCosts& errors, const Policy& policy, Optional1<double> pruning_weights) {
     const CasePricing priced(pricing, table);
-    const CaseErrors own(errors, table, pricing.unit);
+    const CaseErrors own(errors, table);
     const TrainingSet data = make_training(table, classes, weights, own, policy);
     if (!pruning_weights)
         return without_answer_costs(
@@ -612,7 +613,7 @@ struct IndicatedCases {
 Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
                 const ErrorCosts& errors, Policy policy, double seconds, double seconds_more) {
     const CasePricing priced(pricing, table);
-    const CaseErrors own(errors, table, pricing.unit);
+    const CaseErrors own(errors, table);
     const IndicatedCases cases(make_training(table, classes, weights, own, policy));
     policy.grow.sampling.deadline = after(seconds);
     policy.grow.sampling.last_moment = after(seconds + seconds_more);
@@ -624,7 +625,7 @@ Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1
 nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                                             const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
     const CasePricing priced(pricing, table);
-    const CaseErrors own(errors, table, pricing.unit);
+    const CaseErrors own(errors, table);
     const IndicatedCases cases(make_training(table, classes, weights, own, policy));
     return to_numpy(
         run([&](Cancellation& cancellation) { return sample_trees(cases.data, priced.pricing, own.errors, policy.grow, n, cancellation); }));
@@ -643,11 +644,30 @@ nb::ndarray<nb::numpy, double> recounted(const Tree& tree, const OwnedTable& tab
     return to_numpy(std::move(counted.weights), nodes_by_classes(tree));
 }
 
+// What each answer costs some cases at every node of a tree, added up: nodes x answers.
+nb::ndarray<nb::numpy, double> answer_costs(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes,
+                                            Optional1<double> weights, const ErrorCosts& errors) {
+    const CaseErrors own(errors, table);
+    TrainingSet data = make_training(table, classes, tree.n_classes, weights);
+    data.deviations = own.deviations;
+    data.n_answers = errors.n_answers;
+    check_answers(tree, errors.n_classes, errors.n_answers);
+    const std::size_t n_nodes = static_cast<std::size_t>(tree.size()), n_answers = static_cast<std::size_t>(errors.n_answers);
+    std::vector<double> costs(n_nodes * n_answers);
+    run([&](Cancellation&) {
+        Tree counted = tree;
+        recount(counted, data);
+        for (std::size_t node = 0; node < n_nodes; ++node)
+            own.errors.of_all(counted.class_weights(static_cast<int>(node)), costs.data() + node * n_answers);
+    });
+    return to_numpy(std::move(costs), {n_nodes, n_answers});
+}
+
 // What a tree is expected to cost per case.
 double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                  const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     const CasePricing priced(pricing, table);
-    const CaseErrors own(errors, table, pricing.unit);
+    const CaseErrors own(errors, table);
     const TrainingSet data = make_training(table, classes, weights, own, policy);
     check_tree(tree, table.table, priced.pricing, errors);
     return run([&](Cancellation& cancellation) {
@@ -661,7 +681,7 @@ double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t>
 Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                      const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     const CasePricing priced(pricing, table);
-    const CaseErrors own(errors, table, pricing.unit);
+    const CaseErrors own(errors, table);
     const TrainingSet data = make_training(table, classes, weights, own, policy);
     check_tree(tree, table.table, priced.pricing, errors);
     return without_answer_costs(run([&](Cancellation& cancellation) {
@@ -692,7 +712,7 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     given.finish();
 
     const CasePricing priced(pricing, table);
-    const CaseErrors own(errors, table, pricing.unit);
+    const CaseErrors own(errors, table);
     const TrainingSet data = make_training(table, classes, weights, own, policy);
     const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
     const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
@@ -736,7 +756,7 @@ RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPr
 RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
                          const ErrorCosts& errors, const Policy& policy, const OwnedTable& cases) {
     const CasePricing priced(pricing, table), case_priced(pricing, cases);
-    const CaseErrors errors_by_case(errors, table, pricing.unit);
+    const CaseErrors errors_by_case(errors, table);
     const TrainingSet data = make_training(table, classes, weights, errors_by_case, policy);
     check_length(cases.table.columns.size(), table.table.columns.size(), "the columns of the cases");
     for (std::size_t c = 0; c < table.table.columns.size(); ++c)
@@ -877,7 +897,9 @@ void define_classes(nb::module_& m) {
         .def("set_deviations", &OwnedTable::set_deviations, "deviations"_a);
     nb::class_<OwnedPricing>(m, "Pricing").def(nb::init<nb::kwargs>());
     nb::class_<ErrorCosts>(m, "Errors")
-        .def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
+        .def(
+            "__init__", [](ErrorCosts* self, Contiguous2<double> matrix, double unit) { new (self) ErrorCosts(make_errors(matrix, unit)); },
+            "matrix"_a, "unit"_a = 1.0);
     nb::class_<Policy>(m, "Policy")
         .def(nb::init<nb::kwargs>())
         .def("set_sampling", &Policy::set_sampling, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
@@ -904,7 +926,9 @@ void define_classes(nb::module_& m) {
         .def(
             "votes", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
             "The class shares of every node by its weights: what majority answers are made from.")
-        .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.");
+        .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.")
+        .def("answer_costs", &answer_costs, "table"_a, "classes"_a, "weights"_a.none(), "errors"_a,
+             "What each answer costs some cases at every node, added up: nodes x answers.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
         .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>, bool>(), nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none(), "shares"_a = false)

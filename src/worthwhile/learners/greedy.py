@@ -487,6 +487,9 @@ class CSID3Classifier(_GreedyClassifier):
         # A copy: the user may change the arrays later.
         table = training.schema.encode(columns, complete=True)
         self._kept = replace(training, columns=columns, table=table, weights=weights)
+        if training.case_prices is not None or training.case_errors is not None or training.context.has_surcharges:
+            table = self._kept.encoded(np.arange(training.n_cases), training.classes)
+            self._kept = replace(self._kept, table=table)
 
     def _assess(self, training: Training) -> None:
         if not self.lazy:

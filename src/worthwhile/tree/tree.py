@@ -225,10 +225,23 @@ class Tree:
         """
         return self._route(X, prices=True, case_prices=case_prices, y=y)[1]
 
-    def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
-        """Return test price plus error cost of each case."""
+    def total_costs(
+        self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None
+    ) -> npt.NDArray[np.float64]:
+        """Return test price plus error cost of each case.
+
+        Parameters
+        ----------
+        X : table of cases
+        y : sequence of classes
+        case_prices : array or frame of shape (cases, tests), optional
+            As for `test_costs`.
+        case_errors : array or frame of shape (cases, answers), optional
+            What each answer costs each case, instead of the error costs of its class. The columns of a frame are found
+            by the name of the answer, those of an array are in the order of `answers`.
+        """
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
-        return prices + self.context.errors_of(answers, y)
+        return prices + self.context.errors_of(answers, y, case_errors=case_errors)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the leaf that each case ends in, as an index of `nodes`.

@@ -393,7 +393,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             growing = training.take(np.delete(rows, kept))
         else:
             growing = judging = training.take(rows)
-        costs = training.context.error_costs[judging.classes]
+        costs = training.context.error_costs[judging.classes] if judging.case_errors is None else judging.case_errors
         return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
 
     def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
