@@ -63,9 +63,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     _fingerprint: ClassVar[Fingerprint | None] = None
     _decimal: ClassVar[str] = "."
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None, case_errors: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None, case_errors: Any = None) -> Self:
         """Learn from cases.
 
         Parameters
@@ -185,6 +183,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         by_case = case_prices is not None
         bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist(), self.cap, by_case)
         errors = checked_case_errors(case_errors, bound_costs.answers, columns.n_cases)
+        if errors is not None:
+            means = mean_errors(errors, index, bound_costs.error_costs, given)
+            if not np.array_equal(means, bound_costs.error_costs):
+                costs = with_mean_errors(bound_costs.costs, labels.tolist(), bound_costs.answers, means)
+                bound_costs = BoundCosts.of(costs, columns.names, labels.tolist(), self.cap, by_case)
+            if np.array_equal(errors, bound_costs.error_costs[index]):
+                errors = None  # the same for all cases of a class
         if self.weighting is not None:
             weights = self._instance_weights(bound_costs, labels.tolist(), index, weights, errors)
         prices = case_prices
@@ -196,13 +201,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             errors = None if errors is None else errors[kept]
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
             given = None if given is None else given[kept]
-        if errors is not None:
-            means = mean_errors(errors, index, bound_costs.error_costs, given)
-            if not np.array_equal(means, bound_costs.error_costs):
-                costs = with_mean_errors(bound_costs.costs, labels.tolist(), bound_costs.answers, means)
-                bound_costs = BoundCosts.of(costs, columns.names, labels.tolist(), self.cap, by_case)
-            if np.array_equal(errors, bound_costs.error_costs[index]):
-                errors = None  # the same for all cases of a class
         hierarchies = getattr(self, "hierarchies", None)
         declared = nominal_positions(columns.names, self.nominal)
         declared |= {j for j, name in enumerate(columns.names) if name in (hierarchies or ())}
@@ -230,9 +228,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         errors: npt.NDArray[np.float64] | None,
     ) -> npt.NDArray[np.float64]:
         """Return weights by what it costs to misclassify each case."""
-        if errors is None or isinstance(self._vector(), Mapping):
-            return instance_weights(index, class_costs(bound_costs, labels, self._vector()), weights)
-        return instance_weights(np.arange(len(index)), case_costs(errors, index, len(labels), self._vector()), weights)
+        vector = self._vector()
+        if errors is None or isinstance(vector, Mapping):
+            return instance_weights(index, class_costs(bound_costs, labels, vector), weights)
+        return instance_weights(np.arange(len(index)), case_costs(errors, index, len(labels), vector), weights)
 
     def _vector(self) -> str | Mapping[Any, float]:
         """Return how the costs of all wrong answers become one cost of misclassifying a case."""
@@ -339,9 +338,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         prices: npt.NDArray[np.float64] = self._route(X, prices=True, case_prices=case_prices, y=y)[1]
         return prices
 
-    def total_costs(
-        self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None
-    ) -> npt.NDArray[np.float64]:
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None) -> npt.NDArray[np.float64]:
         """Return the price of the tests plus the cost of the error for each case; see `Tree.total_costs`."""
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y, case_errors=case_errors)

@@ -18,7 +18,7 @@ from worthwhile import _core
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
 from worthwhile.learners.parameters import Preset, Priors, VectorRule, Weighting
-from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, Floats, SoftLabels, has_values
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels, has_values
 from worthwhile.learners.training import Training, route_core
 
 __all__ = ["C45CSClassifier"]

@@ -1,4 +1,4 @@
-"""What each answer costs each case, where errors do not cost all cases of a class the same (docs/design/error-costs.md)."""
+"""What each answer costs each case, where that depends on the case (docs/design/error-costs.md)."""
 
 from __future__ import annotations
 
@@ -92,6 +92,8 @@ def mean_errors(errors: Floats, classes: npt.NDArray[Any], listed: Floats, weigh
     for label in np.unique(classes).tolist():
         own = classes == label
         of = None if weights is None else weights[own]
+        if of is not None and not of.any():
+            continue
         mean = np.average(errors[own], axis=0, weights=of)
         # The mean of equal numbers may differ from them by rounding.
         found[label] = np.where(np.ptp(errors[own], axis=0) == 0, errors[own][0], mean)

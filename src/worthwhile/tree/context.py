@@ -113,7 +113,9 @@ class ProblemContext:
             truth = truth_shares(prices, labels, np.eye(len(labels))[place])
         elif shares is not None:
             truth = truth_shares(prices, self.classes, shares)
-        return case_amounts(self.bound_costs, self.columns, given, surcharges_apply(self.schema, prices, columns), truth)
+        return case_amounts(
+            self.bound_costs, self.columns, given, surcharges_apply(self.schema, prices, columns), truth
+        )
 
     def amounts_of_case(
         self, case: Mapping[int, float], shares: Floats, expected: Sequence[float] | None

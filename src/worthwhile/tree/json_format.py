@@ -46,7 +46,14 @@ FORMAT, VERSION = "worthwhile-tree", 1
 MAX_DEPTH = 4096  # the core walks cases without a value recursively
 MAX_WEIGHT = 1e200  # weights are added up
 SUM_SLACK = 1e-6  # probabilities in a file may be rounded
-NEEDS = ("groups", "surcharges", "waiting", "cap", "commits", "answer_costs")  # features of a file that older releases do not know
+NEEDS = (
+    "groups",
+    "surcharges",
+    "waiting",
+    "cap",
+    "commits",
+    "answer_costs",
+)  # features of a file that older releases do not know
 
 
 class ExpectedCost(NamedTuple):

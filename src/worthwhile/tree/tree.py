@@ -225,9 +225,7 @@ class Tree:
         """
         return self._route(X, prices=True, case_prices=case_prices, y=y)[1]
 
-    def total_costs(
-        self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None
-    ) -> npt.NDArray[np.float64]:
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None) -> npt.NDArray[np.float64]:
         """Return test price plus error cost of each case.
 
         Parameters
