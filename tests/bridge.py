@@ -237,7 +237,9 @@ def assert_same_tree(tree, expected):
 
 
 def expected_routes(problem, policy, node, columns, amounts=None, may_stop=True):
-    """The oracle's (answers, prices, class shares, charged items) of some cases; list prices decide what is asked, but for a cap.
+    """The oracle's (answers, prices, class shares, charged items) of some cases; list prices decide what is asked.
+
+    Only a cap goes by the prices of the case.
 
     `amounts`: by case, the price of every test and the amount of every surcharge.
     """

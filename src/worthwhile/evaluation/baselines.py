@@ -130,7 +130,7 @@ def baselines(
     return found
 
 
-def _free_tests(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], own: CaseCosts) -> list[int]:
+def _free_tests(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], own: CaseCosts = LISTED) -> list[int]:
     """Return the columns that cost nothing; an empty list if there is none, or nothing else."""
     names = tuple(kinds["columns"])
     pricing = Pricing(costs.prices_for(names))

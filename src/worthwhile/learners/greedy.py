@@ -526,9 +526,9 @@ class CSID3Classifier(_GreedyClassifier):
         plain = not self.problem_.has_surcharges and not bound.prices.wait.any() and bound.cap is None
         return plain and self._is_lazy()
 
-    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
-        if not self._walks_lazily():
-            return super()._charged(X)
+    def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
+        if case_prices is not None or not self._walks_lazily():
+            return super()._charged(X, case_prices)
         words: npt.NDArray[np.uint64] = self._route_lazily(X)[3]
         return words
 

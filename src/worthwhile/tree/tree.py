@@ -384,12 +384,20 @@ class Tree:
         )
         return answers_, prices_, shares_
 
-    def _charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
+    def _charged(self, X: Any, n_threads: int = 1, case_prices: Any = None) -> npt.NDArray[np.uint64]:
         """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
-        table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
-        costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
-        least_cost = self.answer == "least-cost"
-        words = _core.route(self._core_tree, table, *costs, least_cost=least_cost, charged=True, n_threads=n_threads)[3]
+        columns = X if isinstance(X, Columns) else self.context.read(X)
+        table, bound = self.schema.encode(columns), self.context.bound_costs
+        words = _core.route(
+            self._core_tree,
+            table,
+            bound.core_pricing,
+            bound.core_errors,
+            least_cost=self.answer == "least-cost",
+            charged=True,
+            n_threads=n_threads,
+            case_prices=None if case_prices is None else self.context.amounts(columns, case_prices),
+        )[3]
         assert words is not None
         return words
 
