@@ -170,7 +170,11 @@ def learn(
     if readable and max_leaves is None:
         max_leaves = READABLE_LEAVES
     limits = {"budget": budget, "cap": cap, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
-    known: dict[str, Any] = {"with_costs": costs is not None, "random_state": seed, "n_jobs": jobs}
+    known: dict[str, Any] = {
+        "with_costs": bool(costs or case_price or case_error),
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
     clf = make_learner(learner, read_settings(settings or []), limits, **known)
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):

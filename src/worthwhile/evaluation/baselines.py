@@ -121,7 +121,7 @@ def baselines(
     everything = StrategyCosts(plain.name, all_prices, plain.errors, plain.wrong, plain.rejected)
     tuned = measure("C4.5, tuned", by_total.set_params(costs=costs).fit(X_train, y_train, **given), X, y, own=own)
     found = [no_test(costs, y_train, y, own_train, own), everything, tuned]
-    if free := _free_tests(costs, kinds, X_train, own):
+    if free := _free_tests(costs, kinds, X_train, (own_train, own)):
         some = {"columns": [kinds["columns"][j] for j in free], "nominal": _nominal_among(free, kinds)}
         by_case = own_train.of_tests(free), own.of_tests(free)
         best, _ = _best_plain(Costs(errors=costs.errors), some, X_train[:, free], y_train, rng, by_case[0])
@@ -130,13 +130,15 @@ def baselines(
     return found
 
 
-def _free_tests(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], own: CaseCosts = LISTED) -> list[int]:
+def _free_tests(
+    costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], by_case: Sequence[CaseCosts] = ()
+) -> list[int]:
     """Return the columns that cost nothing; an empty list if there is none, or nothing else."""
     names = tuple(kinds["columns"])
     pricing = Pricing(costs.prices_for(names))
     free = [j for j in range(len(names)) if pricing.price(pricing.closure([j])) == 0]
-    if own.prices is not None:
-        free = [j for j in free if not own.prices[:, j].any()]
+    for own in by_case:
+        free = [j for j in free if own.prices is None or not own.prices[:, j].any()]
     return free if len(free) < X.shape[1] else []
 
 
