@@ -225,7 +225,7 @@ def _uncapped(clf):
 
 
 def test_a_case_that_a_cap_stops_is_answered_where_it_stands():
-    X = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (20, 1))
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [10, 6, 4, 8], axis=0)
     y = np.where(X.all(axis=1), "sick", "well")
     costs = ww.Costs(tests={"x0": 1.0, "x1": 1.0}, errors=60.0)
     clf = ww.DTMCClassifier(costs=costs, cap=2.0).fit(X, y)
