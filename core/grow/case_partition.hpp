@@ -90,7 +90,8 @@ class CasePartition {
 public:
     CasePartition(const TrainingSet& data, int n_threads)
         : data_(data), packing_(data.n_classes), k_(data.n_classes), width_(data.n_statistics()), n_(data.table.n_cases),
-          weighted_(!data.weights.empty() || data.table.has_missing || data.by_case()), n_threads_(std::max(n_threads, 1)), buffers_(n_threads_) {
+          weighted_(!data.weights.empty() || data.table.has_missing || data.by_case()), n_threads_(std::max(n_threads, 1)),
+          buffers_(n_threads_) {
         for (const Column& column : data.table.columns)
             if (!column.numeric() || weighted_) rows_list_ = 0;
         size_ = rows_list_ + 1;

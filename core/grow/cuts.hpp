@@ -184,7 +184,8 @@ class CaseErrorCost {
 public:
     using Count = double;
 
-    CaseErrorCost(const ErrorCosts& errors, AnswerPolicy policy, const TrainingSet& data, const double* totals, std::vector<double>& scratch)
+    CaseErrorCost(const ErrorCosts& errors, AnswerPolicy policy, const TrainingSet& data, const double* totals,
+                  std::vector<double>& scratch)
         : errors_(errors), policy_(policy), data_(data) {
         const std::size_t width = static_cast<std::size_t>(data.n_statistics());
         scratch.assign(2 * width, 0);

@@ -35,8 +35,8 @@ template <class Word>
 class Sampler {
 public:
     Sampler(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
-        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), width_(data.n_statistics()), any_commits_(pricing.any_commits()),
-          partition_(data, 1), finder_(partition_, data, pricing, errors, policy_) {}
+        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), width_(data.n_statistics()),
+          any_commits_(pricing.any_commits()), partition_(data, 1), finder_(partition_, data, pricing, errors, policy_) {}
 
     // What a tree below a node is expected to charge the node's cases; without `random` it is grown greedily.
     SampleValue sample(const NodeCases<Word>& node, const TestSet& paid, int depth, int answer_above, Random* random,

@@ -27,8 +27,8 @@ class SplitFinder {
 public:
     SplitFinder(CasePartition<Word>& lists, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors,
                 const GrowPolicy& policy)
-        : partition_(lists), data_(data), pricing_(pricing), errors_(errors), policy_(policy), k_(data.n_classes), width_(data.n_statistics()),
-          xlog_(lists.weighted() ? 0 : data.table.n_cases),
+        : partition_(lists), data_(data), pricing_(pricing), errors_(errors), policy_(policy), k_(data.n_classes),
+          width_(data.n_statistics()), xlog_(lists.weighted() ? 0 : data.table.n_cases),
           has_indicators_(data.indicators && data.indicators->width > 0 && !lists.weighted()), counts_(data.n_classes),
           scratch_(std::max(policy.n_threads, 1)) {
         for (std::size_t row = 0; row < data.table.n_cases; ++row) training_weight_ += data.weight(row);

@@ -627,8 +627,8 @@ nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1
     const CasePricing priced(pricing, table);
     const CaseErrors own(errors, table);
     const IndicatedCases cases(make_training(table, classes, weights, own, policy));
-    return to_numpy(
-        run([&](Cancellation& cancellation) { return sample_trees(cases.data, priced.pricing, own.errors, policy.grow, n, cancellation); }));
+    return to_numpy(run(
+        [&](Cancellation& cancellation) { return sample_trees(cases.data, priced.pricing, own.errors, policy.grow, n, cancellation); }));
 }
 
 std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
@@ -732,7 +732,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
         check_confidence(plan.trials.back().confidence);
         check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
     }
-    return to_numpy(run([&](Cancellation& cancellation) { return run_trials(data, priced.pricing, own.errors, policy, plan, cancellation); }));
+    return to_numpy(
+        run([&](Cancellation& cancellation) { return run_trials(data, priced.pricing, own.errors, policy, plan, cancellation); }));
 }
 
 using RouteArrays = std::tuple<nb::object, nb::object, nb::object, nb::object>;

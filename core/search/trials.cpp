@@ -156,7 +156,8 @@ double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& p
     const Routes routes = route(tree, cases.table, pricing, plain, policy, {.answers = true, .prices = true}, cancellation);
     double cost = 0, weight = 0;
     for (std::size_t row = 0; row < cases.table.n_cases; ++row) {
-        cost += cases.weight(row) * (routes.price[row] + errors.at(cases.classes[row], routes.answer[row]) + cases.deviation(row, routes.answer[row]));
+        cost += cases.weight(row) *
+                (routes.price[row] + errors.at(cases.classes[row], routes.answer[row]) + cases.deviation(row, routes.answer[row]));
         weight += cases.weight(row);
     }
     return weight > 0 ? cost / weight : 0.0;
