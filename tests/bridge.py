@@ -239,12 +239,15 @@ def assert_same_tree(tree, expected):
 def expected_routes(problem, policy, node, columns, amounts=None, may_stop=True):
     """The oracle's (answers, prices, class shares, charged items) of some cases; list prices decide what is asked.
 
+    Only a cap goes by the prices of the case.
+
     `amounts`: by case, the price of every test and the amount of every surcharge.
     """
     answers, prices, shares, charged = [], [], [], []
     for row in range(len(columns[0])):
         case = [column[row] for column in columns]
-        end = ref.walk(problem, policy, node, case, may_stop=may_stop)
+        own = None if amounts is None else amounts[row][: len(columns)]
+        end = ref.walk(problem, policy, node, case, may_stop=may_stop, own_prices=own)
         answer, share = ref.answer_at(problem, policy, end)
         answers.append(answer)
         shares.append(share)

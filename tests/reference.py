@@ -269,19 +269,20 @@ def price(problem, charged, amounts=None):
     return price_of_more(problem, charged, set(), amounts)
 
 
-def most(problem, charged):
-    """The most that a set of items can cost, whatever the class and the values of the case."""
+def most(problem, charged, own_prices=None):
+    """The most that a set of items can cost, whatever the class and the values of a case with these prices of tests."""
     surcharges = [problem.surcharges[item[1]] for item in charged - tests_of(charged) if item[0] == "surcharge"]
     without = {item for item in charged if item in tests_of(charged) or item[0] == "wait"}
     worst = max(
         sum(max(s.amount, 0.0) for s in surcharges if s.truth in (None, truth))
         for truth in range(max([problem.k, *(s.truth + 1 for s in surcharges if s.truth is not None)]))
     )
-    return price(problem, without) + worst
+    amounts = listed_amounts(problem) if own_prices is None else [*own_prices, *[0.0] * len(problem.surcharges)]
+    return price(problem, without, amounts) + worst
 
 
-def within_cap(problem, charged):
-    return problem.cap == math.inf or most(problem, charged) <= problem.cap * (1 + 1e-12)
+def within_cap(problem, charged, own_prices=None):
+    return problem.cap == math.inf or most(problem, charged, own_prices) <= problem.cap * (1 + 1e-12)
 
 
 def price_in_context(problem, test, paid=frozenset(), amounts=None):
@@ -332,18 +333,18 @@ def charged_after(problem, node, case_values, paid):
     return order(problem, tests, paid)
 
 
-def charged_tests(problem, node, case_values, paid=frozenset()):
+def charged_tests(problem, node, case_values, paid=frozenset(), own_prices=None):
     """The items that the subtree charges a case for that has paid for `paid` on its way there."""
     if not node.children:
         return set()
     branch = branch_taken(node, case_values)
     if branch is None:
         visited = [child for child, share in zip(node.children, branch_shares(node), strict=True) if share > 0]
-        return set().union(*(charged_tests(problem, child, case_values, paid) for child in visited))
+        return set().union(*(charged_tests(problem, child, case_values, paid, own_prices) for child in visited))
     charged = charged_after(problem, node, case_values, paid)
-    if not within_cap(problem, charged):
+    if not within_cap(problem, charged, own_prices):
         return set()
-    return (charged - paid) | charged_tests(problem, node.children[branch], case_values, charged)
+    return (charged - paid) | charged_tests(problem, node.children[branch], case_values, charged, own_prices)
 
 
 # -- what a tree answers ----------------------------------------------------------------------------------------------
@@ -404,6 +405,7 @@ class Walk:
     case_values: list
     charged: set
     may_stop: bool = True
+    own_prices: list | None = None  # of the tests, where they depend on the case: a cap holds for these
     seen: set = field(default_factory=set)
 
     def __post_init__(self):
@@ -443,7 +445,7 @@ class Walk:
         if self.problem.cap == math.inf:
             return True
         everything = set(range(len(self.case_values)))
-        return within_cap(self.problem, self.order(test, self.parts, self.charged, everything))
+        return within_cap(self.problem, self.order(test, self.parts, self.charged, everything), self.own_prices)
 
     def expected_price(self, ordered, paid, test, parts):
         """What an order is expected to cost the parts at a test: by the price list, with the surcharges to expect."""
@@ -525,7 +527,7 @@ class Walk:
             branch = branch_taken(node, self.case_values)
             return stop if branch is None else self.cost_of_part(share, node.children[branch], others, charged)
         ordered = self.order(node.column, [(share, node)], charged, self.seen)
-        if not within_cap(self.problem, ordered):
+        if not within_cap(self.problem, ordered, self.own_prices):
             return stop
         on = self.expected_price(ordered, charged, node.column, [(share, node)])
         for part, child in zip(branch_shares(node), node.children, strict=True):
@@ -553,9 +555,9 @@ def joint_results(nodes):
     return [(chance / total, branches) for branches, chance in sorted(chances.items()) if chance > 0]
 
 
-def walk(problem, policy, root, case_values, paid=frozenset(), may_stop=True):
+def walk(problem, policy, root, case_values, paid=frozenset(), may_stop=True, own_prices=None):
     """The path of a case that has paid for `paid`; without `may_stop` it does all tests that the tree asks for."""
-    return Walk(problem, policy, root, case_values, set(paid), may_stop)
+    return Walk(problem, policy, root, case_values, set(paid), may_stop, own_prices)
 
 
 def classify(problem, policy, node, case_values, may_stop=True):
@@ -1027,7 +1029,8 @@ def subtree_price(problem, node, cases, path=()):
     total = 0.0
     for row, weight in zip(cases.rows, cases.weights, strict=True):
         paid = paid_on(problem, path, problem.case(row))
-        charged = charged_tests(problem, node, problem.case(row), paid)
+        own = None if problem.case_prices is None else problem.case_prices[row]
+        charged = charged_tests(problem, node, problem.case(row), paid, own)
         total += float(weight) * price_of_more(problem, charged, paid, amounts_of_row(problem, row))
     return total
 
@@ -1215,7 +1218,9 @@ def average_cost(problem, policy, node):
     total = 0.0
     for row in range(len(problem.y)):
         case = problem.case(row)
-        spent = price(problem, walk(problem, policy, node, case).charged, amounts_of_row(problem, row))
+        own = None if problem.case_prices is None else problem.case_prices[row]
+        end = walk(problem, policy, node, case, own_prices=own)
+        spent = price(problem, end.charged, amounts_of_row(problem, row))
         error = problem.errors[problem.y[row], classify(problem, policy, node, case)[0]]
         total += problem.weights[row] * (spent + error)
     return total / problem.weights.sum() if problem.weights.sum() > 0 else 0.0

@@ -51,8 +51,31 @@ struct TrainingSet {
     // By column, the rows that have a value, in the order of the values of a numeric column; nullptr: not sorted yet.
     const std::vector<std::vector<uint32_t>>* order = nullptr;
     const NominalIndicators* indicators = nullptr;  // nullptr: not made
+    // By case and answer: what it costs more than the error costs of its class say; empty: nothing.
+    std::span<const double> deviations{};
+    int n_answers = 0;
 
     double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
+    bool by_case() const { return !deviations.empty(); }
+
+    double deviation(std::size_t row, int answer) const {
+        return by_case() ? deviations[row * static_cast<std::size_t>(n_answers) + static_cast<std::size_t>(answer)] : 0.0;
+    }
+
+    // The class weights of some cases are followed, if errors cost each case something else, by their deviations: for each answer those of
+    // the cases that it is wrong for, then those of the cases that it is right for.
+    int n_deviations() const { return by_case() ? 2 * n_answers : 0; }
+    int n_statistics() const { return n_classes + n_deviations(); }
+    void add_deviations(std::size_t row, double weight, double* class_weights) const {
+        if (!by_case()) return;
+        const double* own = deviations.data() + row * static_cast<std::size_t>(n_answers);
+        double *wrong = class_weights + n_classes, *right = wrong + n_answers;
+        for (int a = 0; a < n_answers; ++a) (a == classes[row] ? right : wrong)[a] += weight * own[a];
+    }
+    void add_case(std::size_t row, double weight, double* class_weights) const {
+        class_weights[classes[row]] += weight;
+        add_deviations(row, weight, class_weights);
+    }
 };
 
 }  // namespace worthwhile

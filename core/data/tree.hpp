@@ -1,6 +1,7 @@
 // The flat node table. The children of a node are next to each other, behind their parent; node 0 is the root.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace worthwhile {
 
 struct Tree {
     int n_classes = 0;
+    int n_deviations = 0;              // while it is grown: numbers behind the class weights of a node (TrainingSet::add_deviations)
     std::vector<int32_t> test;         // column, or -1: a leaf
     std::vector<double> threshold;     // numeric: branch 1 takes value > threshold, branch 0 the others; never NaN
     std::vector<int32_t> first_child;  // -1: a leaf
@@ -24,14 +26,18 @@ struct Tree {
     std::vector<double> reached;     // n_nodes: weight of the real training cases; empty: the weights
     std::vector<uint8_t> commits;    // n_nodes: ordering the test orders everything below, too; empty: nowhere but for delayed tests
     std::vector<double> surcharges;  // n_nodes x surcharges: what each is expected to add for a case at the node; empty: its amount
+    // n_nodes x answers: what each answer is expected to cost a case at the node, if errors cost each case something else; empty: by the
+    // probabilities.
+    std::vector<double> answer_costs;
 
     bool may_stop = true;  // whether a case with an unavailable test stops where no further test pays; false: as in the papers
 
     int size() const { return static_cast<int>(test.size()); }
     bool leaf(int node) const { return test[node] < 0; }
     bool committed(int node) const { return !commits.empty() && commits[node]; }
-    double* class_weights(int node) { return weights.data() + static_cast<std::size_t>(node) * n_classes; }
-    const double* class_weights(int node) const { return weights.data() + static_cast<std::size_t>(node) * n_classes; }
+    std::size_t width() const { return static_cast<std::size_t>(n_classes + n_deviations); }
+    double* class_weights(int node) { return weights.data() + static_cast<std::size_t>(node) * width(); }
+    const double* class_weights(int node) const { return weights.data() + static_cast<std::size_t>(node) * width(); }
     double weight(int node) const {
         double sum = 0;
         for (int c = 0; c < n_classes; ++c) sum += class_weights(node)[c];
@@ -48,7 +54,7 @@ struct Tree {
         map_start.resize(n, -1);
         map_size.resize(n, 0);
         answer.resize(n, 0);
-        weights.resize(n * n_classes, 0.0);
+        weights.resize(n * width(), 0.0);
         return first;
     }
 
@@ -63,8 +69,19 @@ struct Tree {
             n_children[to] = other.n_children[from];
             map_start[to] = other.map_start[from];
             map_size[to] = other.map_size[from];
-            for (int c = 0; c < n_classes; ++c) class_weights(to)[c] = other.class_weights(from)[c];
+            std::copy_n(other.class_weights(from), width(), class_weights(to));
         }
+    }
+
+    // Leaves only the class weights: what is behind them is for growing and pruning.
+    void drop_deviations() {
+        if (n_deviations == 0) return;
+        const std::size_t k = static_cast<std::size_t>(n_classes);
+        for (std::size_t node = 0; node < test.size(); ++node)
+            std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(node * width()), k,
+                        weights.begin() + static_cast<std::ptrdiff_t>(node * k));
+        weights.resize(test.size() * k);
+        n_deviations = 0;
     }
 
     void make_leaf(int node) {
@@ -119,6 +136,7 @@ struct Tree {
     Tree compact() const {
         Tree out;
         out.n_classes = n_classes;
+        out.n_deviations = n_deviations;
         out.may_stop = may_stop;
         out.maps = maps;
         std::vector<int> source{0};
@@ -126,7 +144,7 @@ struct Tree {
         for (int to = 0; to < out.size(); ++to) {
             const int from = source[to];
             if (!commits.empty()) out.commits.push_back(commits[from]);
-            for (int c = 0; c < n_classes; ++c) out.class_weights(to)[c] = class_weights(from)[c];
+            std::copy_n(class_weights(from), width(), out.class_weights(to));
             out.answer[to] = answer[from];
             if (leaf(from)) continue;
             out.test[to] = test[from];

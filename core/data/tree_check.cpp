@@ -21,8 +21,7 @@ void check_lengths(const Tree& tree) {
         if (length != n)
             throw std::invalid_argument("the arrays of a tree must be equally long: " + std::to_string(n) + " and " +
                                         std::to_string(length));
-    if (tree.weights.size() != n * static_cast<std::size_t>(tree.n_classes))
-        throw std::invalid_argument("a tree needs one weight for each of its nodes and classes");
+    if (tree.weights.size() != n * tree.width()) throw std::invalid_argument("a tree needs one weight for each of its nodes and classes");
 }
 
 // The largest branch that a map leads to; nodes share maps, so each is looked at once.

@@ -74,11 +74,12 @@ template <class Word>
 struct NodeCases {
     std::unique_ptr<Block<Word>> block;
     std::vector<Range> ranges;
-    std::vector<double> class_weights;
+    std::vector<double> class_weights;  // and deviations
+    int n_classes = 0;
 
     double weight() const {
         double sum = 0;
-        for (double w : class_weights) sum += w;
+        for (int c = 0; c < n_classes; ++c) sum += class_weights[c];
         return sum;
     }
     View<Word> view() const { return {block.get(), ranges.data(), class_weights.data(), weight()}; }
@@ -88,8 +89,9 @@ template <class Word>
 class CasePartition {
 public:
     CasePartition(const TrainingSet& data, int n_threads)
-        : data_(data), packing_(data.n_classes), k_(data.n_classes), n_(data.table.n_cases),
-          weighted_(!data.weights.empty() || data.table.has_missing), n_threads_(std::max(n_threads, 1)), buffers_(n_threads_) {
+        : data_(data), packing_(data.n_classes), k_(data.n_classes), width_(data.n_statistics()), n_(data.table.n_cases),
+          weighted_(!data.weights.empty() || data.table.has_missing || data.by_case()), n_threads_(std::max(n_threads, 1)),
+          buffers_(n_threads_) {
         for (const Column& column : data.table.columns)
             if (!column.numeric() || weighted_) rows_list_ = 0;
         size_ = rows_list_ + 1;
@@ -116,8 +118,9 @@ public:
         root.block = std::make_unique<Block<Word>>();
         root.block->words.reset(new Word[n_ * size_]);
         root.ranges.resize(size_);
-        root.class_weights.assign(k_, 0.0);
-        for (std::size_t row = 0; row < n_; ++row) root.class_weights[data_.classes[row]] += data_.weight(row);
+        root.n_classes = k_;
+        root.class_weights.assign(width_, 0.0);
+        for (std::size_t row = 0; row < n_; ++row) data_.add_case(row, data_.weight(row), root.class_weights.data());
         sort_lists(root);
         if (rows_list_ >= 0) {
             root.ranges[rows_list_] = {0, n_};
@@ -142,7 +145,8 @@ public:
     // The cases of a node in memory of their own.
     NodeCases<Word> copy_of(const View<Word>& view) const {
         NodeCases<Word> node;
-        node.class_weights.assign(view.class_weights, view.class_weights + k_);
+        node.n_classes = k_;
+        node.class_weights.assign(view.class_weights, view.class_weights + width_);
         std::size_t n_words = 0;
         for (int l = 0; l < size_; ++l) {
             node.ranges.push_back({n_words, n_words + view.ranges[l].size()});
@@ -186,7 +190,7 @@ public:
     // Fills in the class weights of all branches, missing cases shared out, and returns each branch's share of the known weight.
     std::vector<double> divide_weights(const View<Word>& view, const Split& split, std::vector<double>& class_weights) const {
         const int n_branches = split.branches(data_.table);
-        class_weights.assign(static_cast<std::size_t>(n_branches) * k_, 0.0);
+        class_weights.assign(static_cast<std::size_t>(n_branches) * width_, 0.0);
         std::vector<double> share(n_branches, 0.0);
         if (rows_list_ < 0) {
             const Word* list = view.block->words.get() + view.ranges[list_of_[split.column]].begin;
@@ -194,20 +198,22 @@ public:
             for (int c = 0; c < k_; ++c) class_weights[k_ + c] = view.class_weights[c] - class_weights[c];
             return share;
         }
-        std::vector<double> missing(k_, 0.0);
+        std::vector<double> missing(width_, 0.0);
         double known = 0;
         const Range rows = view.ranges[rows_list_];
         for (std::size_t i = rows.begin; i < rows.end; ++i) {
             const Word w = view.block->words[i];
             const double weight = weighted_ ? view.block->weights[i] : 1.0;
             const int b = split.branch_of(data_.table, packing_.row(w));
-            (b < 0 ? missing[packing_.label(w)] : class_weights[static_cast<std::size_t>(b) * k_ + packing_.label(w)]) += weight;
+            double* const of = b < 0 ? missing.data() : class_weights.data() + static_cast<std::size_t>(b) * width_;
+            of[packing_.label(w)] += weight;
+            data_.add_deviations(packing_.row(w), weight, of);
             if (b >= 0) share[b] += weight, known += weight;
         }
         for (int b = 0; b < n_branches; ++b) {
             share[b] /= known;
-            for (int c = 0; c < k_; ++c)
-                if (share[b] > 0) class_weights[static_cast<std::size_t>(b) * k_ + c] += share[b] * missing[c];
+            for (int c = 0; c < width_; ++c)
+                if (share[b] > 0) class_weights[static_cast<std::size_t>(b) * width_ + c] += share[b] * missing[c];
         }
         return share;
     }
@@ -221,8 +227,9 @@ public:
         std::vector<NodeCases<Word>> children(n_branches);
         std::vector<int> takes_missing;
         for (int b = 0; b < n_branches; ++b) {
-            const auto weights = all_weights.begin() + static_cast<std::ptrdiff_t>(b) * k_;
-            children[b].class_weights.assign(weights, weights + k_);
+            const auto weights = all_weights.begin() + static_cast<std::ptrdiff_t>(b) * width_;
+            children[b].n_classes = k_;
+            children[b].class_weights.assign(weights, weights + width_);
             children[b].ranges.resize(size_);
             if (!wanted.empty() && !wanted[b]) continue;
             children[b].block = std::make_unique<Block<Word>>();
@@ -403,7 +410,7 @@ private:
 
     const TrainingSet& data_;
     const Packing packing_;
-    const int k_;
+    const int k_, width_;  // classes; numbers that a node keeps of its cases
     const std::size_t n_;
     const bool weighted_;  // cases have weights or may be divided; otherwise all arithmetic is on whole numbers
     const int n_threads_;

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "data/table.hpp"
@@ -177,32 +179,68 @@ private:
     double *left_, *right_, *left_cost_, *right_cost_;
 };
 
+// The same where errors cost each case something else.
+class CaseErrorCost {
+public:
+    using Count = double;
+
+    CaseErrorCost(const ErrorCosts& errors, AnswerPolicy policy, const TrainingSet& data, const double* totals,
+                  std::vector<double>& scratch)
+        : errors_(errors), policy_(policy), data_(data) {
+        const std::size_t width = static_cast<std::size_t>(data.n_statistics());
+        scratch.assign(2 * width, 0);
+        left_ = scratch.data();
+        right_ = left_ + width;
+        std::copy_n(totals, width, right_);
+    }
+    void move_case(std::size_t row, double weight) {
+        data_.add_case(row, weight, left_);
+        data_.add_case(row, -weight, right_);
+    }
+    double value(double, double) const { return -errors_.of_best(left_, policy_) - errors_.of_best(right_, policy_); }
+
+private:
+    const ErrorCosts& errors_;
+    AnswerPolicy policy_;
+    const TrainingSet& data_;
+    double *left_, *right_;
+};
+
+// `each_cut` for cases that count once.
+template <class Word, class Measure, class Visit>
+void each_unit_cut(const Word* list, std::size_t n, double smallest, const Packing& packing, Measure measure, Visit visit) {
+    using Count = typename Measure::Count;
+    const double least = std::ceil(smallest - 1e-9);
+    if (least * 2 > static_cast<double>(n)) return;
+    const std::size_t low = least < 1 ? 1 : static_cast<std::size_t>(least), high = n - low;
+    std::size_t i = 0;
+    for (; i < low; ++i) measure.move(packing.label(list[i]), 1.0);
+    for (; i <= high && i < n; ++i) {
+        if (list[i] & 1) visit(i, measure.value(static_cast<Count>(i), static_cast<Count>(n - i)));
+        measure.move(packing.label(list[i]), 1.0);
+    }
+}
+
 // Calls visit(position, value) for every cut with at least `smallest` weight on either side, from the lowest to the highest; the left
 // side takes the first `position` entries. `weight_of` is indexed by row; nullptr: every case counts once.
 template <class Word, class Measure, class Visit>
 void each_cut(const Word* list, std::size_t n, double smallest, const double* weight_of, double total, const Packing& packing,
               Measure measure, Visit visit) {
     using Count = typename Measure::Count;
-    if (!weight_of) {
-        const double least = std::ceil(smallest - 1e-9);
-        if (least * 2 > static_cast<double>(n)) return;
-        const std::size_t low = least < 1 ? 1 : static_cast<std::size_t>(least), high = n - low;
-        std::size_t i = 0;
-        for (; i < low; ++i) measure.move(packing.label(list[i]), 1.0);
-        for (; i <= high && i < n; ++i) {
-            if (list[i] & 1) visit(i, measure.value(static_cast<Count>(i), static_cast<Count>(n - i)));
-            measure.move(packing.label(list[i]), 1.0);
-        }
-        return;
-    }
+    if constexpr (!std::is_same_v<Measure, CaseErrorCost>)
+        if (!weight_of) return each_unit_cut(list, n, smallest, packing, std::move(measure), std::move(visit));
     double left = 0;
     for (std::size_t i = 0; i < n; ++i) {
         if (i > 0 && (list[i] & 1) && left >= smallest - 1e-9) {
             if (total - left < smallest - 1e-9) break;
             visit(i, measure.value(static_cast<Count>(left), static_cast<Count>(total - left)));
         }
-        const double w = weight_of[packing.row(list[i])];
-        measure.move(packing.label(list[i]), w);
+        const std::size_t row = packing.row(list[i]);
+        const double w = weight_of[row];
+        if constexpr (std::is_same_v<Measure, CaseErrorCost>)
+            measure.move_case(row, w);
+        else
+            measure.move(packing.label(list[i]), w);
         left += w;
     }
 }

@@ -68,6 +68,7 @@ private:
     void start(Path path, NodeCases<Word>& node, bool visit_all) {
         tree_ = Tree{};
         tree_.n_classes = k_;
+        tree_.n_deviations = data_.n_deviations();
         collect_maps();
         tree_.add_leaves(1);
         std::copy(node.class_weights.begin(), node.class_weights.end(), tree_.class_weights(0));
@@ -173,7 +174,7 @@ private:
     // Splits a node, or leaves it a leaf, and sets the children to work that are worth splitting.
     void expand(const Task& task, const LazyCase* lazy, Cancellation& cancellation) {
         // A copy, because the node table moves when children are added.
-        node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + k_);
+        node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + tree_.width());
         const View<Word> view{blocks_[task.block].block.get(), ranges_.data(), node_weights_.data(), tree_.weight(task.node)};
         const TestSet paid = policy_.context ? paid_on_path(task.node) : pricing_.nothing();
         const Candidate best = choose(task, view, paid, cancellation);
@@ -317,11 +318,30 @@ std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing
     });
 }
 
+namespace {
+
+// What each answer costs a case of a node on average; an empty node has the costs of its parent.
+void set_answer_costs(Tree& tree, const ErrorCosts& errors) {
+    const std::size_t n_answers = static_cast<std::size_t>(errors.n_answers);
+    tree.answer_costs.assign(static_cast<std::size_t>(tree.size()) * n_answers, 0.0);
+    const auto costs = [&](int node) { return tree.answer_costs.data() + static_cast<std::size_t>(node) * n_answers; };
+    for (int node = 0; node < tree.size(); ++node) {
+        if (const double weight = tree.weight(node); weight > 0) {
+            errors.of_all(tree.class_weights(node), costs(node));
+            for (std::size_t a = 0; a < n_answers; ++a) costs(node)[a] /= weight;
+        }
+        for (int b = 0; b < tree.n_children[node]; ++b) std::copy_n(costs(node), n_answers, costs(tree.first_child[node] + b));
+    }
+}
+
+}  // namespace
+
 void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy) {
     for (int node = 0; node < tree.size(); ++node) {
         if (node == 0 || tree.weight(node) > 0) tree.answer[node] = errors.best_answer(tree.class_weights(node), policy);
         for (int b = 0; b < tree.n_children[node]; ++b) tree.answer[tree.first_child[node] + b] = tree.answer[node];
     }
+    if (errors.by_case) set_answer_costs(tree, errors);
 }
 
 }  // namespace worthwhile

@@ -66,7 +66,7 @@ std::unique_ptr<TreeGrower> make_grower(const TrainingSet& data, const Pricing& 
 std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy, int n,
                                  Cancellation& cancellation);
 
-// Gives every node its answer; an empty one takes its parent's.
+// Gives every node its answer; an empty one takes its parent's. Where errors cost each case something else, also the costs of its answers.
 void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy);
 
 }  // namespace worthwhile

@@ -35,8 +35,8 @@ template <class Word>
 class Sampler {
 public:
     Sampler(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const GrowPolicy& policy)
-        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), any_commits_(pricing.any_commits()),
-          partition_(data, 1), finder_(partition_, data, pricing, errors, policy_) {}
+        : data_(data), pricing_(pricing), errors_(errors), policy_(alone(policy)), k_(data.n_classes), width_(data.n_statistics()),
+          any_commits_(pricing.any_commits()), partition_(data, 1), finder_(partition_, data, pricing, errors, policy_) {}
 
     // What a tree below a node is expected to charge the node's cases; without `random` it is grown greedily.
     SampleValue sample(const NodeCases<Word>& node, const TestSet& paid, int depth, int answer_above, Random* random,
@@ -123,7 +123,7 @@ private:
         if (!paid.has(split.column)) pricing_.order(split.column, paid_then);
         std::vector<uint8_t> wanted(static_cast<std::size_t>(n_branches), 0);
         bool any = false;
-        const auto weights_of = [&](int b) { return class_weights.data() + static_cast<std::size_t>(b) * k_; };
+        const auto weights_of = [&](int b) { return class_weights.data() + static_cast<std::size_t>(b) * width_; };
         for (int b = 0; b < n_branches; ++b) any |= wanted[b] = !finder_.terminal(weights_of(b), depth + 1);
         std::vector<Range> ranges;
         std::vector<NodeCases<Word>> own;
@@ -149,7 +149,7 @@ private:
     const Pricing& pricing_;
     const ErrorCosts& errors_;
     const GrowPolicy policy_;
-    const int k_;
+    const int k_, width_;
     const bool any_commits_;
     CasePartition<Word> partition_;
     SplitFinder<Word> finder_;

@@ -28,7 +28,7 @@ public:
     SplitFinder(CasePartition<Word>& lists, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors,
                 const GrowPolicy& policy)
         : partition_(lists), data_(data), pricing_(pricing), errors_(errors), policy_(policy), k_(data.n_classes),
-          xlog_(lists.weighted() ? 0 : data.table.n_cases),
+          width_(data.n_statistics()), xlog_(lists.weighted() ? 0 : data.table.n_cases),
           has_indicators_(data.indicators && data.indicators->width > 0 && !lists.weighted()), counts_(data.n_classes),
           scratch_(std::max(policy.n_threads, 1)) {
         for (std::size_t row = 0; row < data.table.n_cases; ++row) training_weight_ += data.weight(row);
@@ -231,9 +231,11 @@ private:
         c.split.complete = !partition_.weighted() || range.size() == view.ranges[partition_.rows_list()].size();
         if (c.split.complete) return {view.class_weights, view.weight};
         const Word* list = view.block->words.get() + range.begin;
-        scratch.known.assign(k_, 0.0);
-        for (std::size_t i = 0; i < range.size(); ++i)
-            scratch.known[partition_.packing().label(list[i])] += partition_.weight_of()[partition_.packing().row(list[i])];
+        scratch.known.assign(width_, 0.0);
+        for (std::size_t i = 0; i < range.size(); ++i) {
+            const std::size_t row = partition_.packing().row(list[i]);
+            data_.add_case(row, partition_.weight_of()[row], scratch.known.data());
+        }
         return {scratch.known.data(), sum(scratch.known.data())};
     }
 
@@ -292,6 +294,8 @@ private:
             each_cut(view.block->words.get() + range.begin, range.size(), smallest, partition_.weight_of(), known.weight,
                      partition_.packing(), std::move(measure), [&](std::size_t position, double value) { visit(position, value); });
         };
+        if (policy_.criterion->by_drop && data_.by_case())
+            return search(CaseErrorCost(errors_, policy_.answer, data_, totals, scratch.doubles));
         if (policy_.criterion->by_drop) return search(ErrorCost(errors_, policy_.answer, totals, k_, scratch.doubles));
         if (partition_.weighted()) return search(WeightedEntropy(totals, k_, scratch.doubles));
         if (k_ == 2 && range.size() <= PackedEntropy<2>::kMostCases) return search(PackedEntropy<2>(xlog_, totals));
@@ -307,20 +311,21 @@ private:
             counts_.divide(data_.indicators->first[c.split.column], level, scratch.branches);
         else
             count_branches(column, level, view.block->words.get() + range.begin, range.size(), partition_.weight_of(), partition_.packing(),
-                           k_, scratch.branches);
+                           width_, scratch.branches);
+        if (policy_.criterion->by_drop && data_.by_case()) add_deviations(view, c.split, scratch.branches);
         std::vector<double>& parts = scratch.doubles;
         parts.assign(static_cast<std::size_t>(level.n_branches) + 1, 0.0);
         int large = 0;
         for (int32_t b = 0; b < level.n_branches; ++b) {
-            parts[b] = sum(scratch.branches.data() + static_cast<std::size_t>(b) * k_);
+            parts[b] = sum(scratch.branches.data() + static_cast<std::size_t>(b) * width_);
             large += parts[b] >= policy_.min_cases - 1e-9;
         }
         if (large < 2) return;  // as most tests of small nodes: the rest is for those that divide
-        scratch.known.assign(k_, 0.0);
+        scratch.known.assign(width_, 0.0);
         double entropy_below = 0, cost_below = 0;
         for (int32_t b = 0; b < level.n_branches; ++b) {
-            const double* counts = scratch.branches.data() + static_cast<std::size_t>(b) * k_;
-            for (int label = 0; label < k_; ++label) scratch.known[label] += counts[label];
+            const double* counts = scratch.branches.data() + static_cast<std::size_t>(b) * width_;
+            for (int i = 0; i < width_; ++i) scratch.known[i] += counts[i];
             if (policy_.criterion->by_drop)
                 cost_below += error_cost(counts);
             else
@@ -337,6 +342,16 @@ private:
         parts.back() = std::max(0.0, view.weight - known.weight);
         c.stats.gain = (entropy_sum(known.class_weights, known.weight) - entropy_below) / view.weight;
         if (policy_.criterion->by_ratio) c.stats.split_info = spread(parts.data(), parts.size(), view.weight);
+    }
+
+    // Adds the deviations of the cases of each branch of a nominal test.
+    void add_deviations(const View<Word>& view, const Split& split, std::vector<double>& branches) const {
+        const Range range = view.ranges[partition_.rows_list()];
+        for (std::size_t i = range.begin; i < range.end; ++i) {
+            const std::size_t row = partition_.packing().row(view.block->words[i]);
+            const int b = split.branch_of(data_.table, row);
+            if (b >= 0) data_.add_deviations(row, partition_.weight_of()[row], branches.data() + static_cast<std::size_t>(b) * width_);
+        }
     }
 
     void set_drop(Candidate& c, const Known& known, double cost_below, double weight) const {
@@ -373,7 +388,7 @@ private:
     const Pricing& pricing_;
     const ErrorCosts& errors_;
     const GrowPolicy& policy_;
-    const int k_;
+    const int k_, width_;
     Cancellation* cancellation_ = nullptr;
     const XLogTable xlog_;
     const bool has_indicators_;  // nominal tests are counted together, by their indicators

@@ -20,9 +20,7 @@ int ErrorCosts::best_answer(const double* weights, AnswerPolicy policy) const {
     std::vector<double> many(n_answers > static_cast<int>(few.size()) ? static_cast<std::size_t>(n_answers) : 0);
     double* const costs = many.empty() ? few.data() : many.data();
     of_all(weights, costs);
-    for (int a = 1; a < n_answers; ++a)
-        if (costs[a] < costs[best] - 1e-9 * total * largest) best = a;
-    return best;
+    return least(costs, total);
 }
 
 namespace {
@@ -58,13 +56,18 @@ double leaf_cost(const ErrorCosts& errors, const double* weights, int answer, do
     for (int c = 0; c < k; ++c) total += weights[c];
     if (total <= 0) return 0;
     if (answer >= k) return errors.of(weights, answer);
-    if (k == 1) return total * errors.at(0, 0);
+    if (k == 1) return errors.of(weights, 0);
     const double wrong = total - weights[answer] > 0 ? total - weights[answer] : 0;
     const double expected_wrong = upper_errors(total, wrong, cf);
     double mean_cost = 0;
     for (int i = 0; i < k; ++i)
         if (i != answer) mean_cost += (weights[i] + 1) / (wrong + k - 1) * errors.at(i, answer);
-    return expected_wrong * mean_cost + (total - expected_wrong) * errors.at(answer, answer);
+    double right_cost = errors.at(answer, answer);
+    if (errors.by_case) {
+        mean_cost += errors.wrong_deviation(weights, answer) / (wrong + k - 1);
+        if (weights[answer] > 0) right_cost += errors.right_deviation(weights, answer) / weights[answer];
+    }
+    return expected_wrong * mean_cost + (total - expected_wrong) * right_cost;
 }
 
 }  // namespace worthwhile

@@ -7,10 +7,13 @@ namespace worthwhile {
 
 enum class AnswerPolicy { majority, least_cost };
 
+// Class weights that are asked about have, with `by_case`, the deviations of their cases behind them (TrainingSet::add_deviations).
 struct ErrorCosts {
     int n_classes = 0, n_answers = 0;
     std::vector<double> cost;  // [truth][answer]; answers after the classes are rejections
     double largest = 0;        // of the absolute values
+    bool by_case = false;      // errors cost each case something else
+    double unit = 1;           // what 1 is worth in the money of costs that depend on the case
 
     double at(int truth, int answer) const { return cost[static_cast<std::size_t>(truth) * n_answers + answer]; }
 
@@ -18,7 +21,7 @@ struct ErrorCosts {
     double of(const double* weights, int answer) const {
         double sum = 0;
         for (int c = 0; c < n_classes; ++c) sum += weights[c] * at(c, answer);
-        return sum;
+        return by_case ? sum + wrong_deviation(weights, answer) + right_deviation(weights, answer) : sum;
     }
     // The same for every answer at once; row by row of the matrix, as it is stored.
     void of_all(const double* weights, double* costs) const {
@@ -28,6 +31,18 @@ struct ErrorCosts {
             const double* row = cost.data() + static_cast<std::size_t>(c) * n_answers;
             for (int a = 0; a < n_answers; ++a) costs[a] += weights[c] * row[a];
         }
+        if (!by_case) return;
+        for (int a = 0; a < n_answers; ++a) costs[a] += wrong_deviation(weights, a) + right_deviation(weights, a);
+    }
+    // What an answer costs more than the matrix says for the cases that it is wrong for, and for those that it is right for.
+    double wrong_deviation(const double* weights, int answer) const { return weights[n_classes + answer]; }
+    double right_deviation(const double* weights, int answer) const { return weights[n_classes + n_answers + answer]; }
+    // The first of the answers with the lowest cost, of cases with this weight in all.
+    int least(const double* costs, double weight) const {
+        int best = 0;
+        for (int a = 1; a < n_answers; ++a)
+            if (costs[a] < costs[best] - 1e-9 * weight * largest) best = a;
+        return best;
     }
     int best_answer(const double* weights, AnswerPolicy policy) const;
     // Error cost of the best answer.

@@ -30,6 +30,7 @@ struct Pricing {
     std::vector<TestSet> members;                          // by group
     double cap = std::numeric_limits<double>::infinity();  // no case may pay more
     std::span<const double> case_prices;  // cases x (tests and surcharges): prices that depend on the case; empty: they do not
+    std::vector<double> ceiling;          // by test: the most that the list or a case says; empty: as in the list
 
     int n_tests() const { return static_cast<int>(delayed.size()); }
     int n_surcharges() const { return static_cast<int>(marginal.size() - delayed.size()); }
@@ -155,8 +156,8 @@ struct Pricing {
         return price(charged, paid, amounts);
     }
 
-    // The most that a set of items can cost a case, whatever its class and its values.
-    double most(const TestSet& charged) const {
+    // The most that a set of items can cost a case with these prices of tests, whatever its class and its values.
+    double most(const TestSet& charged, const double* test_prices) const {
         double sum = 0;
         TestSet tests(n_items());
         std::vector<double> by_class;
@@ -176,11 +177,26 @@ struct Pricing {
             }
         });
         if (!by_class.empty()) sum += *std::max_element(by_class.begin(), by_class.end());
-        sum += price(tests, nothing(), marginal.data());
+        sum += price(tests, nothing(), test_prices);
         return has_waits() ? sum + price_of_waiting(charged, nothing()) : sum;
     }
 
-    bool within_cap(const TestSet& charged) const { return !has_cap() || most(charged) <= cap * (1 + 1e-12); }
+    // Whether no case pays more than the cap for these items; with a row, this case.
+    bool within_cap(const TestSet& charged) const {
+        return !has_cap() || most(charged, ceiling.empty() ? marginal.data() : ceiling.data()) <= cap * (1 + 1e-12);
+    }
+    bool within_cap(const TestSet& charged, std::size_t row) const {
+        return !has_cap() || most(charged, amounts_of(row)) <= cap * (1 + 1e-12);
+    }
+
+    // Sets what depends on the prices of all cases.
+    void set_case_prices(std::span<const double> prices) {
+        case_prices = prices;
+        if (!has_cap()) return;
+        ceiling.assign(marginal.begin(), marginal.begin() + n_tests());
+        for (std::size_t row = 0; row * marginal.size() < prices.size(); ++row)
+            for (std::size_t t = 0; t < ceiling.size(); ++t) ceiling[t] = std::max(ceiling[t], amounts_of(row)[t]);
+    }
 
 private:
     bool is_plain(int test) const {

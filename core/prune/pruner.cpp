@@ -380,6 +380,7 @@ private:
 
 void prune_by_errors(Tree& tree, const TrainingSet& data, const PrunePolicy& policy, Cancellation& cancellation) {
     ErrorPruner(tree, data, policy, cancellation).run();
+    recount_deviations(tree, data);  // it only counts classes
 }
 
 namespace {
@@ -464,8 +465,8 @@ namespace {
 
 void recount_below(Tree& tree, int node, const TrainingSet& data, const Cases& cases) {
     double* weights = tree.class_weights(node);
-    std::fill(weights, weights + data.n_classes, 0.0);
-    for (std::size_t i = 0; i < cases.rows.size(); ++i) weights[data.classes[cases.rows[i]]] += cases.weights[i];
+    std::fill(weights, weights + tree.width(), 0.0);
+    for (std::size_t i = 0; i < cases.rows.size(); ++i) data.add_case(cases.rows[i], cases.weights[i], weights);
     if (tree.leaf(node)) return;
     const std::vector<Cases> parts = divide(tree, node, data, cases, PaidUnused{});
     for (int b = 0; b < tree.n_children[node]; ++b) recount_below(tree, tree.first_child[node] + b, data, parts[b]);
@@ -473,7 +474,19 @@ void recount_below(Tree& tree, int node, const TrainingSet& data, const Cases& c
 
 }  // namespace
 
-void recount(Tree& tree, const TrainingSet& data) { recount_below(tree, 0, data, all_cases(data)); }
+void recount(Tree& tree, const TrainingSet& data) {
+    tree.n_deviations = data.n_deviations();
+    tree.weights.assign(static_cast<std::size_t>(tree.size()) * tree.width(), 0.0);
+    recount_below(tree, 0, data, all_cases(data));
+}
+
+void recount_deviations(Tree& tree, const TrainingSet& data) {
+    if (!data.by_case()) return;
+    Tree counted = tree;
+    recount(counted, data);
+    for (int node = 0; node < tree.size(); ++node) std::copy_n(tree.class_weights(node), tree.n_classes, counted.class_weights(node));
+    tree = std::move(counted);
+}
 
 double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                      Cancellation& cancellation) {

@@ -33,6 +33,9 @@ void choose_commits(Tree& tree, const TrainingSet& data, const Pricing& pricing,
 // Gives every node the class weights of these cases, whatever the tree was grown from.
 void recount(Tree& tree, const TrainingSet& data);
 
+// Gives every node the deviations of these cases, if errors cost each case something else; its class weights stay.
+void recount_deviations(Tree& tree, const TrainingSet& data);
+
 // What a tree that was grown from `data` is expected to cost per case, without pruning.
 double expected_cost(Tree tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const PrunePolicy& policy,
                      Cancellation& cancellation);

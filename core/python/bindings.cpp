@@ -147,6 +147,7 @@ struct OwnedTable {
     std::vector<In1<int32_t>> nominal;
     std::deque<std::vector<Level>> all_levels;  // by nominal column; they stay where they are when others are added
     Optional2<double> case_prices;              // by case: the price of every test and the amount of every surcharge
+    Optional2<double> deviations;               // by case: what every answer costs more than the error costs of its class say
     mutable std::once_flag stored;
     mutable std::unique_ptr<const ColumnStore> own_store;
 
@@ -162,6 +163,10 @@ struct OwnedTable {
     void set_prices(Contiguous2<double> prices) {
         check_length(prices.shape(0), table.n_cases, "'case_prices'");
         case_prices = std::move(prices);
+    }
+    void set_deviations(Contiguous2<double> amounts) {
+        check_length(amounts.shape(0), table.n_cases, "'deviations'");
+        deviations = std::move(amounts);
     }
     void check_new(std::size_t length) const {
         check_length(length, table.n_cases, "a column");
@@ -273,6 +278,20 @@ private:
     }
 };
 
+// Dividing by a unit rounds differently in every currency; numbers that keep 40 of their 53 bits are the same in all.
+double rounded(double value) {
+    int exponent = 0;
+    const double mantissa = std::frexp(value, &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(mantissa, 40)), exponent - 40);
+}
+
+// Amounts by case in the unit of the price list; `scaled` keeps them if they are not those given.
+std::span<const double> in_units(const Optional2<double>& amounts, double unit, std::vector<double>& scaled) {
+    if (unit == 1.0) return to_span(amounts);
+    for (double amount : to_span(amounts)) scaled.push_back(rounded(amount / unit));
+    return scaled;
+}
+
 // Prices for the cases of a table, in the unit of the price list.
 struct CasePricing {
     std::vector<double> scaled;
@@ -284,25 +303,33 @@ struct CasePricing {
         const Optional2<double>& prices = given ? given : table.case_prices;
         if (!prices) return;
         check_shape(*prices, table.table.n_cases, pricing.marginal.size(), "'case_prices'");
-        pricing.case_prices = to_span(prices);
-        if (owned.unit == 1.0) return;
-        for (double amount : pricing.case_prices) scaled.push_back(rounded(amount / owned.unit));
-        pricing.case_prices = scaled;
+        pricing.set_case_prices(in_units(prices, owned.unit, scaled));
     }
     CasePricing(const CasePricing&) = delete;
-
-private:
-    // Dividing by a unit rounds differently in every currency; numbers that keep 40 of their 53 bits are the same in all.
-    static double rounded(double value) {
-        int exponent = 0;
-        const double mantissa = std::frexp(value, &exponent);
-        return std::ldexp(std::nearbyint(std::ldexp(mantissa, 40)), exponent - 40);
-    }
 };
 
-ErrorCosts make_errors(Contiguous2<double> matrix) {
+// Error costs for the cases of a table, in the unit of the price list.
+struct CaseErrors {
+    std::vector<double> scaled;
+    std::span<const double> deviations;
+    ErrorCosts errors;
+
+    CaseErrors(const ErrorCosts& listed, const OwnedTable& table) : errors(listed) {
+        if (!table.deviations) return;
+        check_shape(*table.deviations, table.table.n_cases, static_cast<std::size_t>(errors.n_answers), "'deviations'");
+        deviations = in_units(table.deviations, errors.unit, scaled);
+        errors.by_case = !deviations.empty();
+        double widest = 0;
+        for (double amount : deviations) widest = std::max(widest, std::abs(amount));
+        errors.largest += widest;
+    }
+    CaseErrors(const CaseErrors&) = delete;
+};
+
+ErrorCosts make_errors(Contiguous2<double> matrix, double unit) {
     check(matrix.shape(0) >= 1 && matrix.shape(1) >= matrix.shape(0), "error costs need a row and a column for every class");
     ErrorCosts errors;
+    errors.unit = unit;
     errors.n_classes = static_cast<int>(matrix.shape(0));
     errors.n_answers = static_cast<int>(matrix.shape(1));
     errors.cost.assign(matrix.data(), matrix.data() + matrix.size());
@@ -392,6 +419,10 @@ Tree make_tree(int n_classes, nb::kwargs arrays) {
         check_length(surcharges->shape(0), tree.test.size(), "'surcharges'");
         tree.surcharges.assign(surcharges->data(), surcharges->data() + surcharges->size());
     }
+    if (const auto costs = given.take<Optional2<double>>("answer_costs", std::nullopt)) {
+        check_length(costs->shape(0), tree.test.size(), "'answer_costs'");
+        tree.answer_costs.assign(costs->data(), costs->data() + costs->size());
+    }
     tree.may_stop = given.take<bool>("may_stop", true);
     given.finish();
     check_nodes(tree);
@@ -460,28 +491,42 @@ TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& c
 }
 
 TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights,
-                          const ErrorCosts& errors, const Policy& policy) {
+                          const CaseErrors& own, const Policy& policy) {
     if (!policy.biases.empty()) check_length(policy.biases.size(), table.table.columns.size(), "'biases'");
-    return make_training(table, classes, errors.n_classes, weights);
+    TrainingSet data = make_training(table, classes, own.errors.n_classes, weights);
+    data.deviations = own.deviations;
+    data.n_answers = own.errors.n_answers;
+    return data;
 }
 
 void check_tree(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors) {
     check_tests(tree, table, pricing);
     check_answers(tree, errors.n_classes, errors.n_answers);
+    check(tree.answer_costs.empty() || tree.answer_costs.size() == tree.test.size() * static_cast<std::size_t>(errors.n_answers),
+          "'answer_costs' must have a column for every answer");
+}
+
+// A grown tree as Python gets it: what answers cost is told in the user's money, by those who know it.
+Tree without_answer_costs(Tree tree) {
+    tree.answer_costs.clear();
+    return tree;
 }
 
 // Grows a tree; with `pruning_weights` it is pruned and answers as if the cases had these.
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
           const ErrorCosts& errors, const Policy& policy, Optional1<double> pruning_weights) {
     const CasePricing priced(pricing, table);
-    const TrainingSet data = make_training(table, classes, weights, errors, policy);
-    if (!pruning_weights) return run([&](Cancellation& cancellation) { return learn(data, priced.pricing, errors, policy, cancellation); });
-    const TrainingSet pruning = make_training(table, classes, errors.n_classes, pruning_weights);
-    return run([&](Cancellation& cancellation) {
-        Tree tree = make_grower(data, priced.pricing, errors, policy.grow, false)->grow(cancellation);
+    const CaseErrors own(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, own, policy);
+    if (!pruning_weights)
+        return without_answer_costs(
+            run([&](Cancellation& cancellation) { return learn(data, priced.pricing, own.errors, policy, cancellation); }));
+    const TrainingSet pruning = make_training(table, classes, pruning_weights, own, policy);
+    return without_answer_costs(run([&](Cancellation& cancellation) {
+        Tree tree = make_grower(data, priced.pricing, own.errors, policy.grow, false)->grow(cancellation);
         recount(tree, pruning);
-        return finish(std::move(tree), pruning, priced.pricing, errors, policy, cancellation);
-    });
+        return finish(std::move(tree), pruning, priced.pricing, own.errors, policy, cancellation);
+    }));
 }
 
 using DepthTrees = std::vector<std::tuple<Tree, double>>;
@@ -568,19 +613,22 @@ struct IndicatedCases {
 Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
                 const ErrorCosts& errors, Policy policy, double seconds, double seconds_more) {
     const CasePricing priced(pricing, table);
-    const IndicatedCases cases(make_training(table, classes, weights, errors, policy));
+    const CaseErrors own(errors, table);
+    const IndicatedCases cases(make_training(table, classes, weights, own, policy));
     policy.grow.sampling.deadline = after(seconds);
     policy.grow.sampling.last_moment = after(seconds + seconds_more);
-    return run([&](Cancellation& cancellation) { return learn(cases.data, priced.pricing, errors, policy, cancellation); });
+    return without_answer_costs(
+        run([&](Cancellation& cancellation) { return learn(cases.data, priced.pricing, own.errors, policy, cancellation); }));
 }
 
 // What each of `n` sampled trees is expected to cost per case.
 nb::ndarray<nb::numpy, double> sample_costs(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                                             const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy, int n) {
     const CasePricing priced(pricing, table);
-    const IndicatedCases cases(make_training(table, classes, weights, errors, policy));
-    return to_numpy(
-        run([&](Cancellation& cancellation) { return sample_trees(cases.data, priced.pricing, errors, policy.grow, n, cancellation); }));
+    const CaseErrors own(errors, table);
+    const IndicatedCases cases(make_training(table, classes, weights, own, policy));
+    return to_numpy(run(
+        [&](Cancellation& cancellation) { return sample_trees(cases.data, priced.pricing, own.errors, policy.grow, n, cancellation); }));
 }
 
 std::vector<std::size_t> nodes_by_classes(const Tree& tree) {
@@ -596,27 +644,54 @@ nb::ndarray<nb::numpy, double> recounted(const Tree& tree, const OwnedTable& tab
     return to_numpy(std::move(counted.weights), nodes_by_classes(tree));
 }
 
+// What each answer costs some cases at every node of a tree, added up: nodes x answers.
+nb::ndarray<nb::numpy, double> answer_costs(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes,
+                                            Optional1<double> weights, const ErrorCosts& errors) {
+    const CaseErrors own(errors, table);
+    TrainingSet data = make_training(table, classes, tree.n_classes, weights);
+    data.deviations = own.deviations;
+    data.n_answers = errors.n_answers;
+    check_answers(tree, errors.n_classes, errors.n_answers);
+    const std::size_t n_nodes = static_cast<std::size_t>(tree.size()), n_answers = static_cast<std::size_t>(errors.n_answers);
+    std::vector<double> costs(n_nodes * n_answers);
+    run([&](Cancellation&) {
+        Tree counted = tree;
+        recount(counted, data);
+        for (std::size_t node = 0; node < n_nodes; ++node)
+            own.errors.of_all(counted.class_weights(static_cast<int>(node)), costs.data() + node * n_answers);
+    });
+    return to_numpy(std::move(costs), {n_nodes, n_answers});
+}
+
 // What a tree is expected to cost per case.
 double tree_cost(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                  const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     const CasePricing priced(pricing, table);
-    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    const CaseErrors own(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, own, policy);
     check_tree(tree, table.table, priced.pricing, errors);
-    return run([&](Cancellation& cancellation) { return expected_cost(tree, data, priced.pricing, errors, policy.prune, cancellation); });
+    return run([&](Cancellation& cancellation) {
+        Tree counted = tree;
+        recount_deviations(counted, data);
+        return expected_cost(std::move(counted), data, priced.pricing, own.errors, policy.prune, cancellation);
+    });
 }
 
 // The cheapest part of a tree that has at most as many leaves as the policy allows.
 Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights,
                      const OwnedPricing& pricing, const ErrorCosts& errors, const Policy& policy) {
     const CasePricing priced(pricing, table);
-    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    const CaseErrors own(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, own, policy);
     check_tree(tree, table.table, priced.pricing, errors);
-    return run([&](Cancellation& cancellation) {
+    return without_answer_costs(run([&](Cancellation& cancellation) {
         Tree part = tree;
-        limit_leaves(part, data, priced.pricing, errors, policy.prune, policy.max_leaves, cancellation);
-        assign_answers(part, errors, policy.prune.answer);
+        recount_deviations(part, data);
+        limit_leaves(part, data, priced.pricing, own.errors, policy.prune, policy.max_leaves, cancellation);
+        assign_answers(part, own.errors, policy.prune.answer);
+        part.drop_deviations();
         return part;
-    });
+    }));
 }
 
 // The average total cost of each trial on the cases that judge it; NaN for those that `seconds` were too short for.
@@ -637,7 +712,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     given.finish();
 
     const CasePricing priced(pricing, table);
-    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    const CaseErrors own(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, own, policy);
     const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
     const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
     check_shape(biases, n_trials, n_tests, "'biases'");
@@ -656,7 +732,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
         check_confidence(plan.trials.back().confidence);
         check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
     }
-    return to_numpy(run([&](Cancellation& cancellation) { return run_trials(data, priced.pricing, errors, policy, plan, cancellation); }));
+    return to_numpy(
+        run([&](Cancellation& cancellation) { return run_trials(data, priced.pricing, own.errors, policy, plan, cancellation); }));
 }
 
 using RouteArrays = std::tuple<nb::object, nb::object, nb::object, nb::object>;
@@ -680,7 +757,8 @@ RouteArrays route_cases(const Tree& tree, const OwnedTable& table, const OwnedPr
 RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
                          const ErrorCosts& errors, const Policy& policy, const OwnedTable& cases) {
     const CasePricing priced(pricing, table), case_priced(pricing, cases);
-    const TrainingSet data = make_training(table, classes, weights, errors, policy);
+    const CaseErrors errors_by_case(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, errors_by_case, policy);
     check_length(cases.table.columns.size(), table.table.columns.size(), "the columns of the cases");
     for (std::size_t c = 0; c < table.table.columns.size(); ++c)
         check(cases.table.columns[c].numeric() == table.table.columns[c].numeric(),
@@ -689,11 +767,12 @@ RouteArrays route_lazily(const OwnedTable& table, Contiguous1<int32_t> classes, 
     const std::size_t n = cases.table.n_cases;
     Routes all = run([&](Cancellation& cancellation) {
         Routes out;
-        const auto grower = make_grower(data, priced.pricing, errors, policy.grow, true);
+        const auto grower = make_grower(data, priced.pricing, errors_by_case.errors, policy.grow, true);
         for (std::size_t row = 0; row < n; ++row) {
             LazyCase lazy{&cases.table, row};
             Tree tree = grower->grow(cancellation, &lazy);
-            assign_answers(tree, errors, policy.grow.answer);
+            assign_answers(tree, errors_by_case.errors, policy.grow.answer);
+            tree.drop_deviations();
             Table one = cases.table;
             one.n_cases = 1;
             for (Column& column : one.columns) {
@@ -758,7 +837,11 @@ nb::dict walk_case(const Tree& tree, const OwnedTable& table, const OwnedPricing
     out["waiting"] = state.waiting;
     out["rejected"] = state.rejected;
     out["rejected_cost"] = state.rejected_cost;
-    out["shares"] = to_numpy(walker.mixture(state.parts));
+    std::vector<double> mix = walker.mixture(state.parts);
+    const auto costs = mix.begin() + tree.n_classes;
+    out["answer_costs"] = array_or_none(costs != mix.end(), std::vector<double>(costs, mix.end()));
+    mix.erase(costs, mix.end());
+    out["shares"] = to_numpy(std::move(mix));
     const bool figures = may_stop && tree.weight(0) > 0;
     out["go_on_cost"] = std::nan("");
     if (state.waiting >= 0) {
@@ -811,10 +894,13 @@ void define_classes(nb::module_& m) {
         .def(nb::init<std::size_t, bool>(), "n_cases"_a, "has_missing"_a)
         .def("add_numeric", &OwnedTable::add_numeric, "values"_a)
         .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a)
-        .def("set_prices", &OwnedTable::set_prices, "case_prices"_a);
+        .def("set_prices", &OwnedTable::set_prices, "case_prices"_a)
+        .def("set_deviations", &OwnedTable::set_deviations, "deviations"_a);
     nb::class_<OwnedPricing>(m, "Pricing").def(nb::init<nb::kwargs>());
     nb::class_<ErrorCosts>(m, "Errors")
-        .def("__init__", [](ErrorCosts* self, Contiguous2<double> matrix) { new (self) ErrorCosts(make_errors(matrix)); }, "matrix"_a);
+        .def(
+            "__init__", [](ErrorCosts* self, Contiguous2<double> matrix, double unit) { new (self) ErrorCosts(make_errors(matrix, unit)); },
+            "matrix"_a, "unit"_a = 1.0);
     nb::class_<Policy>(m, "Policy")
         .def(nb::init<nb::kwargs>())
         .def("set_sampling", &Policy::set_sampling, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
@@ -841,7 +927,9 @@ void define_classes(nb::module_& m) {
         .def(
             "votes", [](const Tree& tree) { return to_numpy(node_shares(tree), nodes_by_classes(tree)); },
             "The class shares of every node by its weights: what majority answers are made from.")
-        .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.");
+        .def("recounted", &recounted, "table"_a, "classes"_a, "weights"_a.none(), "Class weights of other cases at every node.")
+        .def("answer_costs", &answer_costs, "table"_a, "classes"_a, "weights"_a.none(), "errors"_a,
+             "What each answer costs some cases at every node, added up: nodes x answers.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
         .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>, bool>(), nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none(), "shares"_a = false)

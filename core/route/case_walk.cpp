@@ -79,9 +79,11 @@ CaseWalker::CaseWalker(const Tree& tree, const Table& table, const Pricing& pric
                        const NodeShares& shares, const SubtreeTests& subtrees, bool may_stop)
     : tree_(tree), table_(table), pricing_(pricing), errors_(errors), policy_(policy), shares_(shares), subtrees_(subtrees),
       any_commits_(any_commits(tree, pricing)), may_stop_(may_stop && tree.may_stop && tree.weight(0) > 0) {
-    for (int a = 0; a < errors.n_answers; ++a) {
-        double least = errors.at(0, a), most = least;
-        for (int c = 1; c < errors.n_classes; ++c) least = std::min(least, errors.at(c, a)), most = std::max(most, errors.at(c, a));
+    const std::vector<double>& costs = tree.answer_costs.empty() ? errors.cost : tree.answer_costs;
+    const std::size_t n_answers = static_cast<std::size_t>(errors.n_answers);
+    for (std::size_t a = 0; a < n_answers; ++a) {
+        double least = costs[a], most = least;
+        for (std::size_t i = a; i < costs.size(); i += n_answers) least = std::min(least, costs[i]), most = std::max(most, costs[i]);
         widest_ = std::max(widest_, most - least);
     }
 }
@@ -145,7 +147,7 @@ bool CaseWalker::asks_freely(int test, std::size_t row, std::span<const uint8_t>
 // Whether a case that orders a test stays within the cap, whatever its values.
 bool CaseWalker::affordable(int test, std::size_t row, std::span<const uint8_t> known, const CaseState& state) const {
     if (!pricing_.has_cap() || state.charged.has(test)) return true;
-    return pricing_.within_cap(order(row, known, state, test).charged);
+    return pricing_.within_cap(order(row, known, state, test).charged, row);
 }
 
 // Marks a test as seen; false if it is not known yet.
@@ -222,11 +224,17 @@ CaseOrder CaseWalker::order_for_decision(int test, const std::vector<CasePart>& 
 
 void CaseWalker::add(int node, double share, std::vector<double>& mix) const {
     const double* shares = shares_.at(node);
-    for (std::size_t c = 0; c < mix.size(); ++c) mix[c] += share * shares[c];
+    const std::size_t k = static_cast<std::size_t>(tree_.n_classes), more = mix.size() - k;
+    for (std::size_t c = 0; c < k; ++c) mix[c] += share * shares[c];
+    for (std::size_t a = 0; a < more; ++a) mix[k + a] += share * tree_.answer_costs[static_cast<std::size_t>(node) * more + a];
+}
+
+std::size_t CaseWalker::mixture_size() const {
+    return static_cast<std::size_t>(tree_.n_classes) + (tree_.answer_costs.empty() ? 0 : static_cast<std::size_t>(errors_.n_answers));
 }
 
 std::vector<double> CaseWalker::mixture(const std::vector<CasePart>& parts) const {
-    std::vector<double> mix(static_cast<std::size_t>(tree_.n_classes), 0.0);
+    std::vector<double> mix(mixture_size(), 0.0);
     for (const CasePart& part : parts) add(part.node, part.share, mix);
     return mix;
 }
@@ -255,7 +263,22 @@ double CaseWalker::expected_price(const TestSet& charged, const TestSet& paid, i
     return pricing_.price(charged, paid, amounts.data());
 }
 
-double CaseWalker::answer_cost(const std::vector<double>& mix) const { return errors_.of_best(mix.data(), policy_); }
+int CaseWalker::answer_of(const std::vector<double>& mix) const {
+    if (tree_.answer_costs.empty() || policy_ == AnswerPolicy::majority) return errors_.best_answer(mix.data(), policy_);
+    return errors_.least(mix.data() + tree_.n_classes, 1.0);
+}
+
+double CaseWalker::answer_cost(const std::vector<double>& mix) const {
+    if (tree_.answer_costs.empty()) return errors_.of_best(mix.data(), policy_);
+    return mix[static_cast<std::size_t>(tree_.n_classes + answer_of(mix))];
+}
+
+// What the answer of a node is expected to cost.
+double CaseWalker::leaf_cost(int node) const {
+    if (tree_.answer_costs.empty()) return errors_.of(shares_.at(node), tree_.answer[node]);
+    return tree_.answer_costs[static_cast<std::size_t>(node) * static_cast<std::size_t>(errors_.n_answers) +
+                              static_cast<std::size_t>(tree_.answer[node])];
+}
 
 // The first test that a case should do next if tests have to pay; -1 if none is expected to save more than it costs.
 int CaseWalker::worthwhile_test(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps) const {
@@ -302,7 +325,7 @@ double CaseWalker::cost_of_test(int test, const std::vector<CasePart>& parts, co
                                 int levels) const {
     const CaseOrder ordered = order_for_decision(test, parts, paid.charged, met, row);
     std::vector<int> nodes;
-    std::vector<double> share, others(static_cast<std::size_t>(tree_.n_classes), 0.0);
+    std::vector<double> share, others(mixture_size(), 0.0);
     for (const CasePart& part : parts) {
         if (tree_.test[part.node] == test) {
             nodes.push_back(part.node);
@@ -358,7 +381,7 @@ double CaseWalker::cost_of_part(int top, double share, const std::vector<double>
         } else if (visits[i].levels > 0) {
             const std::vector<CasePart> here{{node, share}};
             const CaseOrder ordered = order_for_decision(tree_.test[node], here, visits[i].charged, met, row);
-            if (!pricing_.within_cap(ordered.charged)) continue;  // it stays here
+            if (!pricing_.within_cap(ordered.charged, row)) continue;  // it stays here
             visits[i].price = price(ordered, {visits[i].charged, paid.known}, tree_.test[node], here);
             if (policy_ == AnswerPolicy::least_cost && visits[i].price >= share * widest_) continue;
             const std::vector<double> shares = tree_.frequencies(node);
@@ -400,7 +423,7 @@ double CaseWalker::undivided_cost(int top, std::size_t row, std::span<const uint
         const int node = visits[i].node;
         visits[i].first = visits[i].end = visits.size();
         if (tree_.leaf(node)) {
-            visits[i].own = errors_.of(shares_.at(node), tree_.answer[node]);
+            visits[i].own = leaf_cost(node);
             continue;
         }
         const int test = tree_.test[node], first_child = tree_.first_child[node];
@@ -411,8 +434,8 @@ double CaseWalker::undivided_cost(int top, std::size_t row, std::span<const uint
         }
         const std::vector<CasePart> here{{node, 1.0}};
         CaseOrder ordered = order_of(test, here, visits[i].charged, row, met);
-        if (!pricing_.within_cap(ordered.charged)) {  // it ends here
-            visits[i].own = errors_.of(shares_.at(node), tree_.answer[node]);
+        if (!pricing_.within_cap(ordered.charged, row)) {  // it ends here
+            visits[i].own = leaf_cost(node);
             continue;
         }
         visits[i].own = price(ordered, {visits[i].charged, paid.known}, test, here);

@@ -63,8 +63,11 @@ public:
     // Walks a case as far as it is known; `known` says so by test, empty: all values are known or unavailable.
     void walk(std::size_t row, std::span<const uint8_t> known, CaseState& state, bool with_steps = false) const;
 
-    // The class shares where a case stands.
+    // The class shares where a case stands; behind them, if errors cost each case something else, what each answer is expected to cost.
     std::vector<double> mixture(const std::vector<CasePart>& parts) const;
+
+    // The answer of least cost, or the most probable class, for a mixture.
+    int answer_of(const std::vector<double>& mix) const;
 
     // What is ordered with a test for all parts that stand at it.
     CaseOrder order(std::size_t row, std::span<const uint8_t> known, const CaseState& state, int test) const;
@@ -92,6 +95,8 @@ private:
     double price(const CaseOrder& order, const Payments& paid, int test, const std::vector<CasePart>& parts) const;
     double expected_price(const TestSet& charged, const TestSet& paid, int test, const std::vector<CasePart>& parts) const;
     double answer_cost(const std::vector<double>& mix) const;
+    double leaf_cost(int node) const;
+    std::size_t mixture_size() const;
     void add(int node, double share, std::vector<double>& mix) const;
     double cost_of_test(int test, const std::vector<CasePart>& parts, const TestSet& met, const Payments& paid, std::size_t row,
                         int levels = std::numeric_limits<int>::max()) const;
@@ -108,7 +113,7 @@ private:
     const NodeShares& shares_;
     const SubtreeTests& subtrees_;
     const bool any_commits_, may_stop_;
-    double widest_ = 0;  // the most that one answer costs more for one class than for another
+    double widest_ = 0;  // the most that one answer costs more for one class, or at one node, than for another
 };
 
 }  // namespace worthwhile

@@ -102,10 +102,10 @@ private:
         for (std::size_t j = 0; j < kAtOnce; ++j) finish(missing[j] ? -1 : at[j], row + j, out);
     }
 
-    // The answer of a divided case: by its class probabilities, or by the votes of the training cases.
-    int answer_of(const std::vector<CasePart>& parts, const std::vector<double>& probabilities) const {
-        if (policy_ == AnswerPolicy::least_cost) return errors_.best_answer(probabilities.data(), policy_);
-        std::vector<double> votes(probabilities.size(), 0.0);
+    // The answer of a divided case: by its class probabilities and the costs of answers, or by the votes of the training cases.
+    int answer_of(const std::vector<CasePart>& parts, const std::vector<double>& mix) const {
+        if (policy_ == AnswerPolicy::least_cost) return case_walker_.answer_of(mix);
+        std::vector<double> votes(static_cast<std::size_t>(tree_.n_classes), 0.0);
         for (const CasePart& part : parts)
             for (std::size_t c = 0; c < votes.size(); ++c) votes[c] += part.share * votes_.at(part.node)[c];
         return errors_.best_answer(votes.data(), policy_);
@@ -125,7 +125,7 @@ private:
             case_walker_.walk(row, {}, state);
             const std::vector<double> mix = case_walker_.mixture(state.parts);
             if (request_.answers) out.answer[row] = state.divided() ? answer_of(state.parts, mix) : tree_.answer[state.parts[0].node];
-            if (request_.shares) std::copy(mix.begin(), mix.end(), out.shares.data() + row * k);
+            if (request_.shares) std::copy_n(mix.begin(), k, out.shares.data() + row * k);
             walked = std::move(state.charged);
         }
         if (!request_.prices && !request_.charged) return;

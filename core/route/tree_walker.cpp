@@ -4,7 +4,7 @@ namespace worthwhile {
 
 std::vector<double> node_shares(const Tree& tree) {
     const int k = tree.n_classes;
-    std::vector<double> shares(tree.weights.size(), 0.0);
+    std::vector<double> shares(static_cast<std::size_t>(tree.size()) * static_cast<std::size_t>(k), 0.0);
     std::vector<int> source(tree.size(), -1);  // by node: the nearest node of positive weight at or above it
     for (int node = 0; node < tree.size(); ++node) {
         double* mine = shares.data() + static_cast<std::size_t>(node) * k;

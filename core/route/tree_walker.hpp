@@ -74,7 +74,7 @@ private:
             subtrees_.order(tree_, node, table_, row, pricing_, charged);
         else
             pricing_.order(tree_.test[node], charged);
-        if (pricing_.within_cap(charged)) return true;
+        if (pricing_.within_cap(charged, row)) return true;
         charged = std::move(before);
         return false;
     }

@@ -35,6 +35,7 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     snap_thresholds(tree, data);
     choose_commits(tree, data, pricing, errors, policy.prune, cancellation);
     assign_answers(tree, errors, policy.grow.answer);
+    tree.drop_deviations();
     tree.may_stop = policy.may_stop;
     return tree;
 }

@@ -31,9 +31,14 @@ Order sorted_rows(const Table& table, int n_threads) {
 class TableSubset {
 public:
     TableSubset(const TrainingSet& whole, std::span<const uint8_t> grows, bool growing, std::span<const double> weights)
-        : n_classes_(whole.n_classes) {
+        : n_classes_(whole.n_classes), n_answers_(whole.n_answers) {
         choose_rows(whole, grows, growing, weights);
         classes_ = gathered(whole.classes.data(), 1);
+        const auto width = static_cast<std::ptrdiff_t>(whole.by_case() ? whole.n_answers : 0);
+        for (const uint32_t row : rows_) {
+            const auto own = whole.deviations.begin() + static_cast<std::ptrdiff_t>(row) * width;
+            deviations_.insert(deviations_.end(), own, own + width);
+        }
         if (!weights.empty()) weights_ = gathered(weights.data(), 1);
         // Growing is faster without weights.
         if (std::all_of(weights_.begin(), weights_.end(), [](double w) { return w == 1.0; })) weights_.clear();
@@ -71,7 +76,7 @@ public:
             if (test >= 0) gather(test);
     }
 
-    TrainingSet data() const { return {table_, classes_, n_classes_, weights_, &order_, &indicators_}; }
+    TrainingSet data() const { return {table_, classes_, n_classes_, weights_, &order_, &indicators_, deviations_, n_answers_}; }
 
 private:
     static constexpr uint32_t kElsewhere = ~uint32_t{0};
@@ -131,14 +136,14 @@ private:
         return values;
     }
 
-    int n_classes_;
+    int n_classes_, n_answers_;
     std::vector<uint32_t> rows_, place_;  // rows of the whole table that are here; by row of the whole table, its place here
     Table table_;
     std::vector<std::vector<double>> values_;
     std::vector<std::vector<int32_t>> codes_;
     std::vector<uint8_t> here_;  // by column: it is copied; otherwise it still shows all rows of the whole table
     std::vector<int32_t> classes_;
-    std::vector<double> weights_;
+    std::vector<double> weights_, deviations_;
     std::vector<double> case_prices_;
     Order order_;
     NominalIndicators indicators_;
@@ -146,10 +151,13 @@ private:
 
 double average_cost(const Tree& tree, const TrainingSet& cases, const Pricing& pricing, const ErrorCosts& errors, AnswerPolicy policy,
                     Cancellation& cancellation) {
-    const Routes routes = route(tree, cases.table, pricing, errors, policy, {.answers = true, .prices = true}, cancellation);
+    ErrorCosts plain = errors;  // the tree has the costs of its answers
+    plain.by_case = false;
+    const Routes routes = route(tree, cases.table, pricing, plain, policy, {.answers = true, .prices = true}, cancellation);
     double cost = 0, weight = 0;
     for (std::size_t row = 0; row < cases.table.n_cases; ++row) {
-        cost += cases.weight(row) * (routes.price[row] + errors.at(cases.classes[row], routes.answer[row]));
+        cost += cases.weight(row) *
+                (routes.price[row] + errors.at(cases.classes[row], routes.answer[row]) + cases.deviation(row, routes.answer[row]));
         weight += cases.weight(row);
     }
     return weight > 0 ? cost / weight : 0.0;

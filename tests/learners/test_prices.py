@@ -187,3 +187,62 @@ def test_currency_does_not_matter_to_surcharges_and_waiting():
         clf = ww.ACTClassifier(costs=costs, random_state=0, cap=9.0 * unit).fit(X, y)
         texts.add(str([clf.tree_.nodes.test.tolist(), clf.tree_.nodes.threshold.tolist(), clf.tree_.nodes.commits]))
     assert len(texts) == 1
+
+
+@pytest.mark.filterwarnings("ignore:BudgetForestClassifier")
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_no_case_pays_more_than_the_cap_at_its_own_prices(learner):
+    heart = ww.datasets.load("heart", as_frame=False)
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(heart.y))[:150]
+    X, y = heart.X[rows], heart.y[rows]
+    known = {"nominal": heart.nominal, "columns": heart.feature_names, "random_state": 0}
+    known |= {"max_trees": 4} if learner is ww.BudgetForestClassifier else {}
+    known |= {"trials": 40} if learner is ww.ICETClassifier else {}
+    listed = np.array([heart.costs.tests[name].price for name in heart.feature_names])
+    prices = listed * rng.choice([0.5, 1.0, 2.0, 30.0], (150, 1), p=[0.4, 0.3, 0.25, 0.05])
+    gaps = X.copy()
+    gaps[rng.random(X.shape) < 0.3] = None
+    for cap in (0.0, 2.0, 12.0):
+        # Learned at list prices, or at those of the cases: nobody pays more, at either.
+        for given in ({}, {"case_prices": prices[:120]}):
+            clf = learner(costs=heart.costs, cap=cap, **known).fit(X[:120], y[:120], **given)
+            for cases in (X, gaps):
+                assert clf.test_costs(cases, prices).max() <= cap + 1e-9
+                assert clf.test_costs(cases).max() <= cap + 1e-9
+        if learner is not ww.BudgetForestClassifier:
+            # What no training case may pay for is not in the tree: all of them end in a leaf.
+            assert (
+                clf.test_costs(X[:120], prices[:120]).tolist()
+                == _uncapped(clf).test_costs(X[:120], prices[:120]).tolist()
+            )
+
+
+def _uncapped(clf):
+    """The same tree without its cap."""
+    context = clf.problem_
+    return ww.Tree(clf.tree_.nodes, type(context).of(context.schema, context.classes, context.costs), clf.tree_.answer)
+
+
+def test_a_case_that_a_cap_stops_is_answered_where_it_stands():
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [10, 6, 4, 8], axis=0)
+    y = np.where(X.all(axis=1), "sick", "well")
+    costs = ww.Costs(tests={"x0": 1.0, "x1": 1.0}, errors=60.0)
+    clf = ww.DTMCClassifier(costs=costs, cap=2.0).fit(X, y)
+    assert set(clf.tree_.tests_used()) == {"x0", "x1"}
+    first = clf.tree_.nodes.test[0]
+    prices = np.ones((len(y), 2))
+    prices[:, 1 - first] = 5.0  # only the first test is within the cap
+    root = clf.tree_.nodes.children(0)
+    below = np.array(root)[(X[:, first] > clf.tree_.nodes.threshold[0]).astype(int)]
+    answers = np.array(clf.tree_.answers, dtype=object)[clf.tree_.nodes.answer[below]]
+    assert clf.test_costs(X, prices).tolist() == [1.0] * len(y)
+    assert clf.total_costs(X, y, prices).tolist() == (1.0 + 60.0 * (answers != y)).tolist()
+
+
+def test_the_message_about_discounts_names_the_test():
+    X, y = stress_problem(20)
+    costs = ww.Costs(tests={"x0": ww.Test(5.0, surcharges=[ww.Surcharge(-2.0, after=["x1"])]), "x1": 1.0})
+    prices = np.ones((20, 2))
+    with pytest.raises(ValueError, match="row 0 has the price 1 for test 'x0', but its discounts add up to 2"):
+        ww.DTMCClassifier(costs=costs).fit(X, y, case_prices=prices)

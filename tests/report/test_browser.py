@@ -283,6 +283,20 @@ def test_page_and_python_agree_on_learned_trees_with_surcharges_and_waits(open_p
     check_against_tables(known, check_paths(open_page(tmp_path / "report.html"), known, steps))
 
 
+def test_page_and_python_agree_on_trees_with_error_costs_by_case(open_page, tmp_path, heart):
+    rng = np.random.default_rng(0)
+    y, costs = np.asarray(heart.y), heart.known["costs"]
+    matrix = costs.error_matrix(sorted(set(y.tolist())))[1] * 40
+    errors = matrix[np.searchsorted(sorted(set(y.tolist())), y)] * rng.exponential(1.0, (len(y), 1))
+    clf = ww.EG2Classifier(prune="cost", answer="least-cost", **heart.known).fit(heart.X, y, case_errors=errors)
+    write_report(tmp_path / "report.html", clf, *heart.held_out, **heart.training, sensitivity=False)
+    known = clf.tree_
+    assert known.n_leaves > 3
+    assert known.nodes.answer_costs is not None
+    steps = every_path(known, max_unavailable=1)[:400]
+    check_against_tables(known, check_paths(open_page(tmp_path / "report.html"), known, steps))
+
+
 @pytest.mark.parametrize(
     "content",
     [turney, small, grouped, undecided, together, as_in_a_paper, surcharged, expected],

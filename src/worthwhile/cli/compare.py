@@ -12,6 +12,8 @@ from worthwhile.cli.common import Printer, check_folder, on_cluster, open_table,
 from worthwhile.cli.learners import LEARNERS, find_learner, make_learner
 from worthwhile.cli.options import (
     Cap,
+    CaseError,
+    CasePrice,
     Cluster,
     CostsFile,
     Data,
@@ -47,6 +49,8 @@ def compare(
         "worthwhile-compare"
     ),
     cap: Cap = None,
+    case_price: CasePrice = None,
+    case_error: CaseError = None,
     time_limit: TimeLimit = None,
     nominal: Nominal = None,
     drop: Drop = None,
@@ -66,7 +70,7 @@ def compare(
 
     Beside them are baselines: no test, free tests only, all tests with a plain tree, and a tuned C4.5.
     Writes costs.csv, folds.csv and costs.png. The time limit applies to each search on each fold. With --costs,
-    learners are pruned and answer by cost as in learn.
+    learners are pruned and answer by cost as in learn. --case-price and --case-error are as in learn, too.
 
     Example: worthwhile compare heart.csv --target class --costs heart.toml --learners act,icet,c45 --folds 10
     """
@@ -75,24 +79,29 @@ def compare(
     if len(makers) < 2:
         raise ValueError(f"--learners {learners}: a comparison needs at least two learners")
     check_folder(out, "costs.csv", "folds.csv", "costs.png")
+    from worthwhile.cli.case_costs import CaseColumns
     from worthwhile.cli.reading import describe_data, read_training_data
     from worthwhile.evaluation.compare import cross_compare
     from worthwhile.files import make_folder
 
-    say, declared = Printer(quiet), split_names(nominal)
+    say, declared, by_case = Printer(quiet), split_names(nominal), CaseColumns.parse(case_price, case_error)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        by_case.check(source, target)
+        left_out = [*split_names(drop), *by_case.columns]
         problem = read_training_data(
-            source, target, costs, declared, split_names(drop), drop_missing_target, ignore_extra_prices
+            source, target, costs, declared, left_out, drop_missing_target, ignore_extra_prices
         )
+        classes = sorted(set(problem.y.tolist()))
+        own = by_case.read(source, problem.table, problem.names, problem.costs, problem.y, classes)
     describe_data(problem, say)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}
-    priced = costs is not None
+    priced = bool(costs or case_price or case_error)
     limits = {name: {"time_limit": limited[name], "cap": cap} for name in makers}
     made = {name: make_learner(name, {}, limits[name], with_costs=priced, **known) for name in makers}
     with on_cluster(cluster), work_bar(quiet, "learning") as tell:
         options: dict[str, Any] = {"folds": folds, "repeats": repeats, "random_state": seed, "tell": tell}
-        options["baselines"] = True
+        options |= {"baselines": True, **own.arguments()}
         found = cross_compare(made, problem.X, problem.y, n_jobs=jobs if cluster is None else None, **options)
     make_folder(out)
     _write(out, found)

@@ -9,6 +9,8 @@ import typer
 
 from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, open_table
 from worthwhile.cli.options import (
+    CaseError,
+    CasePrice,
     Data,
     Dates,
     Decimal,
@@ -40,6 +42,8 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write the results: CSV, JSON or Excel.", show_default=False)
     ] = None,
+    case_price: CasePrice = None,
+    case_error: CaseError = None,
     missing: Missing = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -55,8 +59,13 @@ def evaluate(
     normalized cost (norm.) is in percent of the standard cost: all tests, and the most expensive error for every case
     that the most frequent class gets wrong (Turney 1995).
 
+    With --case-price and --case-error, tests and wrong answers cost each case what these columns say, in both files.
+
     Example: worthwhile evaluate model.json new-cases.csv --target class --train heart.csv
+
+    Example: worthwhile evaluate model.json new-loans.csv --target paid --case-error good=amount
     """
+    from worthwhile.cli.case_costs import CaseColumns
     from worthwhile.cli.files import results_writer
     from worthwhile.cli.reading import true_classes, unknown_values
     from worthwhile.evaluation.evaluate import evaluate as measure
@@ -65,16 +74,21 @@ def evaluate(
     check_apart({"--out": out}, [data, model, train])
     check_writable(out)
     write = results_writer(out)
-    clf = load_model(model)
-    names = context_of(clf).columns
+    clf, by_case = load_model(model), CaseColumns.parse(case_price, case_error)
+    context = context_of(clf)
+    names, known = context.columns, (context.columns, context.costs)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        by_case.check(source, target)
         table, target, y = true_classes(clf, source, target, drop_missing_target)
+        own = by_case.read(source, table, *known, y, context.classes).arguments()
     X_train = y_train = None
     if train is not None:
         with open_table(train, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+            by_case.check(source, target)
             other, _, y_train = true_classes(clf, source, target, drop_missing_target)
+            own |= by_case.read(source, other, *known, y_train, context.classes).arguments("train_")
         X_train = other.matrix(names)
-    found = measure(clf, table.matrix(names), y, X_train, y_train, random_state=seed)
+    found = measure(clf, table.matrix(names), y, X_train, y_train, random_state=seed, **own)
     write(found.rows())
     say = Printer(quiet)
     for line in (*table.source.notes(), *unknown_values(clf, table)):

@@ -28,6 +28,8 @@ from worthwhile.cli.common import (
 from worthwhile.cli.learners import LEARNERS, make_learner, parameter_rows, read_settings
 from worthwhile.cli.options import (
     Cap,
+    CaseError,
+    CasePrice,
     Cluster,
     CostsFile,
     Data,
@@ -48,6 +50,7 @@ from worthwhile.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from worthwhile.cli.case_costs import CaseColumns, CaseTables
     from worthwhile.cli.reading import TrainingData
     from worthwhile.table.files import TableFile
 
@@ -111,6 +114,8 @@ def learn(
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
     ] = None,
     cap: Cap = None,
+    case_price: CasePrice = None,
+    case_error: CaseError = None,
     max_leaves: Annotated[
         int | None,
         typer.Option(min=1, help="Largest number of leaves; the cheapest such part of the tree.", show_default=False),
@@ -151,7 +156,12 @@ def learn(
     are pruned by cost, and these, lsid3 and c45 give the answer of lowest expected cost; as published: --set
     prune=pessimistic --set answer=majority.
 
+    The columns of --case-price and --case-error say what tests and wrong answers cost each case; they are not used as
+    tests. Where they say nothing, the price list counts.
+
     Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
+
+    Example: worthwhile learn loans.csv --target paid --case-error good=amount --case-price visit=distance
     """
     if test_share is not None and not 0 <= test_share < 1:
         raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
@@ -160,29 +170,35 @@ def learn(
     if readable and max_leaves is None:
         max_leaves = READABLE_LEAVES
     limits = {"budget": budget, "cap": cap, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
-    known: dict[str, Any] = {"with_costs": costs is not None, "random_state": seed, "n_jobs": jobs}
+    known: dict[str, Any] = {
+        "with_costs": bool(costs or case_price or case_error),
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
     clf = make_learner(learner, read_settings(settings or []), limits, **known)
     check_apart({"--out": out, "--report": report}, [data, costs])
     for path in (out, report):
         check_writable(path)
-    from worthwhile.cli.reading import describe_data, read_training_data
+    from worthwhile.cli.case_costs import CaseColumns
+    from worthwhile.cli.reading import read_training_data
     from worthwhile.evaluation.baselines import warn_if_useless
 
-    say, declared = Printer(quiet), split_names(nominal)
+    say, declared, by_case = Printer(quiet), split_names(nominal), CaseColumns.parse(case_price, case_error)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        by_case.check(source, target)
+        left_out = [*split_names(drop), *by_case.columns]
         problem = read_training_data(
-            source, target, costs, declared, split_names(drop), drop_missing_target, ignore_extra_prices
+            source, target, costs, declared, left_out, drop_missing_target, ignore_extra_prices
+        )
+        own = by_case.read(
+            source, problem.table, problem.names, problem.costs, problem.y, sorted(set(problem.y.tolist()))
         )
         ids = None if report is None else _identifiers(problem, source, split_names(drop))
-    describe_data(problem, say)
-    if costs is None:
-        say("No --costs: tests are free, every error costs 1. To write a starter price list:")
-        say(
-            f"  worthwhile costs init {shlex.quote(str(data))} --target {shlex.quote(target)} -o costs.toml", wrap=False
-        )
+    _describe(problem, by_case, data, say)
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     for_report = test_share is None and report is not None
-    split = _split(problem, REPORT_SHARE if for_report else test_share or 0.0, seed, required=not for_report)
+    held_out = REPORT_SHARE if for_report else test_share or 0.0
+    split = _split(problem, own, held_out, seed, required=not for_report)
     if for_report and split.held_out:
         n, share = len(split.y), f"{REPORT_SHARE:.0%} of the cases"
         say(f"{n} cases ({share}) are held out for the report; --test-share 0 trains on all of them.")
@@ -190,7 +206,7 @@ def learn(
     clf._set_origin(clf._fingerprint, source.decimal)
     clf.save(out)
     name = type(clf).__name__.removesuffix("Classifier")
-    if message := warn_if_useless(clf, split.X_train, split.y_train):
+    if message := warn_if_useless(clf, split.X_train, split.y_train, **split.own_train.arguments()):
         warnings.warn(f"{message}; try another learner", stacklevel=1)
     if stopped:
         say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
@@ -208,6 +224,21 @@ def learn(
         say(f"Report: {report}", wrap=False)
 
 
+def _describe(problem: TrainingData, by_case: CaseColumns, data: Path, say: Printer) -> None:
+    """Print what was read: the table, what columns say of costs, and how to make a price list if there is none."""
+    from worthwhile.cli.reading import describe_data
+
+    describe_data(problem, say)
+    for what, columns in (("Prices", by_case.prices), ("Costs of wrong answers", by_case.errors)):
+        if columns:
+            named = ", ".join(f"{name} from {column}" for name, column in columns.items())
+            say(f"{what} by case: {named}; these columns are not used as tests.")
+    if problem.costs is None:
+        say("No --costs: tests are free, every error costs 1. To write a starter price list:")
+        target = shlex.quote(problem.target)
+        say(f"  worthwhile costs init {shlex.quote(str(data))} --target {target} -o costs.toml", wrap=False)
+
+
 @dataclass(frozen=True, eq=False)
 class _Split:
     """Training cases, and cases to measure costs on: the same unless some are held out."""
@@ -218,16 +249,18 @@ class _Split:
     y: Any
     rows: Any  # of X, in the file
     held_out: bool
+    own_train: CaseTables  # what depends on the case
+    own: CaseTables
 
 
-def _split(problem: TrainingData, share: float, seed: int, required: bool = True) -> _Split:
+def _split(problem: TrainingData, own: CaseTables, share: float, seed: int, required: bool = True) -> _Split:
     """Hold out a share of the cases; if there are too few, none, or raise an error if it is required."""
     import numpy as np
 
     from worthwhile.learners.folds import stratified_share
 
     X, y = problem.X, problem.y
-    everything = _Split(X, y, X, y, np.arange(len(y)), False)
+    everything = _Split(X, y, X, y, np.arange(len(y)), False, own, own)
     if not share:
         return everything
     classes = np.unique(y, return_inverse=True)[1].astype(np.int32)
@@ -238,7 +271,8 @@ def _split(problem: TrainingData, share: float, seed: int, required: bool = True
             return everything
         what = "no case is held out" if not held.any() else "fewer than two classes are left for training"
         raise ValueError(f"--test-share {share:g}: {what} with {len(y)} cases")
-    return _Split(X[~held], y[~held], X[held], y[held], np.flatnonzero(held), True)
+    parts = own.take(~held), own.take(held)
+    return _Split(X[~held], y[~held], X[held], y[held], np.flatnonzero(held), True, *parts)
 
 
 def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any, float, bool]:
@@ -248,7 +282,7 @@ def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any
         if "callback" in clf._parameter_names():
             clf.set_params(callback=tell)
         try:
-            clf.fit(split.X_train, split.y_train)
+            clf.fit(split.X_train, split.y_train, **split.own_train.arguments())
         except KeyboardInterrupt:
             stopped = True
     seconds = time.monotonic() - start
@@ -264,7 +298,9 @@ def _best_so_far(clf: Any, split: _Split) -> Any:
 
     def cost(model: Any) -> float:
         found = getattr(model, "expected_cost_", None)  # out of fold
-        return average_cost(model, split.X_train, split.y_train) if found is None else float(found)
+        if found is not None:
+            return float(found)
+        return average_cost(model, split.X_train, split.y_train, **split.own_train.arguments())
 
     nothing = StoppedError("stopped before a model was found; nothing is saved")
     if not hasattr(clf, "time_limit"):  # it does not search, and may take as long as DTMC
@@ -276,7 +312,7 @@ def _best_so_far(clf: Any, split: _Split) -> Any:
     if getattr(clf, "budget", None) is None:
         quick = DTMCClassifier(costs=clf.costs, nominal=clf.nominal, columns=clf.columns, prune="cost", cap=clf.cap)
         try:
-            if cost(quick.fit(split.X_train, split.y_train)) < found:
+            if cost(quick.fit(split.X_train, split.y_train, **split.own_train.arguments())) < found:
                 return quick
         except KeyboardInterrupt:  # a second time
             pass
@@ -303,7 +339,9 @@ def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer,
         mean = with_currency(mean, clf.problem_.costs.currency)
         say(f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training.")
     if split.held_out:
-        found = evaluate(clf, split.X, split.y, split.X_train, split.y_train, name="the model", random_state=seed)
+        by_case = split.own.arguments() | split.own_train.arguments("train_")
+        cases = split.X, split.y, split.X_train, split.y_train
+        found = evaluate(clf, *cases, name="the model", random_state=seed, **by_case)
         say()
         say(found.title.replace("cases", "held-out cases"))
         say.table(*found.layout())
@@ -318,12 +356,15 @@ def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
     """Print what a model costs on the held-out cases, or on its training cases, beside no test."""
     from worthwhile.costs.costs import Costs
     from worthwhile.evaluation.baselines import no_test
+    from worthwhile.evaluation.case_costs import CaseCosts
     from worthwhile.evaluation.metrics import cost_report
     from worthwhile.wording import amount, with_currency
 
-    own = cost_report(clf, split.X, split.y)
+    own = cost_report(clf, split.X, split.y, **split.own.arguments())
     unit = clf.problem_.costs.currency
-    none = no_test(clf.costs or Costs(), split.y_train, split.y)
+    answers = tuple(clf.problem_.answers)
+    by_case = [CaseCosts(part.prices, part.errors, answers) for part in (split.own_train, split.own)]
+    none = no_test(clf.costs or Costs(), split.y_train, split.y, *by_case)
     total = f"{with_currency(amount(own.total_cost, fine=True), unit)} per case, {own.error_rate:.1%} wrong"
     paid, lost = (amount(part, fine=True) for part in (own.test_cost, own.error_cost))
     where = "the held-out" if split.held_out else "these"
@@ -384,5 +425,6 @@ def _write_report(
     from worthwhile.report import write_report
 
     training = {"X_train": split.X_train, "y_train": split.y_train}
+    training |= split.own.arguments() | split.own_train.arguments("train_")
     with work_bar(quiet, "break-even prices") as tell:
         write_report(path, clf, split.X, split.y, **training, title=title, case_names=case_names, tell=tell)

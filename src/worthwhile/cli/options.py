@@ -77,6 +77,24 @@ Cap = Annotated[
     float | None,
     typer.Option(min=0, help="The most that the tests of any case may cost.", show_default=False),
 ]
+CasePrice = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--case-price",
+        metavar="TEST=COLUMN",
+        help="A column with what a test costs each case, e.g. visit=distance. May be repeated.",
+        show_default=False,
+    ),
+]
+CaseError = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--case-error",
+        metavar="ANSWER=COLUMN",
+        help="A column with what an answer costs each case that it is wrong for, e.g. good=amount. May be repeated.",
+        show_default=False,
+    ),
+]
 Jobs = Annotated[int, typer.Option(help="Number of threads or processes; -1: one per core.")]
 Cluster = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile.cli.common import Printer, check_apart, check_writable, load_model, open_table
-from worthwhile.cli.options import Data, Dates, Decimal, Encoding, Missing, Model, Quiet, Sheet
+from worthwhile.cli.options import CasePrice, Data, Dates, Decimal, Encoding, Missing, Model, Quiet, Sheet
 from worthwhile.files import open_stream, write_text
 
 __all__ = ["predict"]
@@ -26,6 +26,7 @@ def predict(
             "--out", "-o", help="File to write: CSV, gzipped CSV, Excel or Parquet; -: CSV to standard output."
         ),
     ],
+    case_price: CasePrice = None,
     missing: Missing = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -38,8 +39,13 @@ def predict(
     Columns that the model never asks for may be missing; an empty value is an unavailable test. The class share is the
     share of the answer's class among similar training cases; it is empty for a reject answer.
 
+    With --case-price, a case pays for a test what that column says; with a cap, this also decides where it stops.
+
     Example: worthwhile predict model.json new-cases.csv -o answers.csv
+
+    Example: worthwhile predict model.json new-loans.csv --case-price visit=distance -o answers.csv
     """
+    from worthwhile.cli.case_costs import CaseColumns
     from worthwhile.cli.reading import read_cases, unknown_values
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.table.files import extend_table
@@ -49,12 +55,15 @@ def predict(
     if stream is None:
         check_apart({"--out": out}, [data, model])
         check_writable(out)
-    clf = load_model(model)
+    clf, by_case = load_model(model), CaseColumns.parse(case_price, None)
+    context = context_of(clf)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
+        by_case.check(source)
         table = read_cases(clf, source)
-    columns = _answers(clf, table)
+        own = by_case.read(source, table, context.columns, context.costs)
+    columns = _answers(clf, table, own.prices)
     text = extend_table(source, None if stream is not None else out, columns)
-    unit = context_of(clf).costs.currency
+    unit = context.costs.currency
     say, strange = Printer(quiet), unknown_values(clf, table)
     if text is not None:
         for line in strange:
@@ -74,7 +83,7 @@ def predict(
     )
 
 
-def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
+def _answers(clf: Any, table: Any, case_prices: Any) -> Mapping[str, Sequence[Any]]:
     """Return the columns to add."""
     import numpy as np
 
@@ -83,11 +92,11 @@ def _answers(clf: Any, table: Any) -> Mapping[str, Sequence[Any]]:
 
     context = context_of(clf)
     X = table.matrix(context.columns)
-    answers, prices, shares = clf._route(X, answers=True, prices=True, shares=True)
+    answers, prices, shares = clf._route(X, answers=True, prices=True, shares=True, case_prices=case_prices)
     k = len(context.classes)
     own = np.where(answers < k, shares[np.arange(len(answers)), np.minimum(answers, k - 1)], np.nan)
     # There are many cases but few distinct sets of tests: each set is formatted once.
-    sets, place = np.unique(charged_tests(clf, X), axis=0, return_inverse=True)
+    sets, place = np.unique(charged_tests(clf, X, case_prices), axis=0, return_inverse=True)
     used = np.array([";".join(np.array(context.columns)[chosen]) for chosen in sets], dtype=object)
     return {
         "answer": context.answer_labels[answers].tolist(),

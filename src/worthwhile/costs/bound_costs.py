@@ -67,10 +67,16 @@ class BoundCosts:
     core_errors: Any
     cap: float | None = None  # no case may pay more
     truth: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))  # of each surcharge; -1: all
+    by_case: bool = False  # cases have prices of their own, also where the list has none
 
     @classmethod
     def of(
-        cls, costs: Costs | None, columns: Sequence[str], classes: Sequence[Any], cap: float | None = None
+        cls,
+        costs: Costs | None,
+        columns: Sequence[str],
+        classes: Sequence[Any],
+        cap: float | None = None,
+        by_case: bool = False,
     ) -> BoundCosts:
         """Bind costs to these columns and classes; raise an error if they do not fit."""
         costs, prices = _priced(costs, columns) if costs is not None else _free(tuple(columns))[:2]
@@ -80,7 +86,7 @@ class BoundCosts:
         truth = _truths(prices, classes)
         is_free = not costs.tests and cap is None
         pricing = _free(tuple(columns))[2] if is_free else _core_pricing(prices, truth, cap)
-        return cls(costs, prices, tuple(answers), matrix, pricing, _core.Errors(matrix), cap, truth)
+        return cls(costs, prices, tuple(answers), matrix, pricing, _core.Errors(matrix), cap, truth, by_case)
 
     @functools.cached_property
     def learning(self) -> LearningCosts:
@@ -106,10 +112,10 @@ class BoundCosts:
         marginal, common, amounts, waiting, errors = scaled
         points = np.column_stack([own.waiting[:, 0], waiting])
         prices = replace(own, marginal=marginal, common=common, surcharge_amount=amounts, waiting=points)
-        is_free = not (self.costs.tests or self.cap is not None)
+        is_free = not (self.costs.tests or self.cap is not None or self.by_case)
         cap = None if self.cap is None else self.cap / unit
         pricing = self.core_pricing if is_free else _core_pricing(prices, self.truth, cap, unit)
-        return LearningCosts(unit, base, errors, pricing, _core.Errors(errors))
+        return LearningCosts(unit, base, errors, pricing, _core.Errors(errors, unit))
 
     @functools.cached_property
     def as_given(self) -> LearningCosts:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.pricing import Pricing
+from worthwhile.evaluation.case_costs import LISTED, CaseCosts
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.learners.c45cs import C45CSClassifier
 from worthwhile.learners.folds import stratified_folds
@@ -73,16 +74,19 @@ class StrategyCosts:
         return self.tests + self.errors
 
 
-def measure(name: str, est: Any, X: Any, y: npt.NDArray[Any], warn: bool = False) -> StrategyCosts:
+def measure(
+    name: str, est: Any, X: Any, y: npt.NDArray[Any], warn: bool = False, own: CaseCosts = LISTED
+) -> StrategyCosts:
     """Return what a learner or tree costs on each case; `warn` of classes that it does not know.
 
     Within a cross-validation nobody needs the warning: a fold may lack a rare class.
     """
     context = context_of(est)
-    answers, prices, _ = est._route(X, answers=True, prices=True, y=y)
+    answers, prices, _ = est._route(X, answers=True, prices=True, case_prices=own.prices, y=y)
     rejected = answers >= len(context.classes)
     wrong = ~rejected & (context.answer_labels[answers] != y)
-    return StrategyCosts(name, prices, context.errors_of(answers, y, warn), wrong, rejected)
+    errors = context.errors_of(answers, y, warn, own.errors_for(context.answers))
+    return StrategyCosts(name, prices, errors, wrong, rejected)
 
 
 def baselines(
@@ -93,6 +97,8 @@ def baselines(
     X: npt.NDArray[Any],
     y: npt.NDArray[Any],
     rng: np.random.Generator,
+    own_train: CaseCosts = LISTED,
+    own: CaseCosts = LISTED,
 ) -> list[StrategyCosts]:
     """Train the simple strategies on some cases and measure them on others.
 
@@ -104,26 +110,35 @@ def baselines(
     X_train, y_train, X, y : arrays
     rng : Generator
         Assigns the folds.
+    own_train, own : CaseCosts
+        What depends on the case.
     """
-    by_errors, by_total = _best_plain(costs, kinds, X_train, y_train, rng)
-    plain = measure("all tests, best plain tree", by_errors.fit(X_train, y_train), X, y)
+    by_errors, by_total = _best_plain(costs, kinds, X_train, y_train, rng, own_train)
+    given = own_train.for_fit(costs, y_train)
+    plain = measure("all tests, best plain tree", by_errors.fit(X_train, y_train, **given), X, y, own=own)
     columns = read_columns(X, kinds["columns"], nominal=kinds["nominal"])
-    everything = StrategyCosts(plain.name, full_prices(costs, columns, y=y), plain.errors, plain.wrong, plain.rejected)
-    tuned = measure("C4.5, tuned", by_total.set_params(costs=costs).fit(X_train, y_train), X, y)
-    found = [no_test(costs, y_train, y), everything, tuned]
-    if free := _free_tests(costs, kinds, X_train):
-        own = {"columns": [kinds["columns"][j] for j in free], "nominal": _nominal_among(free, kinds)}
-        best, _ = _best_plain(Costs(errors=costs.errors), own, X_train[:, free], y_train, rng)
-        best.fit(X_train[:, free], y_train)
-        found.insert(1, measure("free tests only, best plain tree", best, X[:, free], y))
+    all_prices = full_prices(costs, columns, y=y, case_prices=own.prices)
+    everything = StrategyCosts(plain.name, all_prices, plain.errors, plain.wrong, plain.rejected)
+    tuned = measure("C4.5, tuned", by_total.set_params(costs=costs).fit(X_train, y_train, **given), X, y, own=own)
+    found = [no_test(costs, y_train, y, own_train, own), everything, tuned]
+    if free := _free_tests(costs, kinds, X_train, (own_train, own)):
+        some = {"columns": [kinds["columns"][j] for j in free], "nominal": _nominal_among(free, kinds)}
+        by_case = own_train.of_tests(free), own.of_tests(free)
+        best, _ = _best_plain(Costs(errors=costs.errors), some, X_train[:, free], y_train, rng, by_case[0])
+        best.fit(X_train[:, free], y_train, **by_case[0].for_fit(costs, y_train))
+        found.insert(1, measure("free tests only, best plain tree", best, X[:, free], y, own=by_case[1]))
     return found
 
 
-def _free_tests(costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any]) -> list[int]:
+def _free_tests(
+    costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], by_case: Sequence[CaseCosts] = ()
+) -> list[int]:
     """Return the columns that cost nothing; an empty list if there is none, or nothing else."""
     names = tuple(kinds["columns"])
     pricing = Pricing(costs.prices_for(names))
     free = [j for j in range(len(names)) if pricing.price(pricing.closure([j])) == 0]
+    for own in by_case:
+        free = [j for j in free if own.prices is None or not own.prices[:, j].any()]
     return free if len(free) < X.shape[1] else []
 
 
@@ -134,7 +149,12 @@ def _nominal_among(columns: Sequence[int], kinds: Mapping[str, Any]) -> list[str
 
 
 def cross_baselines(
-    costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], y: npt.NDArray[Any], rng: np.random.Generator
+    costs: Costs,
+    kinds: Mapping[str, Any],
+    X: npt.NDArray[Any],
+    y: npt.NDArray[Any],
+    rng: np.random.Generator,
+    own: CaseCosts = LISTED,
 ) -> list[StrategyCosts]:
     """Cross-validate the simple strategies: each case is measured by what was trained on the other folds."""
     n_folds = min(FOLDS if len(y) <= MANY_CASES else FOLDS_OF_MANY, len(y))
@@ -144,9 +164,10 @@ def cross_baselines(
     parts = []
     for fold in range(n_folds):
         here = folds == fold
-        parts.append(baselines(costs, kinds, X[~here], y[~here], X[here], y[here], rng))
+        by_case = own.take(~here), own.take(here)
+        parts.append(baselines(costs, kinds, X[~here], y[~here], X[here], y[here], rng, *by_case))
     order = np.argsort(np.concatenate([np.flatnonzero(folds == f) for f in range(n_folds)]))
-    names = [no_test(costs, y, y).name, *(part.name for part in parts[0][1:])]
+    names = [no_test(costs, y, y, own, own).name, *(part.name for part in parts[0][1:])]
     return [
         StrategyCosts(
             name,
@@ -159,7 +180,7 @@ def cross_baselines(
     ]
 
 
-def warn_if_useless(est: Any, X: Any, y: npt.NDArray[Any]) -> str:
+def warn_if_useless(est: Any, X: Any, y: npt.NDArray[Any], case_prices: Any = None, case_errors: Any = None) -> str:
     """Return a warning if a model costs more than no test on the cases it was trained on; otherwise an empty string.
 
     Examples
@@ -173,8 +194,9 @@ def warn_if_useless(est: Any, X: Any, y: npt.NDArray[Any]) -> str:
     ''
     """
     y = np.asarray(y)
-    own = float(measure("", est, X, y).totals.mean())
-    none = no_test(context_of(est).costs, y, y)
+    by_case = CaseCosts.of(context_of(est), case_prices, case_errors, len(y))
+    own = float(measure("", est, X, y, own=by_case).totals.mean())
+    none = no_test(context_of(est).costs, y, y, by_case, by_case)
     least = float(none.totals.mean())
     if own <= least + 1e-9 * abs(least):
         return ""
@@ -182,40 +204,53 @@ def warn_if_useless(est: Any, X: Any, y: npt.NDArray[Any]) -> str:
     return f"on its own training cases the model costs {there}: it does not pay"
 
 
-def no_test(costs: Costs, y_train: npt.NDArray[Any], y: npt.NDArray[Any]) -> StrategyCosts:
+def no_test(
+    costs: Costs,
+    y_train: npt.NDArray[Any],
+    y: npt.NDArray[Any],
+    own_train: CaseCosts = LISTED,
+    own: CaseCosts = LISTED,
+) -> StrategyCosts:
     """Always give the answer with the lowest average cost on the training cases."""
     labels = np.unique(np.concatenate([y_train, y]))
     answers, matrix = costs.error_matrix(labels.tolist())
     counts = np.bincount(np.searchsorted(labels, y_train), minlength=len(labels))
-    chosen = int((counts @ matrix).argmin())
+    by_case = own_train.errors_for(answers)
+    chosen = int((counts @ matrix if by_case is None else by_case.sum(axis=0)).argmin())
     truth = np.searchsorted(labels, y)
+    there = own.errors_for(answers)
+    errors = matrix[truth, chosen] if there is None else there[:, chosen]
     rejected = np.full(len(y), chosen >= len(labels))
     wrong = ~rejected & (truth != chosen)
-    return StrategyCosts(
-        f"{NO_TEST}, always “{answers[chosen]}”", np.zeros(len(y)), matrix[truth, chosen], wrong, rejected
-    )
+    return StrategyCosts(f"{NO_TEST}, always “{answers[chosen]}”", np.zeros(len(y)), errors, wrong, rejected)
 
 
 def _best_plain(
-    costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], y: npt.NDArray[Any], rng: np.random.Generator
+    costs: Costs,
+    kinds: Mapping[str, Any],
+    X: npt.NDArray[Any],
+    y: npt.NDArray[Any],
+    rng: np.random.Generator,
+    own: CaseCosts = LISTED,
 ) -> tuple[Any, Any]:
     """Return the plain trees with the lowest cross-validated cost, of errors alone and of tests and errors."""
     if len(y) > ENOUGH:
         some = rng.permutation(len(y))[:ENOUGH]
-        X, y = X[some], y[some]
+        X, y, own = X[some], y[some], own.take(some)
     n_folds = min(CHOICE_FOLDS, len(y))
     # Prices make no difference to these trees, but to what they cost.
     candidates = [make(costs=costs, cross_fit=False, **kinds) for make in PLAIN.values()]
     folds = stratified_folds(np.unique(y, return_inverse=True)[1].astype(np.int32), n_folds, rng)
     parts = [y, *(y[folds != fold] for fold in range(n_folds if n_folds > 1 else 0))]
-    if not all(_errors_cost(costs, part) for part in parts):
+    if own.errors is None and not all(_errors_cost(costs, part) for part in parts):
         # It weighs cases by the costs of errors, and all of them would have weight 0.
         candidates = [learner for learner in candidates if not isinstance(learner, C45CSClassifier)]
     errors, totals = np.zeros(len(candidates)), np.zeros(len(candidates))
     for fold in range(n_folds if n_folds > 1 else 0):
         here = folds == fold
+        given = own.take(~here).for_fit(costs, y[~here])
         for i, learner in enumerate(candidates):
-            there = measure("", learner.fit(X[~here], y[~here]), X[here], y[here])
+            there = measure("", learner.fit(X[~here], y[~here], **given), X[here], y[here], own=own.take(here))
             errors[i] += there.errors.sum()
             totals[i] += there.totals.sum()
     free = Costs(errors=costs.errors)
@@ -230,11 +265,14 @@ def _errors_cost(costs: Costs, y: npt.NDArray[Any]) -> bool:
     return len(labels) < 2 or bool((matrix > np.diagonal(matrix)[:, None]).any())
 
 
-def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = None, y: Any = None) -> Floats:
+def full_prices(
+    costs: Costs, columns: Columns, tests: Sequence[str] | None = None, y: Any = None, case_prices: Floats | None = None
+) -> Floats:
     """Return what all tests, or the given ones, cost for each case, with what they require, if ordered together.
 
     A missing value means that the test was unavailable and costs nothing. Surcharges by class need the true classes
-    `y`. Tests ordered together wait together, and none of them is done after another.
+    `y`. Tests ordered together wait together, and none of them is done after another. `case_prices`, by case and test,
+    replace the prices of the tests.
     """
     prices = costs.prices_for(columns.names)
     paid = np.column_stack([a.codes >= 0 if isinstance(a, Factor) else ~np.isnan(a) for a in columns.arrays])
@@ -243,7 +281,7 @@ def full_prices(costs: Costs, columns: Columns, tests: Sequence[str] | None = No
     for test, available in enumerate(paid.T.copy()):
         for required in prices.closure_tests[prices.closure_start[test] + 1 : prices.closure_start[test + 1]]:
             paid[available, required] = True
-    total = paid @ prices.marginal
+    total = paid @ prices.marginal if case_prices is None else (paid * case_prices).sum(axis=1)
     for group, common in enumerate(prices.common):
         total += common * paid[:, prices.members(group)].any(axis=1)
     if prices.surcharges:

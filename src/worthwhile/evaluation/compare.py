@@ -14,6 +14,7 @@ from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing
 from worthwhile.evaluation.baselines import NO_TEST, StrategyCosts, case_matrix, measure
 from worthwhile.evaluation.baselines import baselines as simple_strategies
+from worthwhile.evaluation.case_costs import CaseCosts
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
@@ -32,7 +33,7 @@ from worthwhile.table.columns import as_frame, nominal_positions, read_columns
 from worthwhile.table.identifiers import find_identifiers
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import read_classes
-from worthwhile.tree.context import label_column
+from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.wording import amount
 
 __all__ = ["CrossComparison", "Standing", "cross_compare"]
@@ -169,6 +170,8 @@ def cross_compare(
     n_jobs: int | None = None,
     tell: Callable[[Progress], Any] | None = None,
     baselines: bool = False,
+    case_prices: Any = None,
+    case_errors: Any = None,
 ) -> CrossComparison:
     """Cross-validate several learners on the same folds.
 
@@ -190,6 +193,8 @@ def cross_compare(
     baselines : bool, default False
         Whether simple strategies are compared, too, on the same folds: no test; free tests only; all tests, then a
         plain tree; C4.5 tuned by cross-validation. They come after the learners.
+    case_prices, case_errors : tables, optional
+        What tests and errors cost each case, as in `fit`: in learning and in measuring.
 
     Notes
     -----
@@ -217,12 +222,16 @@ def cross_compare(
     _check_folds(folds, repeats, len(truth), len(labels))
     rng = np.random.default_rng(random_state)
     assignments = [stratified_folds(index, folds, rng) for _ in range(repeats)]
+    by_case = _case_costs(next(iter(learners.values())), costs, X, labels.tolist(), case_prices, case_errors)
     due: dict[Any, Any] = {name: clone(learner) for name, learner in learners.items()}
     if baselines:
         due[None] = _Baselines(costs, X, next(iter(learners.values())), random_state)
     tasks = [(name, repeat, fold) for repeat in range(repeats) for fold in range(folds) for name in due]
     tell(Progress(0.0, 0, len(tasks)))
-    fits = (((n, r, f), clone(due[n], safe=False), X, truth, np.flatnonzero(assignments[r] == f)) for n, r, f in tasks)
+    fits = (
+        ((n, r, f), clone(due[n], safe=False), costs, X, truth, by_case, np.flatnonzero(assignments[r] == f))
+        for n, r, f in tasks
+    )
     found: dict[tuple[str, int, int], tuple[StrategyCosts, float]] = {}
     for done, (measured, seconds) in enumerate(run_unordered(_fit_and_measure, fits, n_jobs), 1):
         found |= {key: (costs_there, seconds) for key, costs_there in measured.items()}
@@ -230,6 +239,15 @@ def cross_compare(
     standard = costs.standard_cost(truth)
     standings = _standings(list(learners), assignments, found, standard if standard > 0 else None, rng)
     return CrossComparison(standings, len(truth), folds, repeats)
+
+
+def _case_costs(learner: Any, costs: Costs, X: Any, labels: list[Any], case_prices: Any, case_errors: Any) -> CaseCosts:
+    """Return what depends on the case, by the columns that a learner would see."""
+    if case_prices is None and case_errors is None:
+        return CaseCosts()
+    columns = read_columns(as_frame(X), getattr(learner, "columns", None), getattr(learner, "nominal", None))
+    context = ProblemContext.of(Schema.learn(columns), labels, costs)
+    return CaseCosts.of(context, case_prices, case_errors, columns.n_cases)
 
 
 def _common_costs(learners: Mapping[str, Any]) -> Costs:
@@ -265,29 +283,34 @@ class _Baselines:
         self._kinds = {"columns": schema.names, "nominal": kinds}
         self._cases = case_matrix(columns, unused)
 
-    def measure(self, y: npt.NDArray[Any], rest: npt.NDArray[Any], held_out: npt.NDArray[Any]) -> list[StrategyCosts]:
+    def measure(
+        self, y: npt.NDArray[Any], rest: npt.NDArray[Any], held_out: npt.NDArray[Any], by_case: CaseCosts
+    ) -> list[StrategyCosts]:
         """Train them on some cases and measure them on others."""
         X, rng = self._cases, np.random.default_rng([self._seed, int(held_out[0])])
-        first, *others = simple_strategies(self._costs, self._kinds, X[rest], y[rest], X[held_out], y[held_out], rng)
+        cases = X[rest], y[rest], X[held_out], y[held_out]
+        own = by_case.take(rest), by_case.take(held_out)
+        first, *others = simple_strategies(self._costs, self._kinds, *cases, rng, *own)
         return [replace(first, name=NO_TEST), *others]  # the answer depends on the fold
 
 
 def _fit_and_measure(
-    fit: tuple[tuple[Any, int, int], Any, Any, npt.NDArray[Any], npt.NDArray[np.intp]],
+    fit: tuple[tuple[Any, int, int], Any, Costs, Any, npt.NDArray[Any], CaseCosts, npt.NDArray[np.intp]],
 ) -> tuple[dict[tuple[str, int, int], StrategyCosts], float]:
     """Train on all cases outside a fold, and measure on the fold."""
     from sklearn.utils import _safe_indexing
 
-    key, learner, X, y, held_out = fit
+    key, learner, costs, X, y, by_case, held_out = fit
     rest = np.setdiff1d(np.arange(len(y)), held_out, assume_unique=True)
     start = time.perf_counter()
     if isinstance(learner, _Baselines):
-        found = learner.measure(y, rest, held_out)
+        found = learner.measure(y, rest, held_out, by_case)
         seconds = (time.perf_counter() - start) / len(found)
-        return {(costs.name, *key[1:]): costs for costs in found}, seconds
-    learner.fit(_safe_indexing(X, rest), y[rest])
+        return {(own.name, *key[1:]): own for own in found}, seconds
+    learner.fit(_safe_indexing(X, rest), y[rest], **by_case.take(rest).for_fit(costs, y[rest]))
     seconds = time.perf_counter() - start
-    return {key: measure(key[0], learner, _safe_indexing(X, held_out), y[held_out])}, seconds
+    own = by_case.take(held_out)
+    return {key: measure(key[0], learner, _safe_indexing(X, held_out), y[held_out], own=own)}, seconds
 
 
 def _standings(

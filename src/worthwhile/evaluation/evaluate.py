@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.evaluation.baselines import StrategyCosts, baselines, case_matrix, cross_baselines, measure
+from worthwhile.evaluation.case_costs import CaseCosts
 from worthwhile.evaluation.intervals import (
     LEVEL,
     Estimate,
@@ -131,6 +132,10 @@ def evaluate(
     *,
     name: str = "the model",
     random_state: int = 0,
+    case_prices: Any = None,
+    case_errors: Any = None,
+    train_case_prices: Any = None,
+    train_case_errors: Any = None,
 ) -> Evaluation:
     """Measure what a model costs, compared with simple baselines.
 
@@ -151,6 +156,10 @@ def evaluate(
         Name of the model in the result.
     random_state : int
         Seed of the folds and of the bootstrap.
+    case_prices, case_errors : tables, optional
+        What tests and errors cost each case of X, as in `fit`; the baselines pay the same.
+    train_case_prices, train_case_errors : tables, optional
+        The same of X_train, by which the baselines are trained.
 
     Examples
     --------
@@ -176,13 +185,15 @@ def evaluate(
         raise ValueError("X_train and y_train belong together: give both, or neither")
     if not same:
         _warn_of_training_cases(est, X, y)
-    own = measure(name, est, X, y, warn=True)
+    by_case = CaseCosts.of(context, case_prices, case_errors, len(y))
+    own = measure(name, est, X, y, warn=True, own=by_case)
     if X_train is None:
-        others = cross_baselines(context.costs, kinds, cases, y, rng)
+        others = cross_baselines(context.costs, kinds, cases, y, rng, by_case)
         known, note = y, "The baselines were cross-validated on these cases."
     else:
         train, y_train = case_matrix(est._read(innermost(clf, X_train)[1]), unused), label_column(y_train)
-        others = baselines(context.costs, kinds, train, y_train, cases, y, rng)
+        there = CaseCosts.of(context, train_case_prices, train_case_errors, len(y_train))
+        others = baselines(context.costs, kinds, train, y_train, cases, y, rng, there, by_case)
         known = y if same else np.concatenate([y_train, y])
         note = f"The baselines were trained on {'these same' if same else f'{len(y_train)} other'} cases."
     standard = context.costs.standard_cost(known)

@@ -31,8 +31,12 @@ __all__ = [
 ]
 
 
-def average_cost(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+def average_cost(
+    est: Any, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None, case_errors: Any = None
+) -> float:
     """Return the average total cost per case: tests plus errors.
+
+    `case_prices` and `case_errors` are as in `Tree.total_costs`.
 
     Examples
     --------
@@ -42,10 +46,12 @@ def average_cost(est: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     9.0
     """
     est, X = innermost(est, X)
-    return float(np.average(est.total_costs(X, y), weights=sample_weight))
+    return float(np.average(est.total_costs(X, y, case_prices, case_errors), weights=sample_weight))
 
 
-def normalized_cost(est: Any, X: Any, y: Any, standard_cost: float) -> float:
+def normalized_cost(
+    est: Any, X: Any, y: Any, standard_cost: float, case_prices: Any = None, case_errors: Any = None
+) -> float:
     """Return the average cost in percent of a standard cost (Turney 1995, eq. 6; `Costs.standard_cost` computes it).
 
     Examples
@@ -59,13 +65,14 @@ def normalized_cost(est: Any, X: Any, y: Any, standard_cost: float) -> float:
     """
     if not standard_cost > 0:
         raise ValueError(f"standard_cost must be above 0, got {standard_cost!r}")
-    return 100 * average_cost(est, X, y) / standard_cost
+    return 100 * average_cost(est, X, y, None, case_prices, case_errors) / standard_cost
 
 
-def high_cost_errors(est: Any, X: Any, y: Any) -> int:
+def high_cost_errors(est: Any, X: Any, y: Any, case_errors: Any = None) -> int:
     """Return the number of errors that cost more than the cheapest error does (Ting 1998).
 
-    A reject answer such as "unknown" does not count as an error.
+    A reject answer such as "unknown" does not count as an error. With `case_errors`, errors cost each case what these
+    say, and the cheapest error is the cheapest wrong answer for any of these cases.
 
     Examples
     --------
@@ -78,8 +85,12 @@ def high_cost_errors(est: Any, X: Any, y: Any) -> int:
     est, X = innermost(est, X)
     context = context_of(est)
     # Not the difference of total and test costs, which has rounding errors.
-    costs = context.errors_of(est._route(X, answers=True)[0], y)
+    answers = est._route(X, answers=True)[0]
+    costs = context.errors_of(answers, y, case_errors=case_errors)
     errors = context.error_costs[:, : len(context.classes)][~np.eye(len(context.classes), dtype=bool)]
+    if (own := context.checked_case_errors(case_errors, len(answers))) is not None:
+        is_wrong = label_column(y)[:, None] != np.array(context.classes, dtype=object)
+        errors = own[:, : len(context.classes)][is_wrong]
     least = errors.min() if errors.size else 0.0
     wrong, _ = _wrong_and_rejected(est, context, X, y)
     return int((wrong & (costs > least)).sum())
@@ -99,7 +110,7 @@ def n_errors(est: Any, X: Any, y: Any) -> int:
     return int(_wrong_and_rejected(est, context_of(est), X, y)[0].sum())
 
 
-def total_error_cost(est: Any, X: Any, y: Any) -> float:
+def total_error_cost(est: Any, X: Any, y: Any, case_errors: Any = None) -> float:
     """Return the sum of the error costs, without the prices of the tests (Ting 1998).
 
     Examples
@@ -111,7 +122,7 @@ def total_error_cost(est: Any, X: Any, y: Any) -> float:
     10.0
     """
     est, X = innermost(est, X)
-    return float(context_of(est).errors_of(est._route(X, answers=True)[0], y).sum())
+    return float(context_of(est).errors_of(est._route(X, answers=True)[0], y, case_errors=case_errors).sum())
 
 
 def tree_size(est: Any) -> int:
@@ -225,7 +236,14 @@ class CostReport:
         return "\n".join(lines)
 
 
-def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) -> CostReport:
+def cost_report(
+    est: Any,
+    X: Any,
+    y: Any,
+    standard_cost: float | None = None,
+    case_prices: Any = None,
+    case_errors: Any = None,
+) -> CostReport:
     """Return what an estimator costs on these cases, tests and errors separately.
 
     Parameters
@@ -234,6 +252,8 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     X, y : cases and their classes
     standard_cost : float, optional
         For the normalized cost; see `normalized_cost`.
+    case_prices, case_errors : tables, optional
+        What tests and errors cost each case; see `Tree.total_costs`.
 
     Examples
     --------
@@ -246,9 +266,10 @@ def cost_report(est: Any, X: Any, y: Any, standard_cost: float | None = None) ->
     total cost        9.00 per case
     """
     est, X = innermost(est, X)
-    tests, totals = est.test_costs(X, y=y), est.total_costs(X, y)
+    tests, totals = est.test_costs(X, case_prices, y), est.total_costs(X, y, case_prices, case_errors)
     wrong, rejected = _wrong_and_rejected(est, context_of(est), X, y)
-    normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost)
+    by_case = case_prices, case_errors
+    normalized = None if standard_cost is None else normalized_cost(est, X, y, standard_cost, *by_case)
     return CostReport(
         len(tests),
         float(tests.mean()),

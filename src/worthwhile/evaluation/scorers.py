@@ -15,7 +15,9 @@ from worthwhile.costs.error_costs import suggest
 from worthwhile.evaluation.baselines import full_prices
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.table.columns import as_frame, is_frame, read_columns
-from worthwhile.tree.context import distinct_labels, label_column
+from worthwhile.table.schema import Schema
+from worthwhile.tree.case_errors import checked_case_errors
+from worthwhile.tree.context import ProblemContext, distinct_labels, label_column
 
 __all__ = ["CostScorer", "answer_costs", "cost_scorer", "make_cost_scorer"]
 
@@ -41,8 +43,9 @@ class _NegatedErrorCost:
 class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of this class
     """The negated average total cost per case, as a scorer of scikit-learn; see `make_cost_scorer`.
 
-    It is called as ``scorer(estimator, X, y, sample_weight=None)``. With metadata routing,
-    ``scorer.set_score_request(sample_weight=True)`` returns a scorer that receives weights.
+    It is called as ``scorer(estimator, X, y, sample_weight=None, case_prices=None, case_errors=None)``. With metadata
+    routing, ``scorer.set_score_request(sample_weight=True)`` returns a scorer that receives weights, and
+    ``scorer.set_score_request(case_errors=True)`` one that receives error costs by case.
     """
 
     def __init__(
@@ -51,15 +54,34 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
         super().__init__(_NegatedErrorCost(costs), 1, {})
         self._costs, self._tests, self._columns = costs, tests, columns
 
-    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        sample_weight: Any = None,
+        case_prices: Any = None,
+        case_errors: Any = None,
+    ) -> float:
         """Return the negated average total cost; greater is better."""
-        return self._score(None, estimator, X, y_true, sample_weight=sample_weight)
+        by_case = {"case_prices": case_prices, "case_errors": case_errors}
+        return self._score(None, estimator, X, y_true, sample_weight=sample_weight, **by_case)
 
-    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
+    def _score(
+        self,
+        method_caller: Any,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        sample_weight: Any = None,
+        case_prices: Any = None,
+        case_errors: Any = None,
+    ) -> float:
         y = label_column(y_true)
-        return -float(np.average(self._total_costs(estimator, X, y), weights=sample_weight))
+        costs = self._total_costs(estimator, X, y, case_prices, case_errors)
+        return -float(np.average(costs, weights=sample_weight))
 
-    def _total_costs(self, est: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
+    def _total_costs(self, est: Any, X: Any, y: npt.NDArray[Any], case_prices: Any, case_errors: Any) -> Floats:
         """Return what each case costs; a class that the training cases lacked, as in a small fold, is an error."""
         try:
             learner, seen = innermost(_without_threshold(est), X)
@@ -71,15 +93,19 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
                     "for other estimators use make_cost_scorer(costs)"
                 ) from None
         by_column = learner is None or self._tests is not None
-        prices = self._prices_of_tests(X, y) if by_column else learner.test_costs(seen, y=y)
-        if self._costs is not None:
+        prices = self._prices_of_tests(X, y, case_prices) if by_column else learner.test_costs(seen, case_prices, y)
+        if case_errors is not None and (learner is None or _without_threshold(est) is not est):
+            costs = self._costs or context_of(learner).costs
+            return prices + _case_error_costs(costs, y, np.asarray(est.predict(X)), est.classes_, case_errors)
+        if self._costs is not None and case_errors is None:
             return prices + answer_costs(self._costs, y, np.asarray(est.predict(X)))[0]
         if _without_threshold(est) is est:
-            errors: Floats = context_of(learner).errors_of(learner._route(seen, answers=True)[0], y, warn=False)
+            answers = learner._route(seen, answers=True, prices=case_prices is not None, case_prices=case_prices)[0]
+            errors: Floats = context_of(learner).errors_of(answers, y, warn=False, case_errors=case_errors)
             return prices + errors
         return prices + answer_costs(context_of(learner).costs, y, np.asarray(est.predict(X)))[0]
 
-    def _prices_of_tests(self, X: Any, y: npt.NDArray[Any]) -> Floats:
+    def _prices_of_tests(self, X: Any, y: npt.NDArray[Any], case_prices: Any = None) -> Floats:
         """Return the price of all columns, or of `tests`; a missing value was unavailable and costs nothing."""
         assert self._costs is not None
         X = as_frame(X)
@@ -88,7 +114,13 @@ class CostScorer(_BaseScorer):  # scikit-learn asks scorers whether they are of 
         for test in self._tests or ():
             if test not in known:
                 raise ValueError(f"tests contains {test!r}, which is not a column; {suggest(str(test), columns.names)}")
-        return full_prices(self._costs, columns, self._tests, y)
+        own = None
+        if case_prices is not None:
+            schema = Schema(columns.names, (None,) * len(columns.names))
+            own = ProblemContext.of(schema, [0, 1], self._costs.with_errors(1.0)).checked_case_prices(
+                case_prices, len(y)
+            )
+        return full_prices(self._costs, columns, self._tests, y, own)
 
     def set_score_request(self, **kwargs: Any) -> Self:
         """Return a scorer that requests this metadata, as ``sample_weight=True``; the scorer itself does not change."""
@@ -107,6 +139,15 @@ def _without_threshold(est: Any) -> Any:
     from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
     return est.estimator_ if isinstance(est, (FixedThresholdClassifier, TunedThresholdClassifierCV)) else est
+
+
+def _case_error_costs(costs: Costs, y: npt.NDArray[Any], answers: npt.NDArray[Any], classes: Any, own: Any) -> Floats:
+    """Return the error cost of each answer of a classifier, where errors do not cost all cases of a class the same."""
+    labels = list(dict.fromkeys([*np.asarray(classes).tolist(), *answers.tolist()]))
+    known = costs.error_matrix([label for label in labels if isinstance(costs.errors, float) or label in costs.errors])
+    errors = checked_case_errors(own, known[0], len(y))
+    assert errors is not None
+    return errors[np.arange(len(y)), [known[0].index(answer) for answer in answers.tolist()]]
 
 
 def answer_costs(costs: Costs, truth: Any, answers: Any) -> tuple[Floats, Floats]:

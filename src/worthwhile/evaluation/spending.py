@@ -121,7 +121,7 @@ def spending(est: Any, X: Any, case_prices: Any = None, y: Any = None) -> Spendi
     est, X = innermost(est, X)
     context = context_of(est)
     prices, pricing = context.bound_costs.prices, context.pricing
-    items = _charged_items(est, X)
+    items = _charged_items(est, X, case_prices)
     charged = items[:, : pricing.n_tests]
     amounts = _amounts(est, X, case_prices, y)
     if amounts is None:
@@ -153,10 +153,10 @@ def _amounts(est: Any, X: Any, case_prices: Any, y: Any) -> npt.NDArray[np.float
     return context.amounts(columns, case_prices, y, likely)
 
 
-def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
+def charged_tests(est: Any, X: Any, case_prices: Any = None) -> npt.NDArray[np.bool_]:
     """Return which tests each case is charged for: an array of shape (cases, tests), in column order.
 
-    Free tests are included where the tree asks for them.
+    Free tests are included where the tree asks for them. With a cap, `case_prices` decide where a case stops.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def charged_tests(est: Any, X: Any) -> npt.NDArray[np.bool_]:
     [[True], [False]]
     """
     est, X = innermost(est, X)
-    return _charged_items(est, X)[:, : len(context_of(est).columns)]
+    return _charged_items(est, X, case_prices)[:, : len(context_of(est).columns)]
 
 
-def _charged_items(est: Any, X: Any) -> npt.NDArray[np.bool_]:
+def _charged_items(est: Any, X: Any, case_prices: Any) -> npt.NDArray[np.bool_]:
     """Return the items that each case is charged for: tests, then surcharges, then waits if waiting costs anything."""
     pricing, prices = context_of(est).pricing, context_of(est).bound_costs.prices
     waits = pricing.n_tests if len(prices.waiting) and prices.wait.any() else 0
-    words = est._charged(X).astype("<u8", copy=False)
+    words = est._charged(X, case_prices=case_prices).astype("<u8", copy=False)
     n_items = pricing.n_tests + pricing.n_surcharges + waits
     return np.unpackbits(words.view(np.uint8), axis=1, count=n_items, bitorder="little").view(np.bool_)

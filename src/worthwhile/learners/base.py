@@ -25,8 +25,8 @@ from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
 from worthwhile.learners.fingerprint import Fingerprint, fingerprint
 from worthwhile.learners.parameters import Weighting, check_parameters
-from worthwhile.learners.training import Training, with_prices
-from worthwhile.learners.weighting import class_costs, instance_weights
+from worthwhile.learners.training import Training, with_deviations, with_prices
+from worthwhile.learners.weighting import case_costs, class_costs, instance_weights
 from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
 from worthwhile.table.identifiers import find_identifiers, identifier_warning
@@ -35,6 +35,7 @@ from worthwhile.table.schema import Schema
 from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.case_amounts import check_conditions
+from worthwhile.tree.case_errors import checked_case_errors, mean_errors, with_mean_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import ExpectedCost, Reader, costs_to_json, plain
@@ -62,7 +63,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     _fingerprint: ClassVar[Fingerprint | None] = None
     _decimal: ClassVar[str] = "."
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None, case_errors: Any = None) -> Self:
         """Learn from cases.
 
         Parameters
@@ -80,6 +81,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         case_prices : array or frame of shape (cases, tests), optional
             Prices that depend on the case; they replace the prices of the tests. The columns of a frame are found by
             name. Group prices, surcharges and waiting stay the same.
+        case_errors : array or frame of shape (cases, answers), optional
+            What each answer costs each case, instead of the error costs of its class: what a wrong loan loses depends
+            on its amount. The columns of a frame are found by the name of the answer; those of an array are in the
+            order of the classes, sorted, then reject answers. The error costs of the learner become their means by
+            class.
 
         Returns
         -------
@@ -90,7 +96,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         X = as_frame(X)
         columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
-        training = replace(self._prepare(columns, y, sample_weight, case_prices), start=start)
+        training = replace(self._prepare(columns, y, sample_weight, case_prices, case_errors), start=start)
         self._forget()  # if learning fails, the old model must not answer with the new classes
         self._context, self.classes_ = training.context, training.labels
         # Without cross-fitting, which takes longer, the time for a fingerprint is saved, too.
@@ -169,18 +175,30 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         # scikit-learn's get_params inspects the constructor every time, which takes a twentieth of a fit on 500 × 8.
         return tuple(field.name for field in fields(cls))
 
-    def _prepare(self, columns: Columns, y: Any, sample_weight: Any, case_prices: Any = None) -> Training:
+    def _prepare(
+        self, columns: Columns, y: Any, sample_weight: Any, case_prices: Any = None, case_errors: Any = None
+    ) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
         given = weights = at_least_1(read_weights(sample_weight, columns.n_cases))
-        bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist(), self.cap)
+        by_case = case_prices is not None
+        bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist(), self.cap, by_case)
+        errors = checked_case_errors(case_errors, bound_costs.answers, columns.n_cases)
+        if errors is not None:
+            means = mean_errors(errors, index, bound_costs.error_costs, given)
+            if not np.array_equal(means, bound_costs.error_costs):
+                costs = with_mean_errors(bound_costs.costs, labels.tolist(), bound_costs.answers, means)
+                bound_costs = BoundCosts.of(costs, columns.names, labels.tolist(), self.cap, by_case)
+            if np.array_equal(errors, bound_costs.error_costs[index]):
+                errors = None  # the same for all cases of a class
         if self.weighting is not None:
-            weights = instance_weights(index, self._class_costs(bound_costs, labels.tolist()), weights)
+            weights = self._instance_weights(bound_costs, labels.tolist(), index, weights, errors)
         prices = case_prices
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             context = ProblemContext(Schema.learn(columns, self.nominal), tuple(labels.tolist()), bound_costs)
             prices = context.checked_case_prices(prices, columns.n_cases)
             prices = None if prices is None else prices[kept]
+            errors = None if errors is None else errors[kept]
             columns, index, weights = columns.take(kept), index[kept], weights[kept]
             given = None if given is None else given[kept]
         hierarchies = getattr(self, "hierarchies", None)
@@ -196,11 +214,28 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         ways = ways_to_ask(schema, hierarchies, getattr(self, "nominal_splits", "multiway"))
         table = schema.encode(columns, ways, complete=True)
         table = with_prices(table, context, columns, index, own)
-        return Training(context, columns, table, index, labels, weights, given, case_prices=own, ways=ways or None)
+        by_case = {"case_prices": own, "case_errors": errors}
+        training = Training(context, columns, table, index, labels, weights, given, ways=ways or None, **by_case)
+        with_deviations(table, training.deviations(np.arange(len(index)), index))
+        return training
 
-    def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> npt.NDArray[np.float64]:
-        """Return what it costs to misclassify a case of each class."""
-        return class_costs(bound_costs, classes, "sum")
+    def _instance_weights(
+        self,
+        bound_costs: BoundCosts,
+        labels: Sequence[Any],
+        index: npt.NDArray[np.int32],
+        weights: npt.NDArray[np.float64] | None,
+        errors: npt.NDArray[np.float64] | None,
+    ) -> npt.NDArray[np.float64]:
+        """Return weights by what it costs to misclassify each case."""
+        vector = self._vector()
+        if errors is None or isinstance(vector, Mapping):
+            return instance_weights(index, class_costs(bound_costs, labels, vector), weights)
+        return instance_weights(np.arange(len(index)), case_costs(errors, index, len(labels), vector), weights)
+
+    def _vector(self) -> str | Mapping[Any, float]:
+        """Return how the costs of all wrong answers become one cost of misclassifying a case."""
+        return "sum"
 
     def _set_origin(self, cases: Fingerprint | None, decimal: str = ".") -> None:
         """Set what is known of the training cases: their fingerprint, and the decimal mark of their file."""
@@ -303,10 +338,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         prices: npt.NDArray[np.float64] = self._route(X, prices=True, case_prices=case_prices, y=y)[1]
         return prices
 
-    def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
-        """Return the price of the tests plus the cost of the error for each case."""
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None) -> npt.NDArray[np.float64]:
+        """Return the price of the tests plus the cost of the error for each case; see `Tree.total_costs`."""
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
-        total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y)
+        total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y, case_errors=case_errors)
         return total
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

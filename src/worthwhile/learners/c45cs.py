@@ -15,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
 from worthwhile.learners.parameters import Preset, Priors, VectorRule, Weighting
-from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, Floats, SoftLabels, has_values
+from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels, has_values
 from worthwhile.learners.training import Training, route_core
-from worthwhile.learners.weighting import class_costs
 
 __all__ = ["C45CSClassifier"]
 
@@ -158,8 +156,8 @@ class C45CSClassifier(C45Classifier):
     soft_label_weight: float | Literal["chosen"] = 0.0
     preset: Preset = "given"
 
-    def _class_costs(self, bound_costs: BoundCosts, classes: Sequence[Any]) -> Floats:
-        return class_costs(bound_costs, classes, self.vector)
+    def _vector(self) -> VectorRule | Mapping[Any, float]:
+        return self.vector
 
     def _learn(self, training: Training) -> None:
         if self.priors is not None:
@@ -224,4 +222,6 @@ class C45CSClassifier(C45Classifier):
         """Return the total error cost of a tree on some cases."""
         answers, _ = route_core(core, cases, self.answer == "least-cost")
         costs = self._learning_costs(cases).error_costs[cases.classes, answers]
+        if cases.case_errors is not None:
+            costs = cases.errors_of(answers)
         return float(costs.sum() if cases.sample_weights is None else costs @ cases.sample_weights)

@@ -111,7 +111,7 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
         core, kept, held_out = fold
         nodes = Nodes.from_core(core)
         probabilities = _shrunk(nodes, real_weights(core, kept), np.array(STRENGTHS))
-        if not revision.answers:
+        if not revision.answers and (kept.case_errors is None or not least_cost):
             errors = kept.bound_costs.error_costs if least_cost else None
             probabilities = agreeing(probabilities, nodes.answer, core.votes(), errors)
         likely = _likelihoods(nodes, probabilities, held_out, least_cost)
@@ -125,7 +125,7 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
     for core, kept, held_out in seen:
         tree = _revised(Tree.from_core(core, kept.context, answer), kept, STRENGTHS[chosen], revision)
         given, prices, _ = _route(tree._core_tree, held_out, least_cost)
-        costs.append(prices + held_out.bound_costs.error_costs[held_out.classes, given])
+        costs.append(prices + held_out.errors_of(given))
     weights = np.concatenate([_sample_weights(held_out) for _, _, held_out in seen])
     return OutOfFold(expected_cost_of(np.concatenate(costs), weights), STRENGTHS[chosen])
 
@@ -141,11 +141,14 @@ def _revised(tree: Tree, training: Training, strength: float | None, revision: R
     """Return the tree by its real cases and, with a strength, by shrunk probabilities."""
     counts = real_weights(tree._core_tree, training)
     grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
+    answer_costs = _answer_costs(tree, training, counts, strength, revision)
     if strength is not None:
         probabilities = shrunk_probabilities(tree.nodes, counts, strength)
-        if revision.answers:
+        if answer_costs is not None and revision.answers:
+            answers = cheapest(answer_costs, float(np.abs(tree.error_costs).max()))
+        elif revision.answers:
             answers = best_answers(probabilities, tree.error_costs)
-        else:
+        elif answer_costs is None or tree.answer != "least-cost":
             errors = tree.error_costs if tree.answer == "least-cost" else None
             probabilities = agreeing(probabilities, answers, tree._core_tree.votes(), errors)
     nodes = replace(
@@ -154,6 +157,7 @@ def _revised(tree: Tree, training: Training, strength: float | None, revision: R
         weights=counts,
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
+        answer_costs=answer_costs,
     )
     return with_expected_surcharges(Tree(nodes, tree.context, tree.answer), training)
 
@@ -189,9 +193,50 @@ def best_answers(probabilities: Floats, error_costs: Floats) -> npt.NDArray[np.i
     >>> best_answers(np.array([[0.9, 0.1], [0.5, 0.5]]), np.array([[0.0, 1.0], [20.0, 0.0]])).tolist()
     [1, 1]
     """
-    costs = probabilities @ error_costs
-    slack = 1e-9 * float(np.abs(error_costs).max())
-    found: npt.NDArray[np.int32] = (costs <= costs.min(axis=1, keepdims=True) + slack).argmax(axis=1).astype(np.int32)
+    return cheapest(probabilities @ error_costs, float(np.abs(error_costs).max()))
+
+
+def cheapest(costs: Floats, scale: float) -> npt.NDArray[np.int32]:
+    """Return the first of the lowest costs of each row, but for a tiny part of `scale`."""
+    lowest = costs.min(axis=1, keepdims=True) + 1e-9 * scale
+    found: npt.NDArray[np.int32] = (costs <= lowest).argmax(axis=1).astype(np.int32)
+    return found
+
+
+def _answer_costs(
+    tree: Tree, training: Training, counts: Floats, strength: float | None, revision: Revision
+) -> Floats | None:
+    """Return what each answer is expected to cost at each node; None if errors cost all cases of a class the same.
+
+    As the probabilities, these means are shrunk towards those of the parent. Where the answers stay, they are mixed
+    with the costs of the node's own cases as far as needed for its answer to be the best one.
+    """
+    if training.case_errors is None:
+        return None
+    cases = training.table, training.classes, training.sample_weights
+    sums = tree._core_tree.answer_costs(*cases, training.bound_costs.core_errors)
+    own = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), 0.0)
+    if strength is None:
+        return own
+    shrunk = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), strength)
+    if revision.answers or tree.answer != "least-cost":
+        return shrunk
+    at = tree.nodes.answer[:, None]
+    behind, reached = (np.take_along_axis(costs, at, axis=1) - costs for costs in (shrunk, own))
+    behind = behind + SLACK * float(np.abs(tree.error_costs).max()) * (np.arange(shrunk.shape[1]) != at)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(behind > 0, np.minimum(behind / (behind - np.minimum(reached, 0.0)), 1.0), 0.0)
+    return shrunk + needed.max(axis=1, keepdims=True) * (own - shrunk)
+
+
+def _shrunk_means(nodes: Nodes, sums: Floats, weights: Floats, strength: float) -> Floats:
+    """Return means at every node, shrunk towards those of its parent; an empty node has those of its parent."""
+    found = np.empty_like(sums)
+    found[0] = sums[0] / weights[0] if weights[0] > 0 else 0.0
+    for node in range(len(sums)):  # children come after their parents
+        for child in nodes.children(node):
+            total = weights[child] + strength
+            found[child] = (sums[child] + strength * found[node]) / total if total > 0 else found[node]
     return found
 
 

@@ -487,6 +487,9 @@ class CSID3Classifier(_GreedyClassifier):
         # A copy: the user may change the arrays later.
         table = training.schema.encode(columns, complete=True)
         self._kept = replace(training, columns=columns, table=table, weights=weights)
+        if training.case_prices is not None or training.case_errors is not None or training.context.has_surcharges:
+            table = self._kept.encoded(np.arange(training.n_cases), training.classes)
+            self._kept = replace(self._kept, table=table)
 
     def _assess(self, training: Training) -> None:
         if not self.lazy:
@@ -523,9 +526,9 @@ class CSID3Classifier(_GreedyClassifier):
         plain = not self.problem_.has_surcharges and not bound.prices.wait.any() and bound.cap is None
         return plain and self._is_lazy()
 
-    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
-        if not self._walks_lazily():
-            return super()._charged(X)
+    def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
+        if case_prices is not None or not self._walks_lazily():
+            return super()._charged(X, case_prices)
         words: npt.NDArray[np.uint64] = self._route_lazily(X)[3]
         return words
 

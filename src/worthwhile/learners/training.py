@@ -16,7 +16,7 @@ from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
 
-__all__ = ["Training", "route_core", "with_prices"]
+__all__ = ["Training", "route_core", "with_deviations", "with_prices"]
 
 Floats = npt.NDArray[np.float64]
 # Whole weights become repeated cases if that makes no more rows than this, or this many times the present number.
@@ -42,6 +42,8 @@ class Training:
     start: float | None = None  # when `fit` was called: time limits count from then
     case_prices: Floats | None = None  # by case and test, where prices depend on the case
     ways: Mapping[str, list[list[int]]] | None = None  # to ask nominal tests, where not by a branch for every value
+    # By case and answer, where errors do not cost all cases of a class the same; the error costs are then the means.
+    case_errors: Floats | None = None
 
     @property
     def schema(self) -> Schema:
@@ -72,6 +74,7 @@ class Training:
             table=self.encoded(rows, self.classes[rows]),
             classes=self.classes[rows],
             case_prices=None if self.case_prices is None else self.case_prices[rows],
+            case_errors=None if self.case_errors is None else self.case_errors[rows],
             weights=None if self.weights is None else self.weights[rows],
             sample_weights=None if self.sample_weights is None else self.sample_weights[rows],
         )
@@ -80,7 +83,25 @@ class Training:
         """Return the core's table of some cases, with what they pay if they are of these classes."""
         columns = self.columns.take(rows)
         given = None if self.case_prices is None else self.case_prices[rows]
-        return with_prices(self.schema.encode(columns, self.ways, complete=True), self.context, columns, classes, given)
+        table = with_prices(self.schema.encode(columns, self.ways, complete=True), self.context, columns, classes, given)
+        return with_deviations(table, self.deviations(rows, classes))
+
+    def deviations(self, rows: npt.NDArray[np.intp], classes: npt.NDArray[np.int32]) -> Floats | None:
+        """Return what each answer costs some cases more than the mean of their class; None: they cost the mean.
+
+        What an error would cost a case if it were of another class than its own is not known: as much as the mean.
+        """
+        if self.case_errors is None:
+            return None
+        above = self.case_errors[rows] - self.context.error_costs[classes]
+        return np.ascontiguousarray(np.where((classes == self.classes[rows])[:, None], above, 0.0))
+
+    def errors_of(self, answers: npt.NDArray[Any]) -> Floats:
+        """Return the error cost of the answer to each case."""
+        if self.case_errors is not None:
+            return self.case_errors[np.arange(self.n_cases), answers]
+        found: Floats = self.bound_costs.error_costs[self.classes, answers]
+        return found
 
     def timely(self, limit: float | None, rng: np.random.Generator) -> Training:
         """Return the cases, or as many of them as can be prepared in a part of the time limit."""
@@ -124,6 +145,9 @@ class Training:
             values = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
             values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
             key = _mixed(key, values.view(np.uint64))
+        for own in (self.case_prices, self.case_errors):
+            for amounts in () if own is None else own.T:
+                key = _mixed(key, (amounts + 0.0).view(np.uint64))
         if self.sample_weights is None:
             return np.argsort(key, kind="stable")
         return np.lexsort((self.sample_weights, key))  # cases that differ by their weight only, by their weight
@@ -136,6 +160,13 @@ def with_prices(
     if given is not None or context.has_surcharges:
         labels = np.array(context.classes, dtype=object)[classes]
         table.set_prices(context.amounts(columns, given, labels))
+    return table
+
+
+def with_deviations(table: Any, deviations: Floats | None) -> Any:
+    """Return the core's table of training cases with what errors cost them more than others of their class."""
+    if deviations is not None:
+        table.set_deviations(deviations)
     return table
 
 

@@ -74,8 +74,8 @@ class TreeClassifier(CostSensitiveClassifier):
         tree = self._tree()
         return tree._route(self._read(X), answers, prices, shares, case_prices, self._n_threads(), y)
 
-    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
-        return self._tree()._charged(self._read(X), self._n_threads())
+    def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
+        return self._tree()._charged(self._read(X), self._n_threads(), case_prices)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the leaf that each case ends in, as an index of ``tree_.nodes``; see `Tree.apply`."""

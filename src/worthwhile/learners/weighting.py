@@ -12,7 +12,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.error_costs import listing, number
 from worthwhile.table.columns import value_text
 
-__all__ = ["class_costs", "instance_weights"]
+__all__ = ["case_costs", "class_costs", "instance_weights"]
 
 Floats = npt.NDArray[np.float64]
 SLACK = 1e-12  # relative: costs that differ by less count as equal
@@ -40,7 +40,11 @@ def class_costs(costs: BoundCosts, labels: Sequence[Any], vector: str | Mapping[
 
 
 def _by_matrix(matrix: Floats, vector: str) -> Floats:
-    regret = np.maximum(matrix - np.diagonal(matrix)[:, None], 0.0)  # a right answer may have a cost, too
+    return _costs_above(matrix, np.diagonal(matrix), vector)
+
+
+def _costs_above(errors: Floats, right: Floats, vector: str) -> Floats:
+    regret = np.maximum(errors - right[:, None], 0.0)  # a right answer may have a cost, too
     costs: Floats = regret.sum(axis=1) if vector == "sum" else regret.max(axis=1)
     return costs
 
@@ -64,7 +68,22 @@ def _given(vector: Mapping[Any, Any], labels: Sequence[Any]) -> Floats:
     return np.array([costs[name] for name in names])
 
 
-def instance_weights(classes: npt.NDArray[np.int32], costs: Floats, weights: Floats | None) -> Floats:
+def case_costs(errors: Floats, classes: npt.NDArray[np.int32], n_classes: int, vector: str) -> Floats:
+    """Return what it costs to misclassify each case: one number for each row of error costs by case.
+
+    Examples
+    --------
+    >>> case_costs(np.array([[0.0, 5.0], [2.0, 1.0]]), np.array([0, 1]), 2, "sum").tolist()
+    [5.0, 1.0]
+    """
+    right = errors[np.arange(len(classes)), classes]
+    found = _costs_above(errors[:, :n_classes], right, vector)
+    if n_classes > 1 and not found.any():
+        raise ValueError("no wrong answer costs any case more than the right one, so all cases would have weight 0")
+    return found
+
+
+def instance_weights(classes: npt.NDArray[Any], costs: Floats, weights: Floats | None) -> Floats:
     """Return weights in proportion to the cost of each case's class; their sum does not change.
 
     Examples

@@ -42,6 +42,7 @@ def write_report(
     sensitivity: bool | float = True,
     case_names: Sequence[Any] | Callable[[int], str] | None = None,
     tell: Callable[[Progress], Any] | None = None,
+    **by_case: Any,
 ) -> None:
     """Write a report on a model: one HTML file that loads nothing and sends nothing.
 
@@ -69,6 +70,8 @@ def write_report(
         case of X, or a function of the row number, which counts from 0. Default: the numbers of the rows from 1.
     tell : function, optional
         Called with a `Progress` (trees trained so far and in total) during the search for break-even prices.
+    case_prices, case_errors, train_case_prices, train_case_errors : tables, optional
+        What tests and errors cost each case of X and X_train; see `evaluate`. Break-even prices are of the price list.
 
     Examples
     --------
@@ -94,7 +97,7 @@ def write_report(
         name_of = lambda row: value_text(case_names[row])  # noqa: E731
     else:
         raise ValueError(f"case_names has {len(case_names)} names for {len(y)} cases")
-    found = sections(clf, X, y, X_train, y_train, sensitivity, name_of, tell)
+    found = sections(clf, X, y, X_train, y_train, sensitivity, name_of, tell, by_case)
     about = found["problem"].costs.about
     title = title or about.get("title") or f"Which tests are worth their price: {found['learner']}"
     write_text(Path(path), _render(title=title, currency=currency or about.get("currency", ""), **found))

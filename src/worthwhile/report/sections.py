@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def sections(
     sensitivity: bool | float,
     name_of: Callable[[int], str],
     tell: Callable[[Progress], Any] | None,
+    by_case: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the variables of the templates; the parameters are those of `write_report`."""
     est, X_own = innermost(clf, X)
@@ -52,6 +54,7 @@ def sections(
     learner = "tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
     forest = hasattr(est, "trees_")
     tree = None if forest else est if isinstance(est, Tree) else est._tree()
+    own, there = ((by_case.get(f"{of}case_prices"), by_case.get(f"{of}case_errors")) for of in ("", "train_"))
     return {
         "learner": learner,
         "by_hand": isinstance(est, Tree),
@@ -59,15 +62,15 @@ def sections(
         "tree": tree,
         "n_train": None if y_train is None else len(y_train),
         "same_cases": X_train is X,
-        "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})")),
-        "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train),
+        "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})", **by_case)),
+        "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train, *there),
         "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
         "layout": None if tree is None else layout_tree(tree),
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
-        "spending": spending(clf, X, y=y),
+        "spending": spending(clf, X, own[0], y),
         "break_even": _break_even(clf, X_train, y_train, sensitivity, tell),
         "expected": _expected(est, tree, X_train is X),
-        "cases": _cases(est, problem, X_own, y, name_of),
+        "cases": _cases(est, problem, X_own, y, name_of, *own),
     }
 
 
@@ -196,11 +199,19 @@ def _strip(one: BreakEven, least: float, top: float) -> dict[str, float]:
 # ---- individual cases
 
 
-def _cases(est: Any, problem: ProblemContext, X: Any, y: Any, name_of: Callable[[int], str]) -> dict[str, Any]:
+def _cases(
+    est: Any,
+    problem: ProblemContext,
+    X: Any,
+    y: Any,
+    name_of: Callable[[int], str],
+    case_prices: Any = None,
+    case_errors: Any = None,
+) -> dict[str, Any]:
     """Return the most expensive cases, each with an explanation."""
-    answers, prices, _ = est._route(X, answers=True, prices=True, y=y)
+    answers, prices, _ = est._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
     columns = est._read(X)
-    errors = problem.errors_of(answers, y, warn=False)
+    errors = problem.errors_of(answers, y, warn=False, case_errors=case_errors)
     totals = prices + errors
     worst = np.argsort(-totals, kind="stable")[:N_CASES]
     truth = label_column(y)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from worthwhile.tree.node_costs import SLACK, best_answer
+from worthwhile.tree.node_costs import SLACK
 from worthwhile.tree.walk import TestOrder, Walk
 from worthwhile.wording import amount, enumeration
 
@@ -136,7 +135,7 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
     free = tree.context.closure_of(already_paid)
     walk = Walk(tree, known, free)
     charged = walk.charged | walk.known_closure
-    stop_answer, stop_cost = _best_answer_now(tree, walk.shares)
+    stop_answer, stop_cost = _best_answer_now(tree, walk)
     order, columns = walk.next_order, tree.columns
     now = Advice(
         test=None,
@@ -155,7 +154,7 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
     )
     if order is None:
         answer = walk.answer_index()
-        cost = None if stop_cost is None else float(walk.shares @ tree.error_costs[:, answer])
+        cost = None if stop_cost is None else float(walk.answer_costs[answer])
         now = replace(now, answer=tree.answers[answer], go_on_cost=cost)
         return replace(now, reason=_why_answer(tree, walk, now))
     charges = order_tests(walk.pricing, order), columns, order.charged, charged, walk.amounts
@@ -187,12 +186,12 @@ def extras_text(extras: Sequence[Extra]) -> str:
     return f" ({'; '.join(map(str, extras))})" if extras else ""
 
 
-def _best_answer_now(tree: Tree, shares: npt.NDArray[np.float64]) -> tuple[Any, float | None]:
+def _best_answer_now(tree: Tree, walk: Walk) -> tuple[Any, float | None]:
     """Return the answer with the least expected error cost, and that cost; None if the tree has no weights."""
     if not tree.has_weights:
         return None, None
-    best = best_answer(tree.error_costs, shares)
-    return tree.answers[best], float(shares @ tree.error_costs[:, best])
+    best = walk.cheapest_answer()
+    return tree.answers[best], float(walk.answer_costs[best])
 
 
 def _why_go_on(tree: Tree, walk: Walk, now: Advice) -> str:

@@ -30,12 +30,16 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-def case_amounts(bound: BoundCosts, given: Floats | None, applies: Bools, truth: Floats | None) -> Floats | None:
+def case_amounts(
+    bound: BoundCosts, names: Sequence[str], given: Floats | None, applies: Bools, truth: Floats | None
+) -> Floats | None:
     """Return the price of every test and the amount of every surcharge for each case; None if all cases pay the same.
 
     Parameters
     ----------
     bound : BoundCosts
+    names : sequence of str
+        The tests.
     given : array of shape (cases, tests), optional
         Prices of tests that depend on the case.
     applies : array of shape (cases, surcharges)
@@ -52,11 +56,11 @@ def case_amounts(bound: BoundCosts, given: Floats | None, applies: Bools, truth:
     if truth is not None:
         surcharges = surcharges * truth
     if given is not None and len(prices.surcharges):
-        _check_not_negative(prices, given)
+        _check_not_negative(prices, names, given)
     return np.ascontiguousarray(np.hstack([tests, surcharges]), dtype=np.float64)
 
 
-def _check_not_negative(prices: Prices, given: Floats) -> None:
+def _check_not_negative(prices: Prices, names: Sequence[str], given: Floats) -> None:
     """Refuse prices by case from which discounts could take more than there is."""
     discount = np.zeros(len(prices.marginal))
     for test in np.unique(prices.surcharge_test).tolist():
@@ -64,7 +68,7 @@ def _check_not_negative(prices: Prices, given: Floats) -> None:
         discount[test] = largest_discount(own)
     for row, test in np.argwhere(given + discount < -1e-9 * np.abs(given))[:1]:
         raise ValueError(
-            f"case_prices: row {row} has the price {given[row, test]:g} for test {test}, "
+            f"case_prices: row {row} has the price {given[row, test]:g} for test {show(names[test])}, "
             f"but its discounts add up to {-discount[test]:g}: a price must not fall below 0"
         )
 

@@ -34,6 +34,7 @@ from worthwhile.tree.case_amounts import (
     surcharges_apply,
     truth_shares,
 )
+from worthwhile.tree.case_errors import checked_case_errors
 
 __all__ = ["ProblemContext", "UnknownClassWarning", "distinct_labels", "label_array", "label_column"]
 
@@ -71,16 +72,21 @@ class ProblemContext:
 
     @classmethod
     def of(
-        cls, schema: Schema, classes: Sequence[Any], costs: Costs | None, cap: float | None = None
+        cls,
+        schema: Schema,
+        classes: Sequence[Any],
+        costs: Costs | None,
+        cap: float | None = None,
+        by_case: bool = False,
     ) -> ProblemContext:
         """Bind costs to columns and classes, rejecting costs that do not fit them."""
-        bound = BoundCosts.of(costs, schema.names, classes, cap)
+        bound = BoundCosts.of(costs, schema.names, classes, cap, by_case)
         check_conditions(schema, bound.prices)
         return cls(schema, tuple(classes), bound)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The core's objects cannot be pickled; they are built again.
-        return ProblemContext.of, (self.schema, self.classes, self.costs, self.cap)
+        return ProblemContext.of, (self.schema, self.classes, self.costs, self.cap, self.bound_costs.by_case)
 
     @property
     def cap(self) -> float | None:
@@ -107,7 +113,9 @@ class ProblemContext:
             truth = truth_shares(prices, labels, np.eye(len(labels))[place])
         elif shares is not None:
             truth = truth_shares(prices, self.classes, shares)
-        return case_amounts(self.bound_costs, given, surcharges_apply(self.schema, prices, columns), truth)
+        return case_amounts(
+            self.bound_costs, self.columns, given, surcharges_apply(self.schema, prices, columns), truth
+        )
 
     def amounts_of_case(
         self, case: Mapping[int, float], shares: Floats, expected: Sequence[float] | None
@@ -157,12 +165,17 @@ class ProblemContext:
         """The answers as an array."""
         return label_array(self.answers)
 
-    def errors_of(self, answers: npt.NDArray[Any], y: Any, warn: bool = True) -> Floats:
+    def errors_of(self, answers: npt.NDArray[Any], y: Any, warn: bool = True, case_errors: Any = None) -> Floats:
         """Return the error cost of each answer (an index into `answers`), given the true classes.
+
+        With `case_errors`, errors cost each case what these say.
 
         A class that no training case had (a fold may lack one) counts as an error if the error costs include it. A
         uniform error cost includes every class, also a misspelt one: see `error_rows`.
         """
+        own = self.checked_case_errors(case_errors, len(answers))
+        if own is not None:
+            return own[np.arange(len(answers)), answers]
         labels, place = distinct_labels(y, len(answers))
         costs: Floats = self.error_rows(labels, warn)[place, answers]
         return costs
@@ -226,6 +239,10 @@ class ProblemContext:
             if name not in position:
                 raise ValueError(f"there is no test {name!r}; {suggest(str(name), self.columns)}")
         return self.pricing.closure(position[name] for name in names)
+
+    def checked_case_errors(self, case_errors: Any, n_cases: int) -> Floats | None:
+        """Return checked error costs by case and answer."""
+        return checked_case_errors(case_errors, self.answers, n_cases)
 
     def checked_case_prices(self, case_prices: Any, n_cases: int) -> Floats | None:
         """Return checked prices by case and test, as the core needs them."""

@@ -46,7 +46,14 @@ FORMAT, VERSION = "worthwhile-tree", 1
 MAX_DEPTH = 4096  # the core walks cases without a value recursively
 MAX_WEIGHT = 1e200  # weights are added up
 SUM_SLACK = 1e-6  # probabilities in a file may be rounded
-NEEDS = ("groups", "surcharges", "waiting", "cap", "commits")  # features of a file that older releases do not know
+NEEDS = (
+    "groups",
+    "surcharges",
+    "waiting",
+    "cap",
+    "commits",
+    "answer_costs",
+)  # features of a file that older releases do not know
 
 
 class ExpectedCost(NamedTuple):
@@ -118,13 +125,14 @@ def write_tree(tree: Tree) -> dict[str, Any]:
 
 def needs_of(context: ProblemContext, trees: Iterable[Tree]) -> list[str]:
     """Return the features that a release must know to use these trees; "groups": a test is in several."""
-    tests = context.costs.tests.values()
+    tests, trees = context.costs.tests.values(), list(trees)
     used = {
         "groups": any(len(test.groups) > 1 for test in tests),
         "surcharges": any(test.surcharges for test in tests),
         "waiting": bool(context.costs.waiting) or any(test.wait for test in tests),
         "cap": context.cap is not None,
         "commits": any(tree.nodes.commits is not None and tree.nodes.commits.any() for tree in trees),
+        "answer_costs": any(tree.nodes.answer_costs is not None for tree in trees),
     }
     return [name for name in NEEDS if used[name]]
 
@@ -179,6 +187,7 @@ def _write_node(tree: Tree, node: int) -> dict[str, Any]:
         ("believed", nodes.believed),
         ("probabilities", nodes.probabilities),
         ("surcharges", nodes.surcharges),
+        ("answer_costs", nodes.answer_costs),
     ):
         if array is not None:
             entry[name] = array[node].tolist()
@@ -420,6 +429,7 @@ class _NodeParser:
             believed=self._parse_all("believed", entries, order),
             probabilities=self._parse_all("probabilities", entries, order),
             surcharges=self._parse_all("surcharges", entries, order),
+            answer_costs=self._parse_all("answer_costs", entries, order),
             commits=commits if commits.any() else None,
         )
 
@@ -444,7 +454,11 @@ class _NodeParser:
         weights = self._parse_weights(where, reader.take("weights", list, None))
         entry: dict[str, Any] = {"weights": weights, "children": [], "column": -1, "threshold": 0.0, "map": None}
         entry["commits"] = reader.take("commits", bool, False)
-        entry["surcharges"] = self._parse_surcharges(where, reader.take("surcharges", list, None))
+        for name in ("surcharges", "answer_costs"):
+            entry[name] = self._parse_amounts(where, reader.take(name, list, None), name)
+        if entry["answer_costs"] is not None and len(entry["answer_costs"]) != len(self._answers):
+            n = len(entry["answer_costs"])
+            raise ValueError(f"'answer_costs' of {where} has {n} entries, but there are {len(self._answers)} answers")
         for name in ("believed", "probabilities"):
             given = reader.take(name, list, None)
             entry[name] = None if given is None else self._parse_weights(where, given, name)
@@ -519,12 +533,12 @@ class _NodeParser:
         return np.array(weights, dtype=np.float64)
 
     @staticmethod
-    def _parse_surcharges(where: str, amounts: list[Any] | None) -> list[float] | None:
+    def _parse_amounts(where: str, amounts: list[Any] | None, name: str) -> list[float] | None:
         if amounts is None:
             return None
         for value in amounts:
             if not is_finite(value):
-                raise ValueError(f"'surcharges' of {where} has {_short(value)}; they are finite numbers")
+                raise ValueError(f"{name!r} of {where} has {_short(value)}; they are finite numbers")
         return [float(value) for value in amounts]
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from worthwhile.costs.pricing import Extra, Pricing
     from worthwhile.tree.tree import Tree
 
-__all__ = ["NodeCosts", "best_answer", "node_costs", "subtree"]
+__all__ = ["NodeCosts", "best_answer", "least_answer", "node_costs", "subtree"]
 
 SLACK = 1e-9  # amounts that differ by less, relative to the largest error cost, are equal
 
@@ -93,7 +93,12 @@ def subtree(tree: Tree, node: int) -> Iterator[int]:
 def best_answer(error_costs: npt.NDArray[np.float64], shares: npt.NDArray[np.float64], least: bool = True) -> int:
     """Return the answer of least cost, or the majority class, for these class shares; ties go to the first."""
     scores = shares @ error_costs if least else -shares
-    slack = SLACK * float(shares.sum()) * (float(np.abs(error_costs).max()) if least else 1.0)
+    return least_answer(scores, float(shares.sum()) * (float(np.abs(error_costs).max()) if least else 1.0))
+
+
+def least_answer(scores: npt.NDArray[np.float64], scale: float) -> int:
+    """Return the first of the lowest scores; they are equal if they differ by less than a tiny part of `scale`."""
+    slack = SLACK * scale
     best = 0
     for answer in range(1, len(scores)):
         if scores[answer] < scores[best] - slack:
@@ -127,13 +132,14 @@ def _node_costs(tree: Tree) -> list[NodeCosts]:
     if not weights[0] > 0:
         return [NodeCosts(**vars(order)) for order in _orders(tree)]
     shares = tree._core_tree.shares()
-    error_costs = shares @ tree.error_costs
+    error_costs = shares @ tree.error_costs if tree.nodes.answer_costs is None else tree.nodes.answer_costs
+    largest = float(np.abs(tree.error_costs).max())
     expected: list[float | None] = [None] * tree.n_nodes
     found: list[NodeCosts] = []
     for node, order in reversed(list(enumerate(_orders(tree)))):  # children come after their parents
         own = float(error_costs[node, tree.nodes.answer[node]])
         expected[node] = own if tree.nodes.test[node] < 0 else _expected(tree, node, order.price, expected)
-        best = best_answer(tree.error_costs, shares[node])
+        best = least_answer(error_costs[node], float(shares[node].sum()) * largest)
         found.append(
             NodeCosts(
                 **vars(order),

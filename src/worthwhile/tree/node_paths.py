@@ -76,11 +76,19 @@ def savings(tree: Tree) -> Floats:
     total = float(nodes.weights[0].sum())
     found = np.zeros(len(tree.columns))
     if total > 0:
-        costs = (nodes.weights @ tree.error_costs).min(axis=1) / total
+        costs = _error_costs(tree).min(axis=1) / total
         for node in np.flatnonzero(nodes.test >= 0).tolist():
             children = nodes.children(node)
             found[nodes.test[node]] += costs[node] - costs[children.start : children.stop].sum()
     return np.maximum(found, 0.0)  # only rounding, or weights written by hand, can make it negative
+
+
+def _error_costs(tree: Tree) -> Floats:
+    """Return what each answer costs the training cases of each node, added up."""
+    weights = tree.nodes.weights
+    if tree.nodes.answer_costs is None:
+        return weights @ tree.error_costs
+    return weights.sum(axis=1, keepdims=True) * tree.nodes.answer_costs
 
 
 def normalized_savings(trees: Sequence[Tree]) -> Floats:

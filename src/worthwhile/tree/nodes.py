@@ -46,6 +46,9 @@ class Nodes:
         1 where the test is ordered together with everything that may follow, instead of waiting for it alone.
     surcharges : float64 (n, surcharges), optional
         What each surcharge is expected to add for a case that reaches the node.
+    answer_costs : float64 (n, answers), optional
+        What each answer is expected to cost in errors for a new case at the node, where errors cost each case something
+        else; None: by the probabilities and the error costs.
     """
 
     test: npt.NDArray[np.int32]
@@ -62,6 +65,7 @@ class Nodes:
     may_stop: bool = True
     commits: npt.NDArray[np.uint8] | None = None
     surcharges: npt.NDArray[np.float64] | None = None
+    answer_costs: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -74,7 +78,7 @@ class Nodes:
     @classmethod
     def from_core(cls, core: Any) -> Nodes:
         """Return the node table of a tree of the core."""
-        names = set(cls.__dataclass_fields__) - {"believed", "probabilities", "commits", "surcharges"}
+        names = set(cls.__dataclass_fields__) - {"believed", "probabilities", "commits", "surcharges", "answer_costs"}
         commits = core.commits
         return cls(**{name: getattr(core, name) for name in names}, commits=commits if commits.any() else None)
 

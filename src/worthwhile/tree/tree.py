@@ -225,10 +225,21 @@ class Tree:
         """
         return self._route(X, prices=True, case_prices=case_prices, y=y)[1]
 
-    def total_costs(self, X: Any, y: Any, case_prices: Any = None) -> npt.NDArray[np.float64]:
-        """Return test price plus error cost of each case."""
+    def total_costs(self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None) -> npt.NDArray[np.float64]:
+        """Return test price plus error cost of each case.
+
+        Parameters
+        ----------
+        X : table of cases
+        y : sequence of classes
+        case_prices : array or frame of shape (cases, tests), optional
+            As for `test_costs`.
+        case_errors : array or frame of shape (cases, answers), optional
+            What each answer costs each case, instead of the error costs of its class. The columns of a frame are found
+            by the name of the answer, those of an array are in the order of `answers`.
+        """
         answers, prices, _ = self._route(X, answers=True, prices=True, case_prices=case_prices, y=y)
-        return prices + self.context.errors_of(answers, y)
+        return prices + self.context.errors_of(answers, y, case_errors=case_errors)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the leaf that each case ends in, as an index of `nodes`.
@@ -373,12 +384,20 @@ class Tree:
         )
         return answers_, prices_, shares_
 
-    def _charged(self, X: Any, n_threads: int = 1) -> npt.NDArray[np.uint64]:
+    def _charged(self, X: Any, n_threads: int = 1, case_prices: Any = None) -> npt.NDArray[np.uint64]:
         """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
-        table = self.schema.encode(X if isinstance(X, Columns) else self.context.read(X))
-        costs = self.context.bound_costs.core_pricing, self.context.bound_costs.core_errors
-        least_cost = self.answer == "least-cost"
-        words = _core.route(self._core_tree, table, *costs, least_cost=least_cost, charged=True, n_threads=n_threads)[3]
+        columns = X if isinstance(X, Columns) else self.context.read(X)
+        table, bound = self.schema.encode(columns), self.context.bound_costs
+        words = _core.route(
+            self._core_tree,
+            table,
+            bound.core_pricing,
+            bound.core_errors,
+            least_cost=self.answer == "least-cost",
+            charged=True,
+            n_threads=n_threads,
+            case_prices=None if case_prices is None else self.context.amounts(columns, case_prices),
+        )[3]
         assert words is not None
         return words
 

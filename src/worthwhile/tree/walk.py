@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.tree.node_costs import best_answer
+from worthwhile.tree.node_costs import best_answer, least_answer
 
 if TYPE_CHECKING:
     from worthwhile.costs.pricing import Extra
@@ -92,6 +92,10 @@ class Walk:
         self.charged: frozenset[int] = frozenset(found["charged"])
         self.positions = [Position(node, share) for node, share in found["parts"]]
         self.shares: npt.NDArray[np.float64] = found["shares"]
+        # What each answer is expected to cost in errors.
+        self.answer_costs: npt.NDArray[np.float64] = found["answer_costs"]
+        if self.answer_costs is None:
+            self.answer_costs = self.shares @ tree.error_costs
         self.amounts = tree.context.amounts_of_case(self.case, self.shares, self._expected_surcharges())
         self.steps: list[WalkStep] = []
         before = paid
@@ -158,11 +162,16 @@ class Walk:
         asking = [(node, int(nodes.test[node])) for node in np.flatnonzero(nodes.map_start >= 0).tolist()]
         return {test for node, test in asking if self.case.get(test, -1) >= 0 and self.branch(node) < 0}
 
+    def cheapest_answer(self) -> int:
+        """Return the index of the answer with the least expected error cost."""
+        scale = float(self.shares.sum()) * float(np.abs(self.tree.error_costs).max())
+        return least_answer(self.answer_costs, scale)
+
     def answer_index(self) -> int:
         """Return the index of the tree's answer to a case that waits for no test."""
         if len(self.positions) == 1:
             return int(self.tree.nodes.answer[self.positions[0].node])
         if self.tree.answer == "least-cost":
-            return best_answer(self.tree.error_costs, self.shares)
+            return self.cheapest_answer()
         votes = self.tree._core_tree.votes()
         return best_answer(self.tree.error_costs, sum(at.share * votes[at.node] for at in self.positions), least=False)

@@ -157,8 +157,7 @@ class TreeBuilder:
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:
         """Return the total cost of each case."""
         answers, prices = route_core(grown.core, cases, least_cost=True)
-        total: Floats = self._costs.error_costs[cases.classes, answers] + prices
-        return total
+        return cases.errors_of(answers) + prices
 
     def in_money(self, cost: float) -> float:
         """Return an expected cost in the user's money."""

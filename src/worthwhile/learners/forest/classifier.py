@@ -393,7 +393,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             growing = training.take(np.delete(rows, kept))
         else:
             growing = judging = training.take(rows)
-        costs = training.context.error_costs[judging.classes]
+        costs = training.context.error_costs[judging.classes] if judging.case_errors is None else judging.case_errors
         return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
 
     def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
@@ -593,10 +593,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             votes.shares() if shares else None,
         )
 
-    def _charged(self, X: Any) -> npt.NDArray[np.uint64]:
+    def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
         check_is_fitted(self, "trees_")
         columns = self._read(X)
-        return self._vote(self.problem_.schema.encode(columns), columns.n_cases, None)[1].charged()
+        amounts = None if case_prices is None else self.problem_.amounts(columns, case_prices)
+        return self._vote(self.problem_.schema.encode(columns), columns.n_cases, amounts)[1].charged()
 
     def _vote(self, table: Any, n_cases: int, amounts: Any) -> tuple[Votes, _core.ForestRouter]:
         """Consult the trees about each case, as many as it needs."""

@@ -31,7 +31,7 @@ from worthwhile.learners.forest.voting import (
     VoteRecorder,
     rates_for,
 )
-from worthwhile.learners.weighting import instance_weights
+from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.tree import Tree
@@ -125,7 +125,7 @@ def prepare(
     if learner.weighting is not None:
         # All cases of a class get the same factor, found by weighting the class as one case.
         classes = np.arange(len(labels), dtype=np.int32)
-        weights = instance_weights(classes, learner._class_costs(context.bound_costs, labels), weights)
+        weights = instance_weights(classes, class_costs(context.bound_costs, labels, learner._vector()), weights)
         factors = weights / found.weights
         n_cases = n_cases * (factors > 0)
     scale = found.n_cases.sum() / found.weights.sum()

@@ -127,15 +127,23 @@ def _share(
     training: Training, table: Any, rows: _Rows, grows: npt.NDArray[np.uint8] | None, policy: GrowthPolicy
 ) -> SharedData[_TrialSetup]:
     setup = _TrialSetup(table, rows, grows, training.context, policy.core())
-    return SharedData(setup, _make_setup, (training.context, training.columns, rows, grows, policy))
+    by_case = training.case_prices, training.case_errors, training.classes
+    return SharedData(setup, _make_setup, (training.context, training.columns, by_case, rows, grows, policy))
 
 
 def _make_setup(
-    context: ProblemContext, columns: Columns, rows: _Rows, grows: npt.NDArray[np.uint8] | None, policy: GrowthPolicy
+    context: ProblemContext,
+    columns: Columns,
+    by_case: tuple[Floats | None, Floats | None, npt.NDArray[np.int32]],
+    rows: _Rows,
+    grows: npt.NDArray[np.uint8] | None,
+    policy: GrowthPolicy,
 ) -> _TrialSetup:
     """Make the setup from plain data."""
-    table = context.schema.encode(columns.take(rows.case), complete=True)
-    return _TrialSetup(table, rows, grows, context, policy.core())
+    prices, errors, classes = by_case
+    labels = np.array(context.classes, dtype=object)
+    cases = Training(context, columns, None, classes, labels, None, case_prices=prices, case_errors=errors)
+    return _TrialSetup(cases.encoded(rows.case, rows.classes), rows, grows, context, policy.core())
 
 
 def _try(

@@ -201,6 +201,7 @@ class Model {
       // Where a case with a missing value goes depends on the weights that the tree was grown from.
       grown: content.believed || content.weights,
       probabilities: content.probabilities,
+      answerCosts: content.answer_costs || [], // where errors cost each case something else
       expected: content.surcharges, // what each surcharge adds on average for a case that reaches the node
       commits: Boolean(content.commits),
       answer: this.answers.findIndex((answer) => sameLabel(answer, content.answer)),
@@ -228,6 +229,7 @@ class Model {
       const shares = (weights) => weights.map((weight) => weight / sum(weights));
       node.votes = node.source ? shares(node.source.grown) : byClass; // what majority answers are made from
       node.shares = node.probabilities || (node.source ? shares(node.source.weights) : byClass);
+      node.mixed = [...node.shares, ...node.answerCosts];
       node.expected ||= this.prices.surcharges.map(({ truth, amount }) => amount * this.likely(truth, node.shares));
       node.branchShares = this.divided(node, (child) => sum(child.grown)); // of a case with a missing value
       node.frequencies = this.divided(node, (child) => child.weight);
@@ -258,7 +260,9 @@ class Model {
     }
   }
 
+  // Shares of the classes; behind them, where errors cost each case something else, what each answer is expected to cost.
   errorCost(shares, answer) {
+    if (shares.length > this.classes.length) return shares[this.classes.length + answer];
     return sum(shares.map((share, truth) => share * this.errors[truth][answer]));
   }
 
@@ -272,21 +276,21 @@ class Model {
   leastAnswer(shares) {
     const costs = this.answers.map((_, answer) => this.errorCost(shares, answer));
     let best = 0;
-    costs.forEach((cost, answer) => { if (cost < costs[best] - 1e-9 * sum(shares) * this.largest) best = answer; });
+    costs.forEach((cost, answer) => { if (cost < costs[best] - 1e-9 * sum(shares.slice(0, this.classes.length)) * this.largest) best = answer; });
     return best;
   }
 
   // Adds a share of a node's classes to a mixture.
-  mixed(mixture, node, share, kind = "shares") {
+  mixed(mixture, node, share, kind = "mixed") {
     return mixture.map((sum, c) => sum + share * this.nodes[node][kind][c]);
   }
 
-  mixture(parts, kind = "shares") {
-    return parts.reduce((sum, { node, share }) => this.mixed(sum, node, share, kind), this.classes.map(() => 0));
+  mixture(parts, kind = "mixed") {
+    return parts.reduce((sum, { node, share }) => this.mixed(sum, node, share, kind), this.nodes[0][kind].map(() => 0));
   }
 
   answerCost(shares) {
-    return this.errorCost(shares, this.bestAnswer(shares, shares));
+    return this.errorCost(shares, this.bestAnswer(shares, shares.slice(0, this.classes.length)));
   }
 
   // What to do next for a case with the values `known` (Map: column -> number, string or null for unavailable).
@@ -295,24 +299,24 @@ class Model {
     const withBranch = (test, value) => this.nodes.every((node) => node.test !== test || this.branch(node, value) >= 0);
     const available = [...known].filter(([test, value]) => this.usable(test, value) && withBranch(test, value)).map(([test]) => test);
     const charged = union(walk.charged, this.prices.closure(available)); // a known value was paid for
-    const shares = this.mixture(walk.parts);
+    const mixture = this.mixture(walk.parts), shares = mixture.slice(0, this.classes.length);
     const trained = this.nodes[0].weight > 0;
     const amounts = this.amounts(known, shares, walk.parts);
     const spent = this.prices.price(charged, new Set(), amounts);
     const advice = { positions: walk.parts, spent, charged, amounts, shares, price: 0, waits: 0, commits: [] };
     if (walk.waiting === null) {
-      const answer = walk.divided ? this.bestAnswer(shares, this.mixture(walk.parts, "votes")) : this.nodes[walk.parts[0].node].answer;
+      const answer = walk.divided ? this.bestAnswer(mixture, this.mixture(walk.parts, "votes")) : this.nodes[walk.parts[0].node].answer;
       const rejected = trained ? walk.rejected : null;
       const stopped = rejected || this.prices.cap === Infinity ? undefined : walk.parts.find((part) => walk.testAt(part) >= 0);
       const capped = stopped ? walk.testAt(stopped) : null; // a test that the cap does not allow
-      return { ...advice, test: null, answer, errorCost: this.errorCost(shares, answer), rejected, capped };
+      return { ...advice, test: null, answer, errorCost: this.errorCost(mixture, answer), rejected, capped };
     }
     const test = walk.waiting;
     const { ordered, commits } = walk.order(test, walk.parts, walk.charged, (t) => known.has(t));
-    const stop = trained ? this.leastAnswer(shares) : null;
+    const stop = trained ? this.leastAnswer(mixture) : null;
     return {
       ...advice,
-      stop: stop === null ? null : { answer: stop, cost: this.errorCost(shares, stop) },
+      stop: stop === null ? null : { answer: stop, cost: this.errorCost(mixture, stop) },
       laterAnswers: walk.laterAnswers(),
       goOnCost: trained ? walk.costOfGoingOn(charged) : null,
       test,
@@ -585,7 +589,7 @@ class Walk {
     const { model } = this;
     return this.evaluate(top, charged, (at, charged) => {
       const node = model.nodes[at];
-      if (node.test < 0) return { stop: model.errorCost(node.shares, node.answer), branches: [] };
+      if (node.test < 0) return { stop: model.errorCost(node.mixed, node.answer), branches: [] };
       const known = this.known.has(node.test);
       const branch = known ? this.branch(at) : -1;
       if (known && branch < 0) return { stop: this.dividedCost(node, charged, paid), branches: [] };
