@@ -200,6 +200,7 @@ private:
         solver.set_cancellation(nullptr);
         tree_ = Tree();
         tree_.n_classes = problem_.n_classes;
+        tree_.n_deviations = problem_.n_deviations;
         tree_.add_leaves(1);
         solver.build(root_, 0, whole_ ? best_depth_ : 0, policy_.max_leaves, tree_, 0);
         if (best_depth_ > 0 && !whole_)
@@ -251,6 +252,7 @@ ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, cons
     const auto finish = [&](Tree& tree) {
         choose_commits(tree, data, pricing, errors, valued, never);
         assign_answers(tree, errors, AnswerPolicy::least_cost);
+        tree.drop_deviations();
     };
     finish(result.tree);
     for (DepthTree& shallow : result.by_depth) finish(shallow.tree);

@@ -133,6 +133,7 @@ ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const
     ExactProblem problem;
     problem.n_answers = errors.n_answers;
     problem.n_classes = data.n_classes;
+    problem.n_deviations = data.n_deviations();
     std::vector<std::vector<uint32_t>> row_codes;
     for (int c = 0; c < table.n_columns(); ++c) {
         const Column& column = table.columns[static_cast<std::size_t>(c)];
@@ -145,7 +146,7 @@ ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const
     }
     std::vector<uint32_t> first_row;
     const std::vector<uint32_t> kind = kinds_of(row_codes, table.n_cases, first_row);
-    const std::size_t n = first_row.size(), k = static_cast<std::size_t>(data.n_classes), m = pricing.marginal.size();
+    const std::size_t n = first_row.size(), k = problem.n_statistics(), m = pricing.marginal.size();
     for (const auto& column : row_codes) {
         std::vector<uint32_t>& codes = problem.codes.emplace_back(n);
         for (std::size_t i = 0; i < n; ++i) codes[i] = column[first_row[i]];
@@ -155,7 +156,7 @@ ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const
     if (!pricing.case_prices.empty()) problem.amounts.assign(n * m, 0.0);
     for (std::size_t row = 0; row < table.n_cases; ++row) {
         const double weight = data.weight(row);
-        problem.class_weights[kind[row] * k + static_cast<std::size_t>(data.classes[row])] += weight;
+        data.add_case(row, weight, problem.class_weights.data() + kind[row] * k);
         problem.weight[kind[row]] += weight;
         if (pricing.case_prices.empty()) continue;
         for (std::size_t i = 0; i < m; ++i) problem.amounts[kind[row] * m + i] += weight * pricing.amounts_of(row)[i];

@@ -27,15 +27,16 @@ struct Question {
 
 // Cases with the same values are one kind: no tree can tell them apart.
 struct ExactProblem {
-    int n_answers = 0, n_classes = 0;
+    int n_answers = 0, n_classes = 0, n_deviations = 0;
     std::vector<Question> questions;
     std::vector<std::vector<uint32_t>> codes;  // by question and kind; n_codes: missing
     std::vector<double> loss;                  // kinds x answers: what an answer costs all cases of a kind more than the best one
-    std::vector<double> class_weights;         // kinds x classes
+    std::vector<double> class_weights;         // kinds x classes and deviations
     std::vector<double> weight, least, most;   // by kind: of its cases; what the best answer costs them; the largest loss
     std::vector<double> amounts;               // kinds x (tests and surcharges): what its cases pay together; empty: by the price list
     bool has_missing = false;
 
+    std::size_t n_statistics() const { return static_cast<std::size_t>(n_classes + n_deviations); }
     std::size_t n_kinds() const { return weight.size(); }
     uint32_t code(int question, uint32_t kind) const { return codes[static_cast<std::size_t>(question)][kind]; }
     bool missing(int question, uint32_t kind) const {

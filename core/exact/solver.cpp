@@ -58,7 +58,7 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
     if (all_binary_) list_ones();
     TestSet everything = pricing.nothing();
     for (int i = 0; i < pricing.n_tests() + pricing.n_surcharges(); ++i) everything.add(i);
-    worst_price_ = pricing.most(everything);
+    worst_price_ = pricing.most(everything, pricing.marginal.data());
     below_.resize(4 * t);
     for (auto& buffer : buffers_) buffer.resize(width_);
     for (double loss : problem.loss) slack_ = std::max(slack_, std::abs(loss));
@@ -350,6 +350,7 @@ void Solver::try_commits(Search& search) {
         if (price + solve(node, context, search.depth, search.leaves, search.limit - price) >= search.limit - slack_) continue;
         Tree tree;
         tree.n_classes = problem_.n_classes;
+        tree.n_deviations = problem_.n_deviations;
         tree.add_leaves(1);
         build(node, context, search.depth, search.leaves, tree, 0);
         TestSet asked = pricing_.nothing();
@@ -754,8 +755,8 @@ std::vector<int> Solver::leaves_of(const std::vector<Node>& nodes, int context, 
 
 void Solver::build(const Node& node, int context, int depth, int leaves, Tree& tree, int at) {
     for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
-        const double* own = problem_.class_weights.data() + node.cases.kinds[i] * static_cast<std::size_t>(problem_.n_classes);
-        for (int c = 0; c < problem_.n_classes; ++c) tree.class_weights(at)[c] += node.cases.part(i) * own[c];
+        const double* own = problem_.class_weights.data() + node.cases.kinds[i] * problem_.n_statistics();
+        for (std::size_t c = 0; c < problem_.n_statistics(); ++c) tree.class_weights(at)[c] += node.cases.part(i) * own[c];
     }
     const Decision decision = decide(node, context, depth, leaves);
     if (decision.kind == Decision::leaf) return;

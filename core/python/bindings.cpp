@@ -491,12 +491,17 @@ TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& c
 }
 
 TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights,
-                          const CaseErrors& own, const Policy& policy) {
-    if (!policy.biases.empty()) check_length(policy.biases.size(), table.table.columns.size(), "'biases'");
+                          const CaseErrors& own) {
     TrainingSet data = make_training(table, classes, own.errors.n_classes, weights);
     data.deviations = own.deviations;
     data.n_answers = own.errors.n_answers;
     return data;
+}
+
+TrainingSet make_training(const OwnedTable& table, const Contiguous1<int32_t>& classes, const Optional1<double>& weights,
+                          const CaseErrors& own, const Policy& policy) {
+    if (!policy.biases.empty()) check_length(policy.biases.size(), table.table.columns.size(), "'biases'");
+    return make_training(table, classes, weights, own);
 }
 
 void check_tree(const Tree& tree, const Table& table, const Pricing& pricing, const ErrorCosts& errors) {
@@ -551,7 +556,8 @@ std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const Ow
     const nb::object tell = given.take<nb::object>("tell");
     given.finish();
     const CasePricing priced(pricing, table);
-    const TrainingSet data = make_training(table, classes, errors.n_classes, weights);
+    const CaseErrors own(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, own);
     double total = 0;
     for (std::size_t row = 0; row < table.table.n_cases; ++row) total += data.weight(row);
     policy.leaf_price = leaf_price * total;
@@ -561,12 +567,17 @@ std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const Ow
             return nb::cast<bool>(tell(progress.cost / total, progress.bound / total));
         };
     ExactResult found = run([&](Cancellation& cancellation) {
-        return worthwhile::search_exactly(data, priced.pricing, errors, policy, max_cuts, running, cancellation);
+        return worthwhile::search_exactly(data, priced.pricing, own.errors, policy, max_cuts, running, cancellation);
     });
     if (found.interrupted) PyErr_Clear();  // the caller raises it again when the tree is kept
     DepthTrees by_depth;
-    for (DepthTree& shallow : found.by_depth) by_depth.emplace_back(std::move(shallow.tree), shallow.cost / total);
-    return {std::move(found.tree), found.cost / total, found.bound / total, found.proven, found.interrupted, std::move(by_depth)};
+    for (DepthTree& shallow : found.by_depth) by_depth.emplace_back(without_answer_costs(std::move(shallow.tree)), shallow.cost / total);
+    return {without_answer_costs(std::move(found.tree)),
+            found.cost / total,
+            found.bound / total,
+            found.proven,
+            found.interrupted,
+            std::move(by_depth)};
 }
 
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.

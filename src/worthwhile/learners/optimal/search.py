@@ -193,7 +193,7 @@ class _FoldTrial:
     def costs(self, settings: Settings) -> Floats:
         """Return what every held-out case costs, times its weight."""
         answers, prices = route_core(self.trees[settings], self.held_out, least_cost=True)
-        total: Floats = self.held_out.bound_costs.error_costs[self.held_out.classes, answers] + prices
+        total: Floats = self.held_out.errors_of(answers) + prices
         return total if self.held_out.weights is None else total * self.held_out.weights
 
 
