@@ -42,6 +42,7 @@ def core_pricing(problem):
     closures = [sorted(ref.closure(problem, t)) for t in range(len(problem.columns))]
     groups = [sorted(ref.groups_of(problem, [t])) for t in range(len(problem.columns))]
     after = [s.after for s in problem.surcharges]
+    after_any = [s.after_any for s in problem.surcharges]
     return _core.Pricing(
         marginal=np.array(ref.listed_amounts(problem), dtype=np.float64),
         group_start=np.cumsum([0, *map(len, groups)], dtype=np.int32),
@@ -55,6 +56,8 @@ def core_pricing(problem):
         surcharge_test=np.array([s.test for s in problem.surcharges], dtype=np.int32),
         after_start=np.cumsum([0, *map(len, after)], dtype=np.int32),
         after_tests=np.array([t for tests in after for t in tests], dtype=np.int32),
+        after_any_start=np.cumsum([0, *map(len, after_any)], dtype=np.int32),
+        after_any_tests=np.array([t for tests in after_any for t in tests], dtype=np.int32),
         truth=np.array([-1 if s.truth is None else s.truth for s in problem.surcharges], dtype=np.int32),
         cap=problem.cap,
     )

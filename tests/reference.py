@@ -40,6 +40,7 @@ class Surcharge:
     result: tuple | None = None
     where: dict[int, tuple] = field(default_factory=dict)
     after: list[int] = field(default_factory=list)
+    after_any: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -186,7 +187,8 @@ def order(problem, tests, before):
     items = set(before) | new
     for s, surcharge in enumerate(problem.surcharges):
         done = set(before) | closure(problem, surcharge.test)
-        if surcharge.test in new and set(surcharge.after) <= done:
+        one_of = not surcharge.after_any or set(surcharge.after_any) & done
+        if surcharge.test in new and set(surcharge.after) <= done and one_of:
             items.add(("surcharge", s))
     slow = [t for t in sorted(new) if problem.waiting and problem.wait[t] > 0]
     if slow:

@@ -224,7 +224,8 @@ struct OwnedPricing {
         pricing.wait = doubles("wait");
         const auto points = given.take<Contiguous2<double>>("waiting");
         const std::vector<int32_t> surcharge_test = ints("surcharge_test"), after_start = ints("after_start"),
-                                   after_tests = ints("after_tests");
+                                   after_tests = ints("after_tests"), any_start = ints("after_any_start"),
+                                   any_tests = ints("after_any_tests");
         pricing.truth = ints("truth");
         pricing.cap = given.take<double>("cap", pricing.cap);
         unit = given.take<double>("unit", 1.0);
@@ -237,6 +238,7 @@ struct OwnedPricing {
         check_lists(pricing.group_start, pricing.group_list, n, pricing.common.size(), "'group_start'");
         check_lists(pricing.closure_start, pricing.closure_tests, n, n, "'closure_start'");
         check_lists(after_start, after_tests, m, n, "'after_start'");
+        check_lists(any_start, any_tests, m, n, "'after_any_start'");
         check(std::is_sorted(surcharge_test.begin(), surcharge_test.end()), "'surcharge_test' must rise");
         for (int32_t t : surcharge_test)
             check(t >= 0 && static_cast<std::size_t>(t) < n, "'surcharge_test' names a test that does not exist");
@@ -250,6 +252,9 @@ struct OwnedPricing {
             for (int32_t j = after_start[i]; j < after_start[i + 1]; ++j)
                 if (!required.has(after_tests[static_cast<std::size_t>(j)])) own.add(after_tests[static_cast<std::size_t>(j)]);
             pricing.after.push_back(std::move(own));
+            TestSet one_of = pricing.nothing();
+            for (int32_t j = any_start[i]; j < any_start[i + 1]; ++j) one_of.add(any_tests[static_cast<std::size_t>(j)]);
+            pricing.after_any.push_back(one_of.meets(required) ? pricing.nothing() : std::move(one_of));
         }
         pricing.members.assign(pricing.common.size(), pricing.nothing());
         for (std::size_t t = 0; t < n; ++t)
@@ -265,7 +270,7 @@ private:
             pricing.waiting_price.push_back(points.data()[2 * i + 1]);
         }
         const bool any = std::any_of(pricing.wait.begin(), pricing.wait.end(), [](double wait) { return wait > 0; });
-        if (!any || points.shape(0) < 2) {  // nothing to wait for, or waiting costs nothing
+        if (!any || points.shape(0) < 2 || pricing.waiting_price.back() <= 0) {  // nothing to wait for, or waiting costs nothing
             pricing.waiting_time.clear();
             pricing.waiting_price.clear();
         }

@@ -34,6 +34,8 @@ class Pricing:
         surcharge_test: _Ints,
         after_start: _Ints,
         after_tests: _Ints,
+        after_any_start: _Ints,
+        after_any_tests: _Ints,
         truth: _Ints,
         cap: float = ...,
         unit: float = 1.0,

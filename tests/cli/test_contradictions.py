@@ -54,6 +54,16 @@ ROWS = (
             "remove 'dye' from after",
         ),
         (
+            "age = { price = 5, surcharges = [{ amount = 1, after_any = ['dye', 'sex'] }] }\n"
+            "dye = { price = 1, requires = ['age'] }\nsex = { price = 1, requires = ['dye'] }",
+            "a surcharge of test 'age' can never apply: it is charged after one of 'dye', 'sex', and "
+            "each requires 'age'; name other tests in after_any",
+        ),
+        (
+            "age = { price = 5, requires = ['dye'], surcharges = [{ amount = 1, after_any = ['sex', 'dye'] }] }",
+            "a surcharge of test 'age' always applies: 'age' requires 'dye'; add it to the price",
+        ),
+        (
             "age = { price = 5, requires = ['dye'], surcharges = [{ amount = 1, after = ['dye'] }] }",
             "a surcharge of test 'age' always applies: 'age' requires 'dye'; add it to the price",
         ),

@@ -74,9 +74,19 @@ def _about_after(closures: Mapping[str, tuple[str, ...]], name: str, surcharge: 
                 f"{what} can never apply: it is charged after {show(other)}, which requires {show(name)}; "
                 f"remove {show(other)} from after"
             )
-    alone = surcharge.truth is None and surcharge.result is None and not surcharge.where
-    if alone and set(surcharge.after) <= set(closures[name]):
-        yield f"{what} always applies: {show(name)} requires {listing(surcharge.after)}; add it to the price"
+    if surcharge.after_any and all(name in closures.get(other, ()) for other in surcharge.after_any):
+        yield (
+            f"{what} can never apply: it is charged after one of {listing(surcharge.after_any)}, and "
+            f"{'each requires' if len(surcharge.after_any) > 1 else 'it requires'} {show(name)}; "
+            "name other tests in after_any"
+        )
+    required = set(closures[name])
+    always = required.issuperset(surcharge.after) and (
+        not surcharge.after_any or not required.isdisjoint(surcharge.after_any)
+    )
+    if always and not surcharge.has_conditions:
+        named = [other for other in surcharge.mentioned_before if other in required]
+        yield f"{what} always applies: {show(name)} requires {listing(named)}; add it to the price"
 
 
 def contradictions_with_data(

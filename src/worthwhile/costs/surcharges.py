@@ -38,6 +38,8 @@ class Surcharge:
         requires them.
     after : sequence of str
         Applies if all these tests were done before. Tests ordered together are not done one after another.
+    after_any : sequence of str
+        Applies if at least one of these tests was done before.
 
     Notes
     -----
@@ -56,11 +58,13 @@ class Surcharge:
     result: Any = None
     where: Mapping[str, Any] = field(default_factory=dict)
     after: Sequence[str] = ()
+    after_any: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         # The rest is checked by Costs, which knows the name of the test.
-        if isinstance(self.after, list):
-            object.__setattr__(self, "after", tuple(self.after))
+        for name in ("after", "after_any"):
+            if isinstance(value := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(value))
 
     def __eq__(self, other: object) -> bool:
         # Files have labels and values as text: what means the same is equal.
@@ -75,7 +79,7 @@ class Surcharge:
         truth = None if self.truth is None else _text(self.truth)
         result = None if self.result is None else _comparable(self.result)
         where = {name: _comparable(given) for name, given in self.where.items()}
-        return self.amount, truth, self.after, result, where
+        return self.amount, truth, (self.after, self.after_any), result, where
 
     def words(self, test: str) -> str:
         """Return when it applies, in words; `test` is the test that it belongs to.
@@ -86,6 +90,8 @@ class Surcharge:
         ('reaction', 'class sick')
         >>> Surcharge(20.0, where={"age": "< 1", "sex": "f"}, after=["ecg"]).words("lab")
         'age < 1 and sex = f, after ecg'
+        >>> Surcharge(-20.0, after_any=["mri", "ct"]).words("lab")
+        'after mri or ct'
         """
         found = [_condition_words(name, given) for name, given in self.where.items()]
         if self.result is not None:
@@ -95,12 +101,18 @@ class Surcharge:
         if self.truth is not None:
             found.append(f"class {_text(self.truth)}")
         after = [f"after {' and '.join(self.after)}"] if self.after else []
+        after += [f"after {' or '.join(self.after_any)}"] if self.after_any else []
         return ", ".join([*([" and ".join(found)] if found else []), *after])
 
     def when(self, test: str) -> str:
         """Return the words as part of a sentence: "if reaction", "after ecg"."""
         words = self.words(test)
         return words if words.startswith("after ") and not self.has_conditions else f"if {words}"
+
+    @property
+    def mentioned_before(self) -> tuple[str, ...]:
+        """The tests in `after` and `after_any`."""
+        return (*self.after, *self.after_any)
 
     @property
     def has_conditions(self) -> bool:
@@ -268,12 +280,13 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
     if given.result is not None:
         Condition.parse(given.result, f"result of a {what}", entry)
     truth = None if given.truth is None else plain_label(given.truth)
-    after = _check_after(name, given.after, what, entry)
-    if truth is None and given.result is None and not where and not after:
+    after = _check_after(name, given.after, f"after of a {what}", entry)
+    after_any = _check_after(name, given.after_any, f"after_any of a {what}", entry)
+    if truth is None and given.result is None and not (where or after or after_any):
         raise CostsError(
-            f"a {what} has no condition: give truth, result, where or after, or add it to the price", entry
+            f"a {what} has no condition: give truth, result, where, after or after_any, or add it to the price", entry
         )
-    return Surcharge(amount, truth, _canonical(given.result), where, after)
+    return Surcharge(amount, truth, _canonical(given.result), where, after, after_any)
 
 
 def _canonical(condition: Any) -> Any:
@@ -284,14 +297,14 @@ def _canonical(condition: Any) -> Any:
 
 def _check_after(name: str, after: Any, what: str, entry: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(after, (list, tuple)):
-        raise CostsError(f"after of a {what} must be a list of tests, not {show(after)}", entry)
+        raise CostsError(f"{what} must be a list of tests, not {show(after)}", entry)
     for other in after:
         if not isinstance(other, str) or not other:
-            raise CostsError(f"after of a {what} names {show(other)}, which is not a test name", entry)
+            raise CostsError(f"{what} names {show(other)}, which is not a test name", entry)
         if other == name:
-            raise CostsError(f"after of a {what} names the test itself; a test is charged once", entry)
+            raise CostsError(f"{what} names the test itself; a test is charged once", entry)
     if len(set(after)) < len(after):
-        raise CostsError(f"after of a {what} names a test twice: {listing(after)}", entry)
+        raise CostsError(f"{what} names a test twice: {listing(after)}", entry)
     return tuple(after)
 
 

@@ -13,10 +13,25 @@ a file ``NAME.csv`` or ``NAME.csv.gz`` in the folder given by the environment va
 - ``costs/turney1995_test_costs.csv`` in the folder has the prices of Turney's data sets. For all others tests are free
   and every wrong answer costs 1.
 
-`make` draws the cases of a synthetic problem; `random_costs` draws a price list for data without prices.
+`load_streed` reads pystreed's benchmark of problems with prices from the subfolder ``streed_costs``, with its fixed
+splits. `make` draws the cases of a synthetic problem; `random_costs` draws a price list for data without prices.
 """
 
 from worthwhile.datasets.loading import CONCEPTS, FOLDER_VARIABLE, TURNEY, Dataset, load, make, names
 from worthwhile.datasets.random_prices import random_costs
+from worthwhile.datasets.streed import STREED, STREED_LEVELS, StreedDataset, load_streed
 
-__all__ = ["CONCEPTS", "FOLDER_VARIABLE", "TURNEY", "Dataset", "load", "make", "names", "random_costs"]
+__all__ = [
+    "CONCEPTS",
+    "FOLDER_VARIABLE",
+    "STREED",
+    "STREED_LEVELS",
+    "TURNEY",
+    "Dataset",
+    "StreedDataset",
+    "load",
+    "load_streed",
+    "make",
+    "names",
+    "random_costs",
+]

@@ -156,7 +156,7 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a data set must be a string, got {name!r}")
-    pandas = _pandas(as_frame)
+    pandas = pandas_for(as_frame)
     preparation = TURNEY_PROBLEMS.get(name)
     source = preparation.source if preparation else name
     path = _BUNDLE / f"{source}.csv" if source in BUNDLED else _find(name, source)
@@ -188,7 +188,7 @@ def names() -> list[str]:
     >>> names()[:3]
     ['bupa', 'heart', 'pima']
     """
-    folder = _folder()
+    folder = data_folder()
     # The folder may contain other CSV files; data sets have `class` as their last column.
     files = ((path, suffix) for suffix in _SUFFIXES for path in folder.glob(f"*{suffix}")) if folder else ()
     found = {path.name.removesuffix(suffix) for path, suffix in files if _ends_in_class(path)} | set(BUNDLED)
@@ -236,7 +236,7 @@ def make(
     """
     if name not in CONCEPTS:
         raise ValueError(f"unknown problem {name!r}; valid: {', '.join(CONCEPTS)}")
-    pandas, concept = _pandas(as_frame), concepts.CONCEPTS[name]
+    pandas, concept = pandas_for(as_frame), concepts.CONCEPTS[name]
     n_cases = concept.n_cases if n_cases is None else n_cases
     if not isinstance(n_cases, (int, np.integer)) or isinstance(n_cases, bool) or n_cases < 1:
         raise ValueError(f"n_cases must be an integer of at least 1, got {n_cases!r}")
@@ -246,7 +246,7 @@ def make(
     return Dataset(name, X, y, Costs(tests={}, errors=1.0), description, nominal, list(columns))
 
 
-def _pandas(as_frame: bool | Literal["auto"]) -> Any:
+def pandas_for(as_frame: bool | Literal["auto"]) -> Any:
     """Return the module pandas if a frame is wanted and pandas is installed, None for an array."""
     if as_frame not in (True, False, "auto"):
         raise ValueError(f'as_frame must be True, False or "auto", got {as_frame!r}')
@@ -260,7 +260,7 @@ def _pandas(as_frame: bool | Literal["auto"]) -> Any:
         raise ImportError("as_frame=True needs pandas, which is not installed; use as_frame=False for arrays") from None
 
 
-def _folder() -> Path | None:
+def data_folder() -> Path | None:
     """Return the folder given by the environment variable, None without one."""
     text = os.environ.get(FOLDER_VARIABLE, "")
     if not text:
@@ -277,7 +277,7 @@ def _find(name: str, source: str) -> Path:
     if name != source:
         known, wanted = f"the data set {name!r} is made from the file {source}, which is not bundled", "it"
     files = [source + suffix for suffix in _SUFFIXES]
-    folder = _folder()
+    folder = data_folder()
     if folder is None:
         needed = f"set the environment variable {FOLDER_VARIABLE} to a folder that contains {' or '.join(files)}"
         raise ValueError(f"{known}; to load {wanted}, {needed}")

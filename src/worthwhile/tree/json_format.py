@@ -91,7 +91,7 @@ def costs_to_json(costs: Costs) -> dict[str, Any]:
 def _surcharge_to_json(surcharge: Surcharge) -> dict[str, Any]:
     conditions = {"truth": surcharge.truth, "result": surcharge.result, "where": surcharge.where}
     found = {"amount": surcharge.amount} | {name: _plain_values(value) for name, value in conditions.items()}
-    found["after"] = list(surcharge.after)
+    found |= {"after": list(surcharge.after), "after_any": list(surcharge.after_any)}
     return {key: value for key, value in found.items() if value not in (None, {}, [])}
 
 

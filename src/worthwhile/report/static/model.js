@@ -61,6 +61,9 @@ class Prices {
       // The index of its class; undefined: it is for all classes, -1: for one that the model does not know.
       truth: given.truth === undefined ? undefined : classes.findIndex((label) => labelText(label) === labelText(given.truth)),
       after: columnsOf(given.after).filter((before) => !this.closures[test].has(before)),
+      // Of these one is enough; undefined: none is needed.
+      afterAny: given.after_any && columnsOf(given.after_any).every((before) => !this.closures[test].has(before))
+        ? columnsOf(given.after_any) : undefined,
       conditions: [
         ...Object.entries(given.where || {}).map(([name, condition]) => new Condition(position.get(name), condition)),
         ...(given.result === undefined ? [] : [new Condition(test, given.result)]),
@@ -86,8 +89,9 @@ class Prices {
     const fresh = [...this.closure(tests)].filter((test) => !before.has(test)).sort((a, b) => a - b);
     const items = union(before, fresh);
     const own = new Set(fresh);
-    this.surcharges.forEach(({ test, after }, s) => {
-      if (own.has(test) && after.every((other) => before.has(other))) items.add(this.firstSurcharge + s);
+    this.surcharges.forEach(({ test, after, afterAny }, s) => {
+      const applies = after.every((other) => before.has(other)) && (!afterAny || afterAny.some((other) => before.has(other)));
+      if (own.has(test) && applies) items.add(this.firstSurcharge + s);
     });
     const longest = Math.max(0, ...fresh.map((test) => this.wait[test]));
     if (longest > 0) items.add(this.firstWait + fresh.find((test) => this.wait[test] === longest));
