@@ -556,6 +556,7 @@ class Walk {
       if (met.has(node.test)) return { stop: Infinity, price: 0, ordered: charged, branches: [[this.branch(at), 1]] };
       const here = [{ node: at, share }];
       const { ordered } = this.orderForDecision(node.test, here, charged, met);
+      if (!model.prices.withinCap(ordered)) return { stop, branches: [] }; // it stays here
       const price = this.expectedPrice(ordered, union(charged, known), node.test, here);
       return { stop, price, ordered, branches: this.branches(node) };
     });
@@ -593,9 +594,10 @@ class Walk {
       const known = this.known.has(node.test);
       const branch = known ? this.branch(at) : -1;
       if (known && branch < 0) return { stop: this.dividedCost(node, charged, paid), branches: [] };
-      if (!known && !node.children.some((child) => model.nodes[child].weight > 0)) return { stop: NaN, branches: [] };
       const here = [{ node: at, share: 1 }];
       const { ordered } = this.order(node.test, here, charged, (t) => this.known.has(t));
+      if (!model.prices.withinCap(ordered)) return { stop: model.errorCost(node.shares, node.answer), branches: [] }; // it ends here
+      if (!known && !node.children.some((child) => model.nodes[child].weight > 0)) return { stop: NaN, branches: [] };
       const branches = known ? [[branch, 1]] : this.branches(node);
       return { stop: Infinity, price: this.expectedPrice(ordered, union(charged, paid), node.test, here), ordered, branches };
     });
@@ -609,7 +611,9 @@ class Walk {
     if (later.parts.length === 1) return this.undividedCost(later.parts[0].node, charged, paid);
     if (!this.mayStop) return NaN;
     const tests = later.parts.map((part) => this.testAt(part)).filter((test) => test >= 0 && !this.known.has(test));
-    const costs = [...new Set(tests)].map((test) => later.costOfTest(test, charged, paid));
+    const affordable = [...new Set(tests)].filter((test) =>
+      model.prices.withinCap(later.orderForDecision(test, later.parts, charged, later.seen).ordered));
+    const costs = affordable.map((test) => later.costOfTest(test, charged, paid));
     return Math.min(model.answerCost(model.mixture(later.parts)), ...costs);
   }
 
