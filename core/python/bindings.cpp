@@ -345,6 +345,7 @@ struct Policy : LearnPolicy {
         max_leaves = given.take<int>("max_leaves", std::numeric_limits<int>::max());
         check(max_leaves >= 1, "'max_leaves' must be at least 1");
         may_stop = given.take<bool>("may_stop", true);
+        reject_below = given.take<double>("reject_below", 0.0);
         prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
         given.finish();
         grow.biases = biases;
@@ -578,7 +579,7 @@ Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int3
     return run([&](Cancellation& cancellation) {
         Tree part = tree;
         limit_leaves(part, data, priced.pricing, errors, policy.prune, policy.max_leaves, cancellation);
-        assign_answers(part, errors, policy.prune.answer);
+        assign_answers(part, errors, policy.prune.answer, policy.reject_below);
         return part;
     });
 }
@@ -591,6 +592,7 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     const auto biases = given.take<Contiguous2<double>>("biases");
     const auto omega = given.take<Contiguous1<double>>("omega"), confidence = given.take<Contiguous1<double>>("confidence");
     const auto max_depth = given.take<Contiguous1<int32_t>>("max_depth"), split = given.take<Contiguous1<int32_t>>("split");
+    const auto reject_below = given.take<Contiguous1<double>>("reject_below");
     const auto grows = given.take<Optional2<uint8_t>>("grows");
     const auto growing_weights = given.take<Optional2<double>>("growing_weights");
     const auto judging_weights = given.take<Optional1<double>>("judging_weights");
@@ -605,7 +607,7 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
     const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
     check_shape(biases, n_trials, n_tests, "'biases'");
-    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), split.shape(0)})
+    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), reject_below.shape(0), split.shape(0)})
         check_length(length, n_trials, "an array of trials");
     if (grows) check_shape(*grows, n_splits, n_cases, "'grows'");
     if (growing_weights) check_shape(*growing_weights, n_splits, n_cases, "'growing_weights'");
@@ -616,7 +618,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     plan.judging_weights = to_span(judging_weights);
     for (std::size_t i = 0; i < n_trials; ++i) {
         plan.trials.push_back(
-            {to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
+            {to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i],
+             reject_below.data()[i], split.data()[i]});
         check_confidence(plan.trials.back().confidence);
         check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
     }

@@ -62,6 +62,7 @@ class Policy:
         raise_subtrees: bool,
         max_leaves: int = ...,
         may_stop: bool = True,
+        reject_below: float = 0.0,
         n_threads: int,
         biases: _Floats | None = None,
     ) -> None: ...
@@ -200,6 +201,7 @@ def try_biases(
     omega: _Floats,
     confidence: _Floats,
     max_depth: _Ints,
+    reject_below: _Floats,
     split: _Ints,
     grows: npt.NDArray[np.uint8] | None,
     seed: int | None,
