@@ -524,7 +524,7 @@ def test_heart_equals_the_coded_table_of_the_folder() -> None:
 
 @needs_folder
 def test_thyroid_with_fti() -> None:
-    """FTI is computed from TT4 and T4U: it needs both, and is free once they are paid for (Turney 1995, section 5.2)."""
+    """FTI is computed from TT4 and T4U: it needs both, and is free once they are paid for."""
     with_fti, without = load("thyroid-fti", as_frame=False), load("turney-thyroid", as_frame=False)
     assert with_fti.feature_names == [*without.feature_names, "FTI"]
     assert with_fti.X.shape == (3772, 21)

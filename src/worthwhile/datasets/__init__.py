@@ -4,7 +4,8 @@
 ``pima`` are bundled, with the prices of Turney (1995), Appendix A. The names of `TURNEY`, ``turney-bupa`` and so on,
 are the five problems of that paper, prepared as described there; ``turney-bupa`` and ``turney-pima`` are made from
 bundled data, the others from the files ``heart_cleve_mod``, ``hepatitis`` and ``thyroid_ann_train``. ``thyroid-fti`` is
-``turney-thyroid`` with the test FTI, which is computed from two others. Any other name is a file ``NAME.csv`` or ``NAME.csv.gz`` in the folder given by the environment variable ``WORTHWHILE_DATA``:
+``turney-thyroid`` with the test FTI, which is computed from two others. Any other name is a
+file ``NAME.csv`` or ``NAME.csv.gz`` in the folder given by the environment variable ``WORTHWHILE_DATA``:
 
 - comma separated, UTF-8, one header row, with the class in the last column, called ``class``;
 - an empty field or ``?`` is a missing value (in ``annealing``, ``?`` is an ordinary value);

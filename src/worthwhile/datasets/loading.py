@@ -126,8 +126,8 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`: a bundled data set, a problem of Turney (1995), "thyroid-fti", or a file in the folder given by the
-        environment variable ``WORTHWHILE_DATA``. A file is not used if its name is one of the former.
+        One of `names()`: a bundled data set, a problem of Turney (1995), "thyroid-fti", or a file in the folder
+        given by the environment variable ``WORTHWHILE_DATA``. A file is not used if its name is one of the former.
     as_frame : bool or "auto"
         Whether `X` is a pandas frame or a numpy array; "auto": a frame if pandas is installed.
 
