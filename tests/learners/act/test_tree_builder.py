@@ -12,7 +12,7 @@ import worthwhile as ww
 from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node, to_node
 from worthwhile.learners import soft_labels
 from worthwhile.learners.act import tree_builder
-from worthwhile.learners.act.tree_builder import PRUNED, PAPER, SOFT, TreeBuilder, choose_growth, paper_parameters
+from worthwhile.learners.act.tree_builder import PAPER, PRUNED, SOFT, TreeBuilder, choose_growth, paper_parameters
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.table.columns import read_columns
