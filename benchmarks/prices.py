@@ -1,10 +1,10 @@
-"""What waiting, a surcharge by class, a cap and a computed test do to cost and to the tests used: Turney's five problems.
+"""What waiting, a surcharge by class, caps and a computed test do to cost and to the tests used: Turney's problems.
 
     WORTHWHILE_DATA=folder python benchmarks/prices.py --out docs/results/prices.md
 
-ACT with its defaults learns from two thirds of the cases, of pima and thyroid from 400; costs are those of the other cases, in
-Canadian dollars, with the prices of Turney (1995). Nothing is settled on these data sets here: the page shows what the
-settings do, not which is best.
+ACT with its defaults learns from two thirds of the cases, of pima and thyroid from 400; costs are those of the other
+cases, in Canadian dollars, with the prices of Turney (1995). Nothing is settled on these data sets here: the page shows
+what the settings do, not which is best.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ No case may pay more than this share of the price of all tests. *Most*: the most
 Turney left FTI out, because it is computed from TT4 and T4U: it costs nothing, but requires both.
 
 {table(rows, "fti", common | {"share of cases with FTI": "fti"})}
-"""
+"""  # noqa: E501
 
 
 def main() -> None:

@@ -68,3 +68,30 @@ def test_after_any_of_some_tests(tmp_path: Path) -> None:
 def test_mistakes_in_after_any(after_any: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Costs({"a": Test(9, surcharges=[Surcharge(5, after_any=after_any)]), "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("surcharge", "message"),
+    [
+        ({"truth": "sick"}, "surcharge of test 'a' has no amount; add amount = …"),
+        ({"amount": 1, "truth": ["sick"]}, r"truth of a surcharge of test 'a' must be one class, not \['sick'\]"),
+        ({"amount": 1, "result": "=< 3"}, "result of a surcharge of test 'a' is '=< 3'; comparisons are < <= > >="),
+        ({"amount": 1, "where": {"b": "== 3"}}, "where of a surcharge of test 'a', test 'b', is '== 3'; comparisons"),
+        (
+            {"amount": -10, "after": ["b"]},
+            "its discounts can add up to 10: .*; lower the discounts, or raise the price",
+        ),
+    ],
+)
+def test_mistakes_name_the_test_and_what_is_valid(surcharge: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Costs({"a": {"price": 9, "surcharges": [surcharge]}, "b": 1})
+
+
+def test_unknown_tests_and_groups_are_named() -> None:
+    with pytest.raises(ValueError, match="'c' \\(in after_any of 'a'"):
+        Costs({"a": Test(9, surcharges=[Surcharge(1, after_any=["c"])])}).prices_for(["a", "b"])
+    with pytest.raises(ValueError, match="test 'a' is in unknown group 'blood'; give 'blood' a common price in groups"):
+        Costs({"a": Test(9, group="blood")})
+    with pytest.raises(ValueError, match=r"'blod'; did you mean 'blood'.*, or give 'blod' a common price in groups"):
+        Costs({"a": Test(9, group="blod"), "b": Test(9, group="blood")}, groups={"blood": 1})

@@ -30,8 +30,13 @@ def contradictions(costs: Costs) -> list[str]:
     found = [*_about_groups(costs), *_about_waits(costs)]
     closures = find_closures(costs.tests)
     for name, test in costs.tests.items():
-        for surcharge in test.surcharges:
+        for place, surcharge in enumerate(test.surcharges):
             found += _about_after(closures, name, surcharge)
+            words = f"a surcharge of test {show(name)} ({surcharge.words(name)})"
+            if not surcharge.amount:
+                found.append(f"{words} adds nothing; give it an amount, or remove it")
+            if surcharge in test.surcharges[:place]:
+                found.append(f"{words} is there twice; remove one of them, unless both are charged")
         if test.price > 0 and test.price + largest_discount(test.surcharges) <= 1e-9 * test.price:
             found.append(
                 f"test {show(name)} costs {test.price:g}, and its discounts can make it free; "

@@ -621,10 +621,11 @@ class Costs:
     def _check_columns(self, position: Mapping[str, int]) -> None:
         known = [name for name in position if isinstance(name, str)]
         before = {
-            other: name
+            other: f"in {field} of {show(name)}"
             for name, test in self._tests.items()
             for own in test.surcharges
-            for other in own.mentioned_before
+            for field in ("after_any", "after")
+            for other in getattr(own, field)
         }
         missing = [name for name in dict.fromkeys([*self._closures, *before]) if name not in position]
         if not missing:
@@ -632,7 +633,7 @@ class Costs:
         needs = {r: name for name, test in self._tests.items() for r in test.prerequisites}
         parts = []
         for name in missing[:3]:
-            role = f"required by {show(needs[name])}" if name in needs else f"in after of {show(before.get(name))}"
+            role = f"required by {show(needs[name])}" if name in needs else before.get(name, "")
             role = "priced" if name in self._tests else role
             above = name in ("errors", "waiting")
             hint = f"in TOML, {name} = … must be above [tests]" if above else suggest(name, known)

@@ -15,6 +15,7 @@ from worthwhile.costs.error_costs import CostsError, label_key, listing, number,
 __all__ = ["COMPARISON", "Condition", "Surcharge", "check_surcharges", "largest_discount"]
 
 COMPARISON = re.compile(r"\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+MISTYPED = re.compile(r"\s*(?:=<|=>|==|!=|<>)\s*([-+]?[.\d].*?)\s*")
 # More discounts than this are taken to apply together, which is the worst that can happen.
 MAX_COMPARED = 12
 
@@ -149,6 +150,8 @@ class Condition(NamedTuple):
                 raise CostsError(f"{what} compares with {found[2]}, which is too large for a number", entry)
             return cls(found[1], (bound,))
         values = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        if isinstance(given, str) and (found := MISTYPED.fullmatch(given)):
+            raise CostsError(f"{what} is {show(given)}; comparisons are < <= > >=, such as '<= {found[1]}'", entry)
         if not values:
             raise CostsError(f"{what} needs at least one value", entry)
         try:
@@ -248,7 +251,7 @@ def check_surcharges(name: str, price: float, given: Any) -> tuple[Surcharge, ..
     if least < -1e-9 * price:
         raise CostsError(
             f"test {show(name)} costs {price:g}, but its discounts can add up to {price - least:g}: "
-            "a price must not fall below 0",
+            "a price must not fall below 0; lower the discounts, or raise the price",
             entry,
         )
     return found
@@ -262,7 +265,7 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
             if key not in valid:
                 raise CostsError(f"{what} has an unknown key {show(key)}; {suggest(str(key), valid)}", entry)
         if "amount" not in given:
-            raise CostsError(f"{what} has no amount", entry)
+            raise CostsError(f"{what} has no amount; add amount = …, what it adds to the price", entry)
         given = Surcharge(**given)
     if not isinstance(given, Surcharge):
         raise CostsError(f"{what} must be a Surcharge, not {show(given)}", entry)
@@ -279,7 +282,7 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
         where[other] = _canonical(condition)
     if given.result is not None:
         Condition.parse(given.result, f"result of a {what}", entry)
-    truth = None if given.truth is None else plain_label(given.truth)
+    truth = _check_truth(given.truth, what, entry)
     after = _check_after(name, given.after, f"after of a {what}", entry)
     after_any = _check_after(name, given.after_any, f"after_any of a {what}", entry)
     if truth is None and given.result is None and not (where or after or after_any):
@@ -287,6 +290,13 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
             f"a {what} has no condition: give truth, result, where, after or after_any, or add it to the price", entry
         )
     return Surcharge(amount, truth, _canonical(given.result), where, after, after_any)
+
+
+def _check_truth(given: Any, what: str, entry: tuple[str, ...]) -> Any:
+    try:
+        return None if given is None else plain_label(given)
+    except CostsError:
+        raise CostsError(f"truth of a {what} must be one class, not {show(given)}", entry) from None
 
 
 def _canonical(condition: Any) -> Any:
