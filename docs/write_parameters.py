@@ -202,7 +202,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     "samples": (
         CHOICES,
         """How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
-        "pruned" with soft labels or delayed tests.""",
+        "pruned" with soft labels, delayed tests or surcharges.""",
     ),
     "validation": (
         "float or pair (X, y)",
@@ -368,6 +368,12 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "confidence_": ("float", "Confidence level of the pruning."),
         "max_depth_": ("int or None", """Longest path from the root to a leaf ("refined")."""),
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
+        "reject_below_": (
+            "float",
+            """"paper" with a reject answer in `errors`: a leaf whose majority class has a smaller share of its training
+        cases gives the reject answer, as Turney proposes in section 5.2. Otherwise 0: "refined" rejects where that
+        costs least, and without a reject answer nobody does.""",
+        ),
         "fitness_": (
             "float",
             "Cost per case of the winner in its trials; infinite, if the time was too short for a single trial.",

@@ -42,6 +42,7 @@ def core_pricing(problem):
     closures = [sorted(ref.closure(problem, t)) for t in range(len(problem.columns))]
     groups = [sorted(ref.groups_of(problem, [t])) for t in range(len(problem.columns))]
     after = [s.after for s in problem.surcharges]
+    after_any = [s.after_any for s in problem.surcharges]
     return _core.Pricing(
         marginal=np.array(ref.listed_amounts(problem), dtype=np.float64),
         group_start=np.cumsum([0, *map(len, groups)], dtype=np.int32),
@@ -55,6 +56,8 @@ def core_pricing(problem):
         surcharge_test=np.array([s.test for s in problem.surcharges], dtype=np.int32),
         after_start=np.cumsum([0, *map(len, after)], dtype=np.int32),
         after_tests=np.array([t for tests in after for t in tests], dtype=np.int32),
+        after_any_start=np.cumsum([0, *map(len, after_any)], dtype=np.int32),
+        after_any_tests=np.array([t for tests in after_any for t in tests], dtype=np.int32),
         truth=np.array([-1 if s.truth is None else s.truth for s in problem.surcharges], dtype=np.int32),
         cap=problem.cap,
     )
@@ -72,6 +75,7 @@ def core_policy(policy, n_threads=1):
         max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, mdl_correction=policy.mdl_correction,
         context=policy.context, idx_depth=policy.idx_depth, least_cost=policy.answer == "least-cost",
         prune=policy.prune, confidence=policy.confidence, raise_subtrees=policy.raise_subtrees, n_threads=n_threads,
+        reject_below=policy.reject_below,
         biases=None if policy.biases is None else np.array(policy.biases, dtype=np.float64),
     )  # fmt: skip
 
@@ -132,7 +136,7 @@ def core_trials(
 ):
     """The core's costs of trials: policies that differ in what a search may set, each on one of the splits."""
     table, classes, weights = core_training(problem)
-    free = {"omega": 1.0, "confidence": 0.25, "max_depth": None, "biases": None}
+    free = {"omega": 1.0, "confidence": 0.25, "max_depth": None, "biases": None, "reject_below": 0.0}
     assert all(replace(policy, **free) == replace(policies[0], **free) for policy in policies)
     return _core.try_biases(
         table, classes, weights, core_pricing(problem), core_errors(problem), core_policy(policies[0]),
@@ -140,6 +144,7 @@ def core_trials(
         omega=np.array([policy.omega for policy in policies]),
         confidence=np.array([policy.confidence for policy in policies]),
         max_depth=np.array([NO_LIMIT if p.max_depth is None else p.max_depth for p in policies], dtype=np.int32),
+        reject_below=np.array([policy.reject_below for policy in policies], dtype=np.float64),
         split=np.array(split, dtype=np.int32),
         grows=None if grows is None else np.array(grows, dtype=np.uint8), seed=seed, growing_weights=growing_weights,
         judging_weights=judging_weights, n_threads=n_threads, seconds=seconds,

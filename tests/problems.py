@@ -146,12 +146,13 @@ def random_surcharges(rng, problem, share, classes):
                 continue
             others = [u for u in place if u != t]
             earlier = [u for u in others if place[u] < place[t]]
-            kinds = {kind for kind in ("truth", "result", "where", "after") if rng.random() < 0.4} or {"truth"}
+            kinds = {kind for kind in ("truth", "result", "where", "after", "any") if rng.random() < 0.4} or {"truth"}
             discount = rng.random() < 0.3
             amount = -room * rng.choice([0.3, 1.0]) if discount else float(rng.choice([0.1, 0.5, 3, 20]))
             room += min(amount, 0.0)
             asked = rng.choice(earlier, min(len(earlier), int(rng.integers(1, 3))), replace=False) if earlier else []
             before = rng.choice(others, min(len(others), int(rng.integers(1, 3))), replace=False) if others else []
+            one_of = rng.choice(others, min(len(others), int(rng.integers(1, 4))), replace=False) if others else []
             kinds |= set() if earlier and others else {"truth"}  # every surcharge has a condition
             columns, n_values = problem.columns, problem.n_values
             found.append(
@@ -162,6 +163,7 @@ def random_surcharges(rng, problem, share, classes):
                     random_condition(rng, columns[t], n_values[t]) if "result" in kinds else None,
                     {int(u): random_condition(rng, columns[u], n_values[u]) for u in asked if "where" in kinds},
                     [int(u) for u in before if "after" in kinds],
+                    [int(u) for u in one_of if "any" in kinds],
                 )
             )
     return sorted(found, key=lambda s: s.test)

@@ -40,6 +40,7 @@ class Surcharge:
     result: tuple | None = None
     where: dict[int, tuple] = field(default_factory=dict)
     after: list[int] = field(default_factory=list)
+    after_any: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -119,6 +120,7 @@ class Policy:
     raise_subtrees: bool = True
     confidence: float = 0.25
     biases: list[float] | None = None  # by column: in place of the list prices; infinite = never asked
+    reject_below: float = 0.0  # majority answers: a node whose majority has a smaller share rejects
     ahead: LookAhead | None = None
 
     def __post_init__(self):
@@ -186,7 +188,8 @@ def order(problem, tests, before):
     items = set(before) | new
     for s, surcharge in enumerate(problem.surcharges):
         done = set(before) | closure(problem, surcharge.test)
-        if surcharge.test in new and set(surcharge.after) <= done:
+        one_of = not surcharge.after_any or set(surcharge.after_any) & done
+        if surcharge.test in new and set(surcharge.after) <= done and one_of:
             items.add(("surcharge", s))
     slow = [t for t in sorted(new) if problem.waiting and problem.wait[t] > 0]
     if slow:
@@ -372,9 +375,25 @@ def choose_answer(problem, policy, weights):
     return best
 
 
+def answer_or_reject(problem, policy, weights):
+    """The answer of a node: the cheapest reject answer if its majority is not sure enough (Turney, section 5.2)."""
+    answer = choose_answer(problem, policy, weights)
+    share = weights[answer] / np.sum(weights) if answer < problem.k else 1.0
+    rejects = range(problem.k, problem.errors.shape[1])
+    if policy.answer != "majority" or not rejects or share >= policy.reject_below - TIE:
+        return answer
+    costs = np.asarray(weights) @ problem.errors
+    tie = TIE * np.sum(weights) * largest_error(problem)
+    best = rejects[0]
+    for a in rejects:
+        if costs[a] < costs[best] - tie:
+            best = a
+    return best
+
+
 def set_answers(problem, policy, node, inherited=0):
     """Give every node its answer; a node of weight 0 has its parent's."""
-    node.answer = choose_answer(problem, policy, node.weights) if node.weight > 0 else inherited
+    node.answer = answer_or_reject(problem, policy, node.weights) if node.weight > 0 else inherited
     for child in node.children:
         set_answers(problem, policy, child, node.answer)
 
@@ -896,7 +915,7 @@ def grow(problem, policy):
     """The tree, grown and pruned as the policy says."""
     problem = without_weightless(problem)
     root = grow_node(problem, policy, all_cases(problem))
-    set_answers(problem, policy, root)
+    set_answers(problem, replace(policy, reject_below=0.0), root)  # pruning knows nothing of rejections
     if policy.prune == "pessimistic":
         root = prune_pessimistic(problem, policy, collapse(root), all_cases(problem))[0]
     elif policy.prune == "cost":

@@ -177,6 +177,7 @@ def with_extras(content, rng):
         if others:
             kinds += [{"where": {(other := str(rng.choice(others))): condition(other)}}]
             kinds += [{"after": [str(rng.choice(others))]}]
+            kinds += [{"after_any": rng.choice(others, min(len(others), 2), replace=False).tolist()}]
             kinds += [{"after": [str(rng.choice(others))], "result": condition(name), "truth": 1}]
         chosen = rng.choice(len(kinds), size=rng.integers(0, 3), replace=False)
         discounts = -test["price"] / 2

@@ -11,6 +11,8 @@ Contexts::Contexts(const ExactProblem& problem, const Pricing& pricing)
     // What was done before may change other prices: such a test is paid for only when it is asked.
     TestSet counted = pricing.nothing();
     for (const TestSet& after : pricing.after) counted.unite(after);
+    for (const TestSet& after : pricing.after_any)
+        if (!after.empty()) counted.unite(after);
     for (int t = 0; t < pricing.n_tests(); ++t) {
         const bool alone = pricing.closure_start[t + 1] - pricing.closure_start[t] == 1;
         const bool surcharged = pricing.n_surcharges() > 0 && pricing.surcharge_start[t] < pricing.surcharge_start[t + 1];

@@ -126,6 +126,14 @@ std::vector<uint32_t> kinds_of(const std::vector<std::vector<uint32_t>>& codes, 
     return kind;
 }
 
+// Surcharges that go by earlier tests alone are the same for all cases.
+bool depends_on_case(const Pricing& pricing) {
+    const std::size_t m = pricing.marginal.size();
+    for (std::size_t i = 0; i < pricing.case_prices.size(); ++i)
+        if (pricing.case_prices[i] != pricing.marginal[i % m]) return true;
+    return false;
+}
+
 }  // namespace
 
 ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, int max_cuts) {
@@ -153,12 +161,13 @@ ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const
     }
     problem.class_weights.assign(n * k, 0.0);
     problem.weight.assign(n, 0.0);
-    if (!pricing.case_prices.empty()) problem.amounts.assign(n * m, 0.0);
+    const bool by_case = depends_on_case(pricing);
+    if (by_case) problem.amounts.assign(n * m, 0.0);
     for (std::size_t row = 0; row < table.n_cases; ++row) {
         const double weight = data.weight(row);
         data.add_case(row, weight, problem.class_weights.data() + kind[row] * k);
         problem.weight[kind[row]] += weight;
-        if (pricing.case_prices.empty()) continue;
+        if (!by_case) continue;
         for (std::size_t i = 0; i < m; ++i) problem.amounts[kind[row] * m + i] += weight * pricing.amounts_of(row)[i];
     }
     const std::size_t answers = static_cast<std::size_t>(errors.n_answers);

@@ -336,9 +336,15 @@ void set_answer_costs(Tree& tree, const ErrorCosts& errors) {
 
 }  // namespace
 
-void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy) {
+void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy, double reject_below) {
+    const bool may_reject = reject_below > 0 && policy == AnswerPolicy::majority;
     for (int node = 0; node < tree.size(); ++node) {
-        if (node == 0 || tree.weight(node) > 0) tree.answer[node] = errors.best_answer(tree.class_weights(node), policy);
+        const double* weights = tree.class_weights(node);
+        if (node == 0 || tree.weight(node) > 0) {
+            int answer = errors.best_answer(weights, policy);
+            if (may_reject && weights[answer] < (reject_below - 1e-9) * tree.weight(node)) answer = errors.reject_answer(weights, answer);
+            tree.answer[node] = answer;
+        }
         for (int b = 0; b < tree.n_children[node]; ++b) tree.answer[tree.first_child[node] + b] = tree.answer[node];
     }
     if (errors.by_case) set_answer_costs(tree, errors);

@@ -67,6 +67,7 @@ std::vector<double> sample_trees(const TrainingSet& data, const Pricing& pricing
                                  Cancellation& cancellation);
 
 // Gives every node its answer; an empty one takes its parent's. Where errors cost each case something else, also the costs of its answers.
-void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy);
+// With majority answers, a node whose majority has a smaller share than `reject_below` gives the reject answer, if there is one.
+void assign_answers(Tree& tree, const ErrorCosts& errors, AnswerPolicy policy, double reject_below = 0);
 
 }  // namespace worthwhile

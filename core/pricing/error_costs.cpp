@@ -23,6 +23,16 @@ int ErrorCosts::best_answer(const double* weights, AnswerPolicy policy) const {
     return least(costs, total);
 }
 
+int ErrorCosts::reject_answer(const double* weights, int otherwise) const {
+    if (n_answers == n_classes) return otherwise;
+    double total = 0;
+    for (int c = 0; c < n_classes; ++c) total += weights[c];
+    int best = n_classes;
+    for (int a = n_classes + 1; a < n_answers; ++a)
+        if (of(weights, a) < of(weights, best) - 1e-9 * total * largest) best = a;
+    return best;
+}
+
 namespace {
 
 // Square of the normal deviate for confidence cf, by Quinlan's table with linear interpolation. C4.5 uses this table and

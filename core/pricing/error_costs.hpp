@@ -45,6 +45,8 @@ struct ErrorCosts {
         return best;
     }
     int best_answer(const double* weights, AnswerPolicy policy) const;
+    // The cheapest of the answers that are no class; `otherwise` if there is none.
+    int reject_answer(const double* weights, int otherwise) const;
     // Error cost of the best answer.
     double of_best(const double* weights, AnswerPolicy policy) const { return of(weights, best_answer(weights, policy)); }
 };

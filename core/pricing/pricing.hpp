@@ -26,6 +26,7 @@ struct Pricing {
     std::vector<double> waiting_time, waiting_price;       // points of what waiting costs; empty: nothing
     std::vector<int32_t> surcharge_start;                  // by test: the first of its surcharges
     std::vector<TestSet> after;                            // by surcharge: what must be paid for before, besides what the test requires
+    std::vector<TestSet> after_any;                        // by surcharge: one of these must be paid for before; empty: none
     std::vector<int32_t> truth;                            // by surcharge: the class it is for, or -1
     std::vector<TestSet> members;                          // by group
     double cap = std::numeric_limits<double>::infinity();  // no case may pay more
@@ -77,7 +78,7 @@ struct Pricing {
             charged.add(t);
             if (n_surcharges() == 0 || before.has(t)) return;
             for (int32_t s = surcharge_start[t]; s < surcharge_start[t + 1]; ++s)
-                if (after[s].within(before)) charged.add(n_tests() + s);
+                if (after[s].within(before) && (after_any[s].empty() || before.meets(after_any[s]))) charged.add(n_tests() + s);
         });
     }
 

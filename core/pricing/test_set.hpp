@@ -33,6 +33,11 @@ public:
             if (word(i) & other.word(i)) return true;
         return false;
     }
+    bool empty() const {
+        for (std::size_t i = 0; i < n_words(); ++i)
+            if (word(i)) return false;
+        return true;
+    }
     // Whether all tests of this set, which is not the larger one, are in the other.
     bool within(const TestSet& other) const {
         for (std::size_t i = 0; i < n_words(); ++i)

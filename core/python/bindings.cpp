@@ -230,7 +230,8 @@ struct OwnedPricing {
         pricing.wait = doubles("wait");
         const auto points = given.take<Contiguous2<double>>("waiting");
         const std::vector<int32_t> surcharge_test = ints("surcharge_test"), after_start = ints("after_start"),
-                                   after_tests = ints("after_tests");
+                                   after_tests = ints("after_tests"), any_start = ints("after_any_start"),
+                                   any_tests = ints("after_any_tests");
         pricing.truth = ints("truth");
         pricing.cap = given.take<double>("cap", pricing.cap);
         unit = given.take<double>("unit", 1.0);
@@ -243,6 +244,7 @@ struct OwnedPricing {
         check_lists(pricing.group_start, pricing.group_list, n, pricing.common.size(), "'group_start'");
         check_lists(pricing.closure_start, pricing.closure_tests, n, n, "'closure_start'");
         check_lists(after_start, after_tests, m, n, "'after_start'");
+        check_lists(any_start, any_tests, m, n, "'after_any_start'");
         check(std::is_sorted(surcharge_test.begin(), surcharge_test.end()), "'surcharge_test' must rise");
         for (int32_t t : surcharge_test)
             check(t >= 0 && static_cast<std::size_t>(t) < n, "'surcharge_test' names a test that does not exist");
@@ -256,6 +258,9 @@ struct OwnedPricing {
             for (int32_t j = after_start[i]; j < after_start[i + 1]; ++j)
                 if (!required.has(after_tests[static_cast<std::size_t>(j)])) own.add(after_tests[static_cast<std::size_t>(j)]);
             pricing.after.push_back(std::move(own));
+            TestSet one_of = pricing.nothing();
+            for (int32_t j = any_start[i]; j < any_start[i + 1]; ++j) one_of.add(any_tests[static_cast<std::size_t>(j)]);
+            pricing.after_any.push_back(one_of.meets(required) ? pricing.nothing() : std::move(one_of));
         }
         pricing.members.assign(pricing.common.size(), pricing.nothing());
         for (std::size_t t = 0; t < n; ++t)
@@ -271,7 +276,7 @@ private:
             pricing.waiting_price.push_back(points.data()[2 * i + 1]);
         }
         const bool any = std::any_of(pricing.wait.begin(), pricing.wait.end(), [](double wait) { return wait > 0; });
-        if (!any || points.shape(0) < 2) {  // nothing to wait for, or waiting costs nothing
+        if (!any || points.shape(0) < 2 || pricing.waiting_price.back() <= 0) {  // nothing to wait for, or waiting costs nothing
             pricing.waiting_time.clear();
             pricing.waiting_price.clear();
         }
@@ -368,6 +373,7 @@ struct Policy : LearnPolicy {
         max_leaves = given.take<int>("max_leaves", std::numeric_limits<int>::max());
         check(max_leaves >= 1, "'max_leaves' must be at least 1");
         may_stop = given.take<bool>("may_stop", true);
+        reject_below = given.take<double>("reject_below", 0.0);
         prune.answer = grow.answer = answer_policy(given.take<bool>("least_cost"));
         given.finish();
         grow.biases = biases;
@@ -699,7 +705,7 @@ Tree with_few_leaves(const Tree& tree, const OwnedTable& table, Contiguous1<int3
         Tree part = tree;
         recount_deviations(part, data);
         limit_leaves(part, data, priced.pricing, own.errors, policy.prune, policy.max_leaves, cancellation);
-        assign_answers(part, own.errors, policy.prune.answer);
+        assign_answers(part, own.errors, policy.prune.answer, policy.reject_below);
         part.drop_deviations();
         return part;
     }));
@@ -713,6 +719,7 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     const auto biases = given.take<Contiguous2<double>>("biases");
     const auto omega = given.take<Contiguous1<double>>("omega"), confidence = given.take<Contiguous1<double>>("confidence");
     const auto max_depth = given.take<Contiguous1<int32_t>>("max_depth"), split = given.take<Contiguous1<int32_t>>("split");
+    const auto reject_below = given.take<Contiguous1<double>>("reject_below");
     const auto grows = given.take<Optional2<uint8_t>>("grows");
     const auto growing_weights = given.take<Optional2<double>>("growing_weights");
     const auto judging_weights = given.take<Optional1<double>>("judging_weights");
@@ -728,7 +735,7 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     const std::size_t n_trials = biases.shape(0), n_tests = table.table.columns.size(), n_cases = table.table.n_cases;
     const std::size_t n_splits = grows ? grows->shape(0) : n_trials;
     check_shape(biases, n_trials, n_tests, "'biases'");
-    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), split.shape(0)})
+    for (const std::size_t length : {omega.shape(0), confidence.shape(0), max_depth.shape(0), reject_below.shape(0), split.shape(0)})
         check_length(length, n_trials, "an array of trials");
     if (grows) check_shape(*grows, n_splits, n_cases, "'grows'");
     if (growing_weights) check_shape(*growing_weights, n_splits, n_cases, "'growing_weights'");
@@ -738,8 +745,8 @@ nb::ndarray<nb::numpy, double> try_biases(const OwnedTable& table, Contiguous1<i
     plan.growing_weights = to_span(growing_weights);
     plan.judging_weights = to_span(judging_weights);
     for (std::size_t i = 0; i < n_trials; ++i) {
-        plan.trials.push_back(
-            {to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i], split.data()[i]});
+        plan.trials.push_back({to_span(biases).subspan(i * n_tests, n_tests), omega.data()[i], confidence.data()[i], max_depth.data()[i],
+                               reject_below.data()[i], split.data()[i]});
         check_confidence(plan.trials.back().confidence);
         check(plan.trials.back().split >= 0 && plan.trials.back().split < plan.n_splits, "'split' names a split that does not exist");
     }

@@ -475,6 +475,7 @@ double CaseWalker::divided_cost(int node, std::size_t row, std::span<const uint8
         const int test = tree_.test[part.node];
         if (test < 0 || considered.has(test)) continue;
         considered.add(test);
+        if (!pricing_.within_cap(order_for_decision(test, parts, paid.charged, seen, row).charged)) continue;
         least = std::min(least, cost_of_test(test, parts, seen, paid, row));
     }
     return least;

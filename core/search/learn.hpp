@@ -18,6 +18,7 @@ struct LearnPolicy {
     Pruning pruning = Pruning::none;
     int max_leaves = std::numeric_limits<int>::max();
     bool may_stop = true;  // of the tree
+    double reject_below = 0;
 };
 
 // Prunes a tree that was grown from `data` and gives it its final thresholds and answers.
@@ -34,7 +35,7 @@ inline Tree finish(Tree tree, const TrainingSet& data, const Pricing& pricing, c
     }
     snap_thresholds(tree, data);
     choose_commits(tree, data, pricing, errors, policy.prune, cancellation);
-    assign_answers(tree, errors, policy.grow.answer);
+    assign_answers(tree, errors, policy.grow.answer, policy.reject_below);
     tree.drop_deviations();
     tree.may_stop = policy.may_stop;
     return tree;

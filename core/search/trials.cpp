@@ -184,6 +184,7 @@ public:
         policy_.grow.omega = trial.omega;
         policy_.grow.max_depth = trial.max_depth;
         policy_.prune.confidence = trial.confidence;
+        policy_.reject_below = trial.reject_below;
         grower_->set_policy(policy_.grow);
         const Tree tree = finish(grower_->grow(cancellation), growing_, growing_prices_, errors_, policy_, cancellation);
         judging_cases_.gather_tests_of(tree);

@@ -15,6 +15,7 @@ struct Trial {
     double omega;
     double confidence;
     int max_depth;
+    double reject_below;
     int split;  // which of the plan's divisions of the cases
 };
 

@@ -54,6 +54,24 @@ ROWS = (
             "remove 'dye' from after",
         ),
         (
+            "age = { price = 5, surcharges = [{ amount = 1, after_any = ['dye', 'stress'] }] }\n"
+            "dye = { price = 1, requires = ['age'] }\nstress = { price = 1, requires = ['dye'] }",
+            "a surcharge of test 'age' can never apply: it is charged after one of 'dye', 'stress', and "
+            "each requires 'age'; name other tests in after_any",
+        ),
+        (
+            "age = { price = 5, requires = ['dye'], surcharges = [{ amount = 1, after_any = ['sex', 'dye'] }] }",
+            "a surcharge of test 'age' always applies: 'age' requires 'dye'; add it to the price",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 0, truth = 'sick' }] }",
+            "a surcharge of test 'age' (class sick) adds nothing; give it an amount, or remove it",
+        ),
+        (
+            "age = { price = 5, surcharges = [{ amount = 2, truth = 'sick' }, { amount = 2, truth = 'sick' }] }",
+            "a surcharge of test 'age' (class sick) is there twice; remove one of them, unless both are charged",
+        ),
+        (
             "age = { price = 5, requires = ['dye'], surcharges = [{ amount = 1, after = ['dye'] }] }",
             "a surcharge of test 'age' always applies: 'age' requires 'dye'; add it to the price",
         ),

@@ -71,6 +71,7 @@ def random_plan(rng, problem, policy, n_trials):
             "omega": float(rng.choice([0, 0.3, 1])),
             "confidence": float(rng.choice([0.01, 0.25, 0.7, 1])),
             "max_depth": None if rng.random() < 0.6 else int(rng.choice([1, 2, 4])),
+            "reject_below": float(rng.choice([0, 0.5, 0.7, 1])),
         }
         for _ in range(n_trials)
     ]
@@ -84,6 +85,23 @@ def random_plan(rng, problem, policy, n_trials):
         {"none": None, "units": np.ones((n_splits, n)), "soft": soft}[kind],
         None if rng.random() < 0.5 else WEIGHTS[rng.choice(["some zero", "quarters", "whole"])](rng, n),
     )
+
+
+@compare(100)
+@given(problem=problems(), policy=policies(prunings=["none", "pessimistic"]), seed=SEEDS)
+def test_leaves_that_are_not_sure_enough_reject(problem, policy, seed):
+    rng = np.random.default_rng(seed)
+    extra = rng.uniform(0, 3, (problem.k, int(rng.integers(0, 3))))  # reject answers, more than one at times
+    problem = replace(problem, errors=np.hstack([problem.errors[:, : problem.k], extra]))
+    policy = replace(policy, answer="majority", reject_below=float(rng.choice([0.0, 0.4, 0.6, 0.75, 1.0])))
+    tree = core_grow(problem, policy)
+    assert_same_tree(tree, ref.grow(problem, policy))
+    shares = tree.weights.max(axis=1) / np.maximum(tree.weights.sum(axis=1), 1e-300)
+    sure = (shares >= policy.reject_below) | (tree.weights.sum(axis=1) == 0)
+    if policy.reject_below == 0 or not extra.size:
+        assert (tree.answer < problem.k).all()
+    else:
+        assert ((tree.answer >= problem.k) != sure)[tree.weights.sum(axis=1) > 0].all()
 
 
 @st.composite
@@ -275,7 +293,8 @@ def test_no_trials_at_all():
     none, nobody = np.zeros(0), np.zeros(0, dtype=np.int32)
     costs = _core.try_biases(
         *core_training(problem), *settings, biases=np.zeros((0, 6)), omega=none, confidence=none, max_depth=nobody,
-        split=nobody, grows=plan.grows, seed=None, growing_weights=None, judging_weights=None, n_threads=2, seconds=1.0,
+        reject_below=none, split=nobody, grows=plan.grows, seed=None, growing_weights=None, judging_weights=None,
+        n_threads=2, seconds=1.0,
     )  # fmt: skip
     assert costs.shape == (0,)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 import re
-from decimal import Decimal
 from itertools import chain, combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -336,49 +333,6 @@ def test_the_prices_of_some_columns_only():
         costs.only(["ratio", "chol"])
     with pytest.raises(ValueError, match="not the string 'age'"):
         costs.only("age")
-
-
-# --- two levels of shared prices --------------------------------------------------------------------------------------
-
-
-def read_streed(path: Path) -> list[tuple[Decimal, Decimal, str, range]]:
-    """Return (first price, later price, group, columns) of each attribute of a price file of STreeD."""
-    lines = path.read_text().split("Attribute-name", 1)[1].splitlines()[1:]
-    found = []
-    for line in lines:
-        _, first, later, group, begin, end = line.split()
-        found.append((Decimal(first), Decimal(later), group, range(int(begin), int(end) + 1)))
-    return found
-
-
-@pytest.mark.parametrize("level", ["low", "middle", "high"])
-@pytest.mark.parametrize("name", ["diabetes", "glass", "heart", "hepatitis", "soybean"])
-def test_two_levels_of_shared_prices(name: str, level: str) -> None:
-    """An attribute is paid once for all its columns, and costs less after another one of its group."""
-    if "WORTHWHILE_DATA" not in os.environ:
-        pytest.skip("WORTHWHILE_DATA is not set: the prices lie in its folder streed_costs")
-    attributes = read_streed(Path(os.environ["WORTHWHILE_DATA"]) / "streed_costs" / f"{name}-{level}-costs.csv")
-    groups, tests = {}, {}
-    for place, (first, later, group, columns) in enumerate(attributes):
-        own = f"attribute {place}"
-        groups[own] = float(later)
-        shared = () if group == "x" else (f"group {group}",)
-        groups |= dict.fromkeys(shared, float(first - later))
-        tests |= {f"x{column}": Test(0, group=(own, *shared)) for column in columns}
-    costs = Costs(tests=tests, groups=groups)
-    assert len({first - later for first, later, group, _ in attributes if group != "x"}) == 1
-    attribute_of = {f"x{column}": attribute for attribute in attributes for column in attribute[3]}
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        order = rng.permutation(list(tests))[: rng.integers(1, len(tests) + 1)].tolist()
-        done: set[str] = set()
-        for column in order:
-            first, later, group, columns = attribute_of[column]
-            known = {f"x{other}" for other in columns} & done
-            again = group != "x" and any(attribute_of[other][2] == group for other in done)
-            expected = Decimal(0) if known else later if again else first
-            assert costs.price(column, paid=done) == pytest.approx(float(expected), rel=1e-12, abs=0)
-            done.add(column)
 
 
 def test_the_currency(tmp_path):

@@ -70,7 +70,7 @@ def test_a_cycle_is_shown_in_the_direction_of_requires() -> None:
         ({"blood": NAN}, ["'blood'", "finite"]),
         ({"blood": "2"}, ["'blood'", "number"]),
         ({"": 2}, ["''", "not a name for a group"]),
-        ({}, ["'blood'", "unknown group", "there are none"]),
+        ({}, ["'blood'", "unknown group", "a common price in groups"]),
         (None, ["'blood'", "unknown group"]),
     ],
 )

@@ -26,7 +26,8 @@ def costs_of(problem):
     def surcharge(own):
         where = {f"t{t}": written(condition) for t, condition in own.where.items()}
         after = [f"t{t}" for t in own.after]
-        return ww.Surcharge(own.amount, own.truth, written(own.result), where, after)
+        after_any = [f"t{t}" for t in own.after_any]
+        return ww.Surcharge(own.amount, own.truth, written(own.result), where, after, after_any)
 
     used = ref.groups_of(problem, range(len(problem.columns)))
     tests = {

@@ -520,3 +520,21 @@ def test_heart_equals_the_coded_table_of_the_folder() -> None:
             words = codes.get(test)
             assert value == (code if words is None or code is None else words[int(float(str(code)))])
         assert ours[-1] == ("buff" if theirs[-1] == "0" else "sick")
+
+
+@needs_folder
+def test_thyroid_with_fti() -> None:
+    """FTI is computed from TT4 and T4U: it needs both, and is free once they are paid for."""
+    with_fti, without = load("thyroid-fti", as_frame=False), load("turney-thyroid", as_frame=False)
+    assert with_fti.feature_names == [*without.feature_names, "FTI"]
+    assert with_fti.X.shape == (3772, 21)
+    assert [row[:-1] for row in with_fti.X.tolist()] == without.X.tolist()
+    assert [row[-1] for row in with_fti.X.tolist()][:2] == [0.146, 0.108]
+    costs = with_fti.costs
+    assert costs.price("FTI") == pytest.approx(12.41 + 9.31 + 2.10)
+    assert costs.price("FTI", paid={"TT4"}) == pytest.approx(9.31)
+    assert costs.price("FTI", paid={"TT4", "T4U"}) == 0
+    assert costs.total_price() == pytest.approx(without.costs.total_price())
+    assert "thyroid-fti" in names()
+    assert "costs nothing but requires both" in with_fti.description
+    assert "left out" not in with_fti.description

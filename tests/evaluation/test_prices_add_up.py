@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import handmade
 import worthwhile as ww
 from all_learners import LEARNERS, make
 from worthwhile.evaluation.baselines import full_prices, measure
@@ -12,6 +13,7 @@ from worthwhile.evaluation.metrics import cost_report
 from worthwhile.evaluation.scorers import cost_scorer
 from worthwhile.evaluation.spending import charged_tests, spending
 from worthwhile.table.columns import read_columns
+from worthwhile.tree.json_format import costs_to_json
 
 COSTS = ww.Costs(
     tests={
@@ -80,9 +82,6 @@ def test_costs_are_those_of_the_true_class_everywhere(learner):
     assert cost_scorer(clf, X, y) == pytest.approx(-totals.mean())
 
 
-@pytest.mark.xfail(
-    strict=True, reason="entries of the ledger expect classes as at their own node, the sum as at the end"
-)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_ledger_of_a_case_adds_up(missing):
     clf = ww.EG2Classifier(costs=COSTS, prune="cost").fit(*cases(missing=0.1))
@@ -95,6 +94,29 @@ def test_the_ledger_of_a_case_adds_up(missing):
         assert outcome.answer == clf.predict(case[None, :])[0]
         # Results that are in come to full surcharges; classes are expected by the probabilities at the end.
         assert outcome.spent == pytest.approx(expected[row], abs=1e-6), row
+
+
+def test_a_result_that_decides_about_a_surcharge_is_fetched_once():
+    costs = ww.Costs(
+        tests={"dye": ww.Test(30, surcharges=[ww.Surcharge(300, where={"allergy": "yes"})]), "allergy": 1}, errors=900
+    )
+    nodes = [
+        {"test": "dye", "threshold": 0, "children": [1, 2], "weights": [5, 5]},
+        {"answer": 0, "weights": [5, 0]},
+        {"test": "allergy", "branches": [["no"], ["yes"]], "children": [3, 4], "weights": [0, 5]},
+        {"answer": 1, "weights": [0, 3]},
+        {"answer": 0, "weights": [0, 2]},
+    ]
+    columns = [{"name": "dye", "kind": "numeric"}, {"name": "allergy", "kind": "nominal", "values": ["no", "yes"]}]
+    tree = handmade.tree(handmade.small(columns=columns, classes=[0, 1], costs=costs_to_json(costs), nodes=nodes))
+    for dye, allergy, spent in ((-1, "yes", 331), (-1, "no", 31), (1, "yes", 331), (-1, None, 31), (1, None, 31)):
+        calls = []
+        fetch = {"dye": lambda dye=dye: dye, "allergy": lambda allergy=allergy, calls=calls: calls.append(1) or allergy}
+        outcome = tree.run({}, fetch)
+        assert (outcome.spent, len(calls)) == (spent, 1)
+        assert math.fsum(item.price for item in outcome.ledger) == spent
+    with pytest.raises(ValueError, match="fetch has no function for the test 'allergy', which may be needed"):
+        tree.run({}, {"dye": lambda: -1})
 
 
 def test_all_tests_are_ordered_together():

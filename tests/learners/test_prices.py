@@ -39,6 +39,30 @@ def test_a_worthless_question_that_avoids_an_expensive_reaction_is_found():
     assert 0.8 < clf.expected_cost_ / clf.total_costs(X_new, y_new).mean() < 1.25
 
 
+@pytest.mark.parametrize("kind", ["result", "where"])
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_a_question_pays_although_the_dye_would_answer_for_everyone(kind, share):
+    """The dye is always right, so a sampled tree that is grown to the end gives it to the allergic, too."""
+    rng = np.random.default_rng(0)
+    sick, allergic = rng.random(600) < share, rng.random(600) < 0.3
+    shown = np.where(sick, "bright", "dark")
+    X = np.column_stack([np.where(allergic, "yes", "no"), shown]).astype(object)
+    surcharge = ww.Surcharge(300.0, where={"allergy": "yes"})
+    if kind == "result":
+        X[allergic, 1] = "reaction"
+        surcharge = ww.Surcharge(300.0, result="reaction")
+    y = np.where(sick, "sick", "well")
+    costs = ww.Costs(
+        tests={"allergy": 1.0, "dye": ww.Test(30.0, surcharges=[surcharge])},
+        errors={"sick": {"well": 400.0}, "well": {"sick": 200.0}},
+    )
+    clf = ww.ACTClassifier(costs=costs, random_state=0, columns=["allergy", "dye"], cross_fit=False).fit(X, y)
+    leaf = min((y == "sick")[allergic].mean() * 400, (y == "well")[allergic].mean() * 200)
+    best = 1 + 30 * (~allergic).mean() + leaf * allergic.mean()
+    assert clf.total_costs(X, y).mean() == pytest.approx(best)
+    assert clf.test_costs(X).max() == 31
+
+
 def stress_problem(n=400, seed=0):
     rng = np.random.default_rng(seed)
     sick = rng.random(n) < 0.5

@@ -258,3 +258,18 @@ def test_a_model_says_which_features_it_needs(learner, tmp_path):
         ww.load(path)
     learner(costs=ww.Costs({"x0": 1}, errors=50), random_state=0).fit(X, y).save(path)
     assert "needs" not in json.loads(path.read_text())
+
+
+def test_nodes_without_an_answer_answer_as_the_tree_does():
+    """The weights of the root are 10 and 10, of the inner node 4 and 8; an error costs 10 or 40."""
+    nodes = [dict(node) for node in small()["nodes"]]
+    nodes[2]["children"], nodes[4]["weights"], nodes[3]["weights"] = [3, 4], [9, 0], [0, 4]
+    del nodes[3]["answer"], nodes[4]["answer"], nodes[1]["answer"]
+    nodes[1]["weights"] = [6, 2]
+    majority, least = (
+        tree(small(nodes=nodes, answer=answer)).nodes.answer.tolist() for answer in ("majority", "least-cost")
+    )
+    assert majority == [0, 0, 0, 1, 0]
+    assert least == [1, 1, 1, 1, 0]  # 15 or 40 · 6, 6 · 10 or 40 · 2, 9 · 10 or 40 · 4
+    capped = tree(small(nodes=nodes, answer="least-cost", cap=1.5))
+    assert capped.predict([[1.0, 1.0]]).tolist() == ["yes"]  # y would exceed the cap

@@ -30,8 +30,13 @@ def contradictions(costs: Costs) -> list[str]:
     found = [*_about_groups(costs), *_about_waits(costs)]
     closures = find_closures(costs.tests)
     for name, test in costs.tests.items():
-        for surcharge in test.surcharges:
+        for place, surcharge in enumerate(test.surcharges):
             found += _about_after(closures, name, surcharge)
+            words = f"a surcharge of test {show(name)} ({surcharge.words(name)})"
+            if not surcharge.amount:
+                found.append(f"{words} adds nothing; give it an amount, or remove it")
+            if surcharge in test.surcharges[:place]:
+                found.append(f"{words} is there twice; remove one of them, unless both are charged")
         if test.price > 0 and test.price + largest_discount(test.surcharges) <= 1e-9 * test.price:
             found.append(
                 f"test {show(name)} costs {test.price:g}, and its discounts can make it free; "
@@ -74,9 +79,19 @@ def _about_after(closures: Mapping[str, tuple[str, ...]], name: str, surcharge: 
                 f"{what} can never apply: it is charged after {show(other)}, which requires {show(name)}; "
                 f"remove {show(other)} from after"
             )
-    alone = surcharge.truth is None and surcharge.result is None and not surcharge.where
-    if alone and set(surcharge.after) <= set(closures[name]):
-        yield f"{what} always applies: {show(name)} requires {listing(surcharge.after)}; add it to the price"
+    if surcharge.after_any and all(name in closures.get(other, ()) for other in surcharge.after_any):
+        yield (
+            f"{what} can never apply: it is charged after one of {listing(surcharge.after_any)}, and "
+            f"{'each requires' if len(surcharge.after_any) > 1 else 'it requires'} {show(name)}; "
+            "name other tests in after_any"
+        )
+    required = set(closures[name])
+    always = required.issuperset(surcharge.after) and (
+        not surcharge.after_any or not required.isdisjoint(surcharge.after_any)
+    )
+    if always and not surcharge.has_conditions:
+        named = [other for other in surcharge.mentioned_before if other in required]
+        yield f"{what} always applies: {show(name)} requires {listing(named)}; add it to the price"
 
 
 def contradictions_with_data(

@@ -59,7 +59,8 @@ title = {title}
 # A test whose result takes some time; what waiting costs is `waiting`, above:
 #   {first} = {{ price = 5.0, wait = 24.0 }}
 # A test that costs more in some cases, or less: if the case has a class, if its own result or that of another test
-# (a value, a list of values, or a comparison of numbers) is such, or if another test was done before:
+# (a value, a list of values, or a comparison of numbers) is such, or if other tests were done before (after: all of
+# them, after_any: at least one):
 #   {first} = {{ price = 5.0, surcharges = [{{ amount = 500.0, truth = {truth} }}] }}
 #   {first} = {{ price = 5.0, surcharges = [{{ amount = 30.0, result = ">= 100" }}] }}
 #   {first} = {{ price = 5.0, surcharges = [{{ amount = 20.0, where = {{ {other} = ["yes", "maybe"] }} }}] }}

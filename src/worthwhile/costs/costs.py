@@ -70,6 +70,9 @@ class Prices:
     after_start : int32 (m + 1,)
     after_tests : int32
         ``after_tests[after_start[s]:after_start[s + 1]]`` are the columns that must be done before for surcharge s.
+    after_any_start : int32 (m + 1,)
+    after_any_tests : int32
+        In the same way: columns of which one must be done before; any number if there are none.
     surcharges : tuple of Surcharge
         Their other conditions, in the same order.
     """
@@ -87,6 +90,8 @@ class Prices:
     surcharge_amount: np.ndarray
     after_start: np.ndarray
     after_tests: np.ndarray
+    after_any_start: np.ndarray
+    after_any_tests: np.ndarray
     surcharges: tuple[Surcharge, ...]
 
     def groups_of(self, column: int) -> list[int]:
@@ -403,7 +408,10 @@ class Costs:
         conditions = {**surcharge.where, **({} if surcharge.result is None else {name: surcharge.result})}
         if not all(Condition.parse(given, "").holds(values.get(other)) for other, given in conditions.items()):
             return False
-        return all(other in done or other in self._closures[name] for other in surcharge.after)
+        before = {*done, *self._closures[name]}
+        return before.issuperset(surcharge.after) and (
+            not surcharge.after_any or not before.isdisjoint(surcharge.after_any)
+        )
 
     def _bill(self, names: Iterable[str], paid: Collection[str] = ()) -> float:
         """Return the price of a set of tests: their own prices and the common prices of groups not yet paid for."""
@@ -513,7 +521,7 @@ class Costs:
         kept = set(columns)
         tests = {name: test for name, test in self._tests.items() if name in kept}
         for name, test in tests.items():
-            named = [*test.prerequisites, *(other for own in test.surcharges for other in own.after)]
+            named = [*test.prerequisites, *(other for own in test.surcharges for other in own.mentioned_before)]
             if lost := [other for other in dict.fromkeys(named) if other not in kept]:
                 raise CostsError(f"test {show(name)} requires {listing(lost)}, which must be kept, too", ("test", name))
         if len(tests) == len(self._tests):
@@ -590,6 +598,7 @@ class Costs:
         closures = _ragged([position[name] for name in self._closures.get(name, (name,))] for name in names)
         surcharges = [(place, own) for place, test in enumerate(tests) for own in test.surcharges]
         after = _ragged([position[name] for name in own.after] for _, own in surcharges)
+        after_any = _ragged([position[name] for name in own.after_any] for _, own in surcharges)
         return Prices(
             marginal=np.array([test.price for test in tests], dtype=np.float64),
             group_start=groups[0],
@@ -604,19 +613,27 @@ class Costs:
             surcharge_amount=np.array([own.amount for _, own in surcharges], dtype=np.float64),
             after_start=after[0],
             after_tests=after[1],
+            after_any_start=after_any[0],
+            after_any_tests=after_any[1],
             surcharges=tuple(own for _, own in surcharges),
         )
 
     def _check_columns(self, position: Mapping[str, int]) -> None:
         known = [name for name in position if isinstance(name, str)]
-        before = {other: name for name, test in self._tests.items() for own in test.surcharges for other in own.after}
+        before = {
+            other: f"in {field} of {show(name)}"
+            for name, test in self._tests.items()
+            for own in test.surcharges
+            for field in ("after_any", "after")
+            for other in getattr(own, field)
+        }
         missing = [name for name in dict.fromkeys([*self._closures, *before]) if name not in position]
         if not missing:
             return
         needs = {r: name for name, test in self._tests.items() for r in test.prerequisites}
         parts = []
         for name in missing[:3]:
-            role = f"required by {show(needs[name])}" if name in needs else f"in after of {show(before.get(name))}"
+            role = f"required by {show(needs[name])}" if name in needs else before.get(name, "")
             role = "priced" if name in self._tests else role
             above = name in ("errors", "waiting")
             hint = f"in TOML, {name} = … must be above [tests]" if above else suggest(name, known)

@@ -161,6 +161,7 @@ def _toml_surcharge(surcharge: Surcharge) -> dict[str, Any]:
         "result": surcharge.result,
         "where": surcharge.where,
         "after": surcharge.after,
+        "after_any": surcharge.after_any,
     }
     return {"amount": surcharge.amount} | {name: own for name, own in parts.items() if own not in (None, {}, ())}
 
@@ -190,7 +191,7 @@ def _toml_table(header: str, content: Mapping[str, str]) -> list[str]:
 # --- CSV and Excel --------------------------------------------------------------------------------------------------
 
 _CSV_COLUMNS = ("kind", "name", "price", "group", "delayed", "requires", "answer")
-_CSV_MORE = ("wait", "truth", "result", "where", "after")  # written only if a price list needs them
+_CSV_MORE = ("wait", "truth", "result", "where", "after", "after_any")  # written only if a price list needs them
 _CSV_ALL = (*_CSV_COLUMNS, *_CSV_MORE)
 # Columns that each kind of row may fill, besides kind and name. The text of an `about` row is in column answer.
 _CSV_KINDS = {
@@ -198,7 +199,7 @@ _CSV_KINDS = {
     "group": ("price",),
     "error": ("price", "answer"),
     "about": ("answer",),
-    "surcharge": ("price", "truth", "result", "where", "after"),
+    "surcharge": ("price", "truth", "result", "where", "after", "after_any"),
     "waiting": ("price",),
 }
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False, "": False}
@@ -212,7 +213,7 @@ class _PriceRows:
     """The rows of a price list, with their places."""
 
     rows: list[tuple[str, dict[str, str]]]
-    separators: str  # of the names in the columns `requires` and `after`
+    separators: str  # of the names in the columns `requires`, `after` and `after_any`
     commas: bool  # prices have decimal commas
 
 
@@ -391,6 +392,7 @@ def _add_surcharge(
         "result": _csv_comparison(row["result"], given.commas) or _csv_names(row["result"], "|") or None,
         "where": _csv_where(row, where, given.commas),
         "after": _csv_names(row["after"], given.separators),
+        "after_any": _csv_names(row["after_any"], given.separators),
     }
     places["test", name, f"surcharge {len(tests[name]['surcharges'])}"] = where
     tests[name]["surcharges"].append(surcharge)
@@ -515,6 +517,7 @@ def _surcharge_row(name: str, surcharge: Surcharge) -> dict[str, str]:
         "result": result,
         "where": "; ".join(where),
         "after": ";".join(_csv_name(other, ";") for other in surcharge.after),
+        "after_any": ";".join(_csv_name(other, ";") for other in surcharge.after_any),
     }
 
 

@@ -138,7 +138,11 @@ def _check_group(name: str, group: Any, groups: Mapping[str, float]) -> str | tu
         if not isinstance(own, str):
             raise CostsError(f"group of test {show(name)} must be a name or a list of names, not {show(own)}", where)
         if own not in groups:
-            raise CostsError(f"test {show(name)} is in unknown group {show(own)}; {suggest(own, groups)}", where)
+            known = f"; {suggest(own, groups)}" if groups else ""
+            remedy = f"give {show(own)} a common price in groups"
+            raise CostsError(
+                f"test {show(name)} is in unknown group {show(own)}{known}{', or ' if known else '; '}{remedy}", where
+            )
     if len(set(names)) < len(names):
         raise CostsError(f"test {show(name)} is in a group twice: {listing(names)}", where)
     return None if not names else names[0] if len(names) == 1 else tuple(names)

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
+
 from worthwhile.costs.costs import Prices
 from worthwhile.costs.price_list import waiting_price
 from worthwhile.wording import amount
@@ -62,12 +64,13 @@ class Pricing:
         self._delayed = prices.delayed.tolist()
         self._wait = prices.wait.tolist() if len(prices.waiting) else [0.0] * self.n_tests
         self._waiting = [tuple(point) for point in prices.waiting.tolist()]
-        start, tests = prices.closure_start.tolist(), prices.closure_tests.tolist()
-        self._closure = [frozenset(tests[a:b]) for a, b in itertools.pairwise(start)]
-        start, tests = prices.after_start.tolist(), prices.after_tests.tolist()
-        self._surcharges: dict[int, list[tuple[int, frozenset[int]]]] = {}
-        for s, (test, (a, b)) in enumerate(zip(prices.surcharge_test.tolist(), itertools.pairwise(start), strict=True)):
-            self._surcharges.setdefault(test, []).append((self.n_tests + s, frozenset(tests[a:b])))
+        self._closure = _sets(prices.closure_start, prices.closure_tests)
+        after = _sets(prices.after_start, prices.after_tests)
+        after_any = _sets(prices.after_any_start, prices.after_any_tests)
+        # By test: the items of its surcharges, what must all be done before, and of what one must be.
+        self._surcharges: dict[int, list[tuple[int, frozenset[int], frozenset[int]]]] = {}
+        for s, test in enumerate(prices.surcharge_test.tolist()):
+            self._surcharges.setdefault(test, []).append((self.n_tests + s, after[s], after_any[s]))
 
     def closure(self, tests: Iterable[int]) -> frozenset[int]:
         """Return the tests with everything they require."""
@@ -79,7 +82,11 @@ class Pricing:
         items = set(before) | new
         for test in new:
             done = before | self._closure[test]
-            items.update(item for item, after in self._surcharges.get(test, ()) if after <= done)
+            items.update(
+                item
+                for item, after, after_any in self._surcharges.get(test, ())
+                if after <= done and (not after_any or after_any & done)
+            )
         longest = max(new, key=lambda test: (self._wait[test], -test), default=None)
         if longest is not None and self._wait[longest] > 0:
             items.add(self.n_tests + self.n_surcharges + longest)
@@ -143,7 +150,7 @@ class Pricing:
     def _own(self, test: int, charged: Set[int]) -> set[int]:
         """Return the items of a test among those charged: itself, its surcharges, the wait for it."""
         own = {test, self.n_tests + self.n_surcharges + test}
-        return (own | {item for item, _ in self._surcharges.get(test, ())}) & charged
+        return (own | {item for item, _, _ in self._surcharges.get(test, ())}) & charged
 
     def extras(
         self,
@@ -189,7 +196,7 @@ class Pricing:
         """Return the surcharges that add something to the price of `charged`, each with its test."""
         found = []
         for test in order:
-            for item, _ in self._surcharges.get(test, ()):
+            for item, _, _ in self._surcharges.get(test, ()):
                 if item in charged and item not in paid and amounts[item]:
                     s = item - self.n_tests
                     words = self._prices.surcharges[s].words(names[test])
@@ -199,3 +206,8 @@ class Pricing:
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:
         """Return whether ordering `test` now means waiting for a result."""
         return any(self._delayed[t] for t in self._closure[test] - paid)
+
+
+def _sets(start: np.ndarray, numbers: np.ndarray) -> list[frozenset[int]]:
+    """Return lists of numbers that are stored as one array."""
+    return [frozenset(numbers[a:b].tolist()) for a, b in itertools.pairwise(start.tolist())]

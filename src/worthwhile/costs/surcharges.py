@@ -15,6 +15,7 @@ from worthwhile.costs.error_costs import CostsError, label_key, listing, number,
 __all__ = ["COMPARISON", "Condition", "Surcharge", "check_surcharges", "largest_discount"]
 
 COMPARISON = re.compile(r"\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+MISTYPED = re.compile(r"\s*(?:=<|=>|==|!=|<>)\s*([-+]?[.\d].*?)\s*")
 # More discounts than this are taken to apply together, which is the worst that can happen.
 MAX_COMPARED = 12
 
@@ -38,6 +39,8 @@ class Surcharge:
         requires them.
     after : sequence of str
         Applies if all these tests were done before. Tests ordered together are not done one after another.
+    after_any : sequence of str
+        Applies if at least one of these tests was done before.
 
     Notes
     -----
@@ -56,11 +59,13 @@ class Surcharge:
     result: Any = None
     where: Mapping[str, Any] = field(default_factory=dict)
     after: Sequence[str] = ()
+    after_any: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         # The rest is checked by Costs, which knows the name of the test.
-        if isinstance(self.after, list):
-            object.__setattr__(self, "after", tuple(self.after))
+        for name in ("after", "after_any"):
+            if isinstance(value := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(value))
 
     def __eq__(self, other: object) -> bool:
         # Files have labels and values as text: what means the same is equal.
@@ -75,7 +80,7 @@ class Surcharge:
         truth = None if self.truth is None else _text(self.truth)
         result = None if self.result is None else _comparable(self.result)
         where = {name: _comparable(given) for name, given in self.where.items()}
-        return self.amount, truth, self.after, result, where
+        return self.amount, truth, (self.after, self.after_any), result, where
 
     def words(self, test: str) -> str:
         """Return when it applies, in words; `test` is the test that it belongs to.
@@ -86,6 +91,8 @@ class Surcharge:
         ('reaction', 'class sick')
         >>> Surcharge(20.0, where={"age": "< 1", "sex": "f"}, after=["ecg"]).words("lab")
         'age < 1 and sex = f, after ecg'
+        >>> Surcharge(-20.0, after_any=["mri", "ct"]).words("lab")
+        'after mri or ct'
         """
         found = [_condition_words(name, given) for name, given in self.where.items()]
         if self.result is not None:
@@ -95,12 +102,18 @@ class Surcharge:
         if self.truth is not None:
             found.append(f"class {_text(self.truth)}")
         after = [f"after {' and '.join(self.after)}"] if self.after else []
+        after += [f"after {' or '.join(self.after_any)}"] if self.after_any else []
         return ", ".join([*([" and ".join(found)] if found else []), *after])
 
     def when(self, test: str) -> str:
         """Return the words as part of a sentence: "if reaction", "after ecg"."""
         words = self.words(test)
         return words if words.startswith("after ") and not self.has_conditions else f"if {words}"
+
+    @property
+    def mentioned_before(self) -> tuple[str, ...]:
+        """The tests in `after` and `after_any`."""
+        return (*self.after, *self.after_any)
 
     @property
     def has_conditions(self) -> bool:
@@ -137,6 +150,8 @@ class Condition(NamedTuple):
                 raise CostsError(f"{what} compares with {found[2]}, which is too large for a number", entry)
             return cls(found[1], (bound,))
         values = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        if isinstance(given, str) and (found := MISTYPED.fullmatch(given)):
+            raise CostsError(f"{what} is {show(given)}; comparisons are < <= > >=, such as '<= {found[1]}'", entry)
         if not values:
             raise CostsError(f"{what} needs at least one value", entry)
         try:
@@ -236,7 +251,7 @@ def check_surcharges(name: str, price: float, given: Any) -> tuple[Surcharge, ..
     if least < -1e-9 * price:
         raise CostsError(
             f"test {show(name)} costs {price:g}, but its discounts can add up to {price - least:g}: "
-            "a price must not fall below 0",
+            "a price must not fall below 0; lower the discounts, or raise the price",
             entry,
         )
     return found
@@ -250,7 +265,7 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
             if key not in valid:
                 raise CostsError(f"{what} has an unknown key {show(key)}; {suggest(str(key), valid)}", entry)
         if "amount" not in given:
-            raise CostsError(f"{what} has no amount", entry)
+            raise CostsError(f"{what} has no amount; add amount = …, what it adds to the price", entry)
         given = Surcharge(**given)
     if not isinstance(given, Surcharge):
         raise CostsError(f"{what} must be a Surcharge, not {show(given)}", entry)
@@ -267,13 +282,21 @@ def _check(name: str, given: Any, entry: tuple[str, ...]) -> Surcharge:
         where[other] = _canonical(condition)
     if given.result is not None:
         Condition.parse(given.result, f"result of a {what}", entry)
-    truth = None if given.truth is None else plain_label(given.truth)
-    after = _check_after(name, given.after, what, entry)
-    if truth is None and given.result is None and not where and not after:
+    truth = _check_truth(given.truth, what, entry)
+    after = _check_after(name, given.after, f"after of a {what}", entry)
+    after_any = _check_after(name, given.after_any, f"after_any of a {what}", entry)
+    if truth is None and given.result is None and not (where or after or after_any):
         raise CostsError(
-            f"a {what} has no condition: give truth, result, where or after, or add it to the price", entry
+            f"a {what} has no condition: give truth, result, where, after or after_any, or add it to the price", entry
         )
-    return Surcharge(amount, truth, _canonical(given.result), where, after)
+    return Surcharge(amount, truth, _canonical(given.result), where, after, after_any)
+
+
+def _check_truth(given: Any, what: str, entry: tuple[str, ...]) -> Any:
+    try:
+        return None if given is None else plain_label(given)
+    except CostsError:
+        raise CostsError(f"truth of a {what} must be one class, not {show(given)}", entry) from None
 
 
 def _canonical(condition: Any) -> Any:
@@ -284,14 +307,14 @@ def _canonical(condition: Any) -> Any:
 
 def _check_after(name: str, after: Any, what: str, entry: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(after, (list, tuple)):
-        raise CostsError(f"after of a {what} must be a list of tests, not {show(after)}", entry)
+        raise CostsError(f"{what} must be a list of tests, not {show(after)}", entry)
     for other in after:
         if not isinstance(other, str) or not other:
-            raise CostsError(f"after of a {what} names {show(other)}, which is not a test name", entry)
+            raise CostsError(f"{what} names {show(other)}, which is not a test name", entry)
         if other == name:
-            raise CostsError(f"after of a {what} names the test itself; a test is charged once", entry)
+            raise CostsError(f"{what} names the test itself; a test is charged once", entry)
     if len(set(after)) < len(after):
-        raise CostsError(f"after of a {what} names a test twice: {listing(after)}", entry)
+        raise CostsError(f"{what} names a test twice: {listing(after)}", entry)
     return tuple(after)
 
 

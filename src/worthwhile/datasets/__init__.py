@@ -3,8 +3,9 @@
 `load` returns a `Dataset`: the cases, their classes, the price list and a description. ``heart``, ``bupa`` and
 ``pima`` are bundled, with the prices of Turney (1995), Appendix A. The names of `TURNEY`, ``turney-bupa`` and so on,
 are the five problems of that paper, prepared as described there; ``turney-bupa`` and ``turney-pima`` are made from
-bundled data, the others from the files ``heart_cleve_mod``, ``hepatitis`` and ``thyroid_ann_train``. Any other name is
-a file ``NAME.csv`` or ``NAME.csv.gz`` in the folder given by the environment variable ``WORTHWHILE_DATA``:
+bundled data, the others from the files ``heart_cleve_mod``, ``hepatitis`` and ``thyroid_ann_train``. ``thyroid-fti`` is
+``turney-thyroid`` with the test FTI, which is computed from two others. Any other name is a
+file ``NAME.csv`` or ``NAME.csv.gz`` in the folder given by the environment variable ``WORTHWHILE_DATA``:
 
 - comma separated, UTF-8, one header row, with the class in the last column, called ``class``;
 - an empty field or ``?`` is a missing value (in ``annealing``, ``?`` is an ordinary value);
@@ -13,10 +14,25 @@ a file ``NAME.csv`` or ``NAME.csv.gz`` in the folder given by the environment va
 - ``costs/turney1995_test_costs.csv`` in the folder has the prices of Turney's data sets. For all others tests are free
   and every wrong answer costs 1.
 
-`make` draws the cases of a synthetic problem; `random_costs` draws a price list for data without prices.
+`load_streed` reads pystreed's benchmark of problems with prices from the subfolder ``streed_costs``, with its fixed
+splits. `make` draws the cases of a synthetic problem; `random_costs` draws a price list for data without prices.
 """
 
 from worthwhile.datasets.loading import CONCEPTS, FOLDER_VARIABLE, TURNEY, Dataset, load, make, names
 from worthwhile.datasets.random_prices import random_costs
+from worthwhile.datasets.streed import STREED, STREED_LEVELS, StreedDataset, load_streed
 
-__all__ = ["CONCEPTS", "FOLDER_VARIABLE", "TURNEY", "Dataset", "load", "make", "names", "random_costs"]
+__all__ = [
+    "CONCEPTS",
+    "FOLDER_VARIABLE",
+    "STREED",
+    "STREED_LEVELS",
+    "TURNEY",
+    "Dataset",
+    "StreedDataset",
+    "load",
+    "load_streed",
+    "make",
+    "names",
+    "random_costs",
+]

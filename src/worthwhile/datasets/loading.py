@@ -9,7 +9,7 @@ import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs, Test
 from worthwhile.datasets import concepts
+from worthwhile.datasets.preparation import OTHERS, Column
 from worthwhile.datasets.preparation import TURNEY as TURNEY_PROBLEMS
-from worthwhile.datasets.preparation import Column
 from worthwhile.datasets.random_prices import random_costs
 
 __all__ = ["CONCEPTS", "TURNEY", "Dataset", "load", "make", "names", "random_costs"]
@@ -28,6 +28,7 @@ __all__ = ["CONCEPTS", "TURNEY", "Dataset", "load", "make", "names", "random_cos
 BUNDLED = ("bupa", "heart", "pima")
 CONCEPTS = tuple(concepts.CONCEPTS)
 TURNEY = tuple(TURNEY_PROBLEMS)
+_PREPARED = {**TURNEY_PROBLEMS, **OTHERS}
 FOLDER_VARIABLE = "WORTHWHILE_DATA"
 
 _BUNDLE = Path(__file__).parent / "data"
@@ -79,6 +80,7 @@ class _Facts:
     drop: tuple[str, ...] = ()  # columns that are not tests
     question_mark_is_value: bool = False
     prices: str | None = None  # its name in the list of Turney's prices
+    computed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # free tests and what they are computed from
     note: str = ""
 
 
@@ -111,6 +113,7 @@ _FACTS: dict[str, _Facts] = {
     "solar_flare1": _Facts(code_span=_ALL),
     "solar_flare_full": _Facts(code_span=_ALL, drop=("part", "target_M_flares", "target_X_flares")),
     "tae": _Facts(codes=("native_speaker", "instructor", "course", "semester")),
+    "thyroid-fti": replace(_THYROID, drop=(), computed={"FTI": ("TT4", "T4U")}, note=""),
     "thyroid_ann_test": _THYROID,
     "thyroid_ann_train": _THYROID,
     "vowel": _Facts(drop=("Train_or_Test", "Speaker_Number")),
@@ -123,8 +126,8 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`: a bundled data set, a problem of Turney (1995), or a file in the folder given by the
-        environment variable ``WORTHWHILE_DATA``. A file is not used if its name is one of the former.
+        One of `names()`: a bundled data set, a problem of Turney (1995), "thyroid-fti", or a file in the folder
+        given by the environment variable ``WORTHWHILE_DATA``. A file is not used if its name is one of the former.
     as_frame : bool or "auto"
         Whether `X` is a pandas frame or a numpy array; "auto": a frame if pandas is installed.
 
@@ -156,11 +159,11 @@ def load(name: str, *, as_frame: bool | Literal["auto"] = "auto") -> Dataset:
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a data set must be a string, got {name!r}")
-    pandas = _pandas(as_frame)
-    preparation = TURNEY_PROBLEMS.get(name)
+    pandas = pandas_for(as_frame)
+    preparation = _PREPARED.get(name)
     source = preparation.source if preparation else name
     path = _BUNDLE / f"{source}.csv" if source in BUNDLED else _find(name, source)
-    facts = _FACTS.get(source, _Facts())
+    facts = _FACTS.get(name) or _FACTS.get(source, _Facts())
     header, columns = _read(path)
     y = np.array(columns.pop())
     kept, nominal = _columns(header, columns, facts)
@@ -188,12 +191,12 @@ def names() -> list[str]:
     >>> names()[:3]
     ['bupa', 'heart', 'pima']
     """
-    folder = _folder()
+    folder = data_folder()
     # The folder may contain other CSV files; data sets have `class` as their last column.
     files = ((path, suffix) for suffix in _SUFFIXES for path in folder.glob(f"*{suffix}")) if folder else ()
     found = {path.name.removesuffix(suffix) for path, suffix in files if _ends_in_class(path)} | set(BUNDLED)
-    made = [name for name, preparation in TURNEY_PROBLEMS.items() if preparation.source in found]
-    return [*BUNDLED, *made, *sorted(found.difference(BUNDLED, TURNEY))]
+    made = [name for name, preparation in _PREPARED.items() if preparation.source in found]
+    return [*BUNDLED, *made, *sorted(found.difference(BUNDLED, _PREPARED))]
 
 
 def make(
@@ -236,7 +239,7 @@ def make(
     """
     if name not in CONCEPTS:
         raise ValueError(f"unknown problem {name!r}; valid: {', '.join(CONCEPTS)}")
-    pandas, concept = _pandas(as_frame), concepts.CONCEPTS[name]
+    pandas, concept = pandas_for(as_frame), concepts.CONCEPTS[name]
     n_cases = concept.n_cases if n_cases is None else n_cases
     if not isinstance(n_cases, (int, np.integer)) or isinstance(n_cases, bool) or n_cases < 1:
         raise ValueError(f"n_cases must be an integer of at least 1, got {n_cases!r}")
@@ -246,7 +249,7 @@ def make(
     return Dataset(name, X, y, Costs(tests={}, errors=1.0), description, nominal, list(columns))
 
 
-def _pandas(as_frame: bool | Literal["auto"]) -> Any:
+def pandas_for(as_frame: bool | Literal["auto"]) -> Any:
     """Return the module pandas if a frame is wanted and pandas is installed, None for an array."""
     if as_frame not in (True, False, "auto"):
         raise ValueError(f'as_frame must be True, False or "auto", got {as_frame!r}')
@@ -260,7 +263,7 @@ def _pandas(as_frame: bool | Literal["auto"]) -> Any:
         raise ImportError("as_frame=True needs pandas, which is not installed; use as_frame=False for arrays") from None
 
 
-def _folder() -> Path | None:
+def data_folder() -> Path | None:
     """Return the folder given by the environment variable, None without one."""
     text = os.environ.get(FOLDER_VARIABLE, "")
     if not text:
@@ -277,7 +280,7 @@ def _find(name: str, source: str) -> Path:
     if name != source:
         known, wanted = f"the data set {name!r} is made from the file {source}, which is not bundled", "it"
     files = [source + suffix for suffix in _SUFFIXES]
-    folder = _folder()
+    folder = data_folder()
     if folder is None:
         needed = f"set the environment variable {FOLDER_VARIABLE} to a folder that contains {' or '.join(files)}"
         raise ValueError(f"{known}; to load {wanted}, {needed}")
@@ -451,6 +454,7 @@ def _folder_costs(folder: Path, facts: _Facts, tests: list[str]) -> Costs:
         prices[test] = Test(later, group=group, delayed=row["delayed"] == "yes")
     if not prices:
         raise ValueError(f"{path}: no price for {facts.prices}")
+    prices |= {test: Test(0.0, requires=others) for test, others in facts.computed.items()}
     return Costs(tests=prices, groups=groups, errors=_TURNEY_ERROR)
 
 

@@ -315,6 +315,8 @@ def _surcharges_together(costs: Costs, columns: Columns, paid: npt.NDArray[np.bo
         required = prices.closure_tests[prices.closure_start[test] : prices.closure_start[test + 1]]
         after = prices.after_tests[prices.after_start[s] : prices.after_start[s + 1]]
         counts[:, s] &= bool(np.isin(after, required).all())
+        after_any = prices.after_any_tests[prices.after_any_start[s] : prices.after_any_start[s + 1]]
+        counts[:, s] &= not after_any.size or bool(np.isin(after_any, required).any())
     shares: Floats = counts * prices.surcharge_amount
     if y is not None:
         labels, place = distinct_labels(y, len(paid))

@@ -256,6 +256,8 @@ def agreeing(probabilities: Floats, answers: npt.NDArray[Any], shares: Floats, e
     """
     n_classes = probabilities.shape[-1]
     errors = -np.eye(n_classes) if error_costs is None else error_costs
+    rejects = answers >= errors.shape[1]  # though the most probable class is the answer: the node was not sure enough
+    answers = np.where(rejects, 0, answers)
     slack = SLACK * float(np.abs(errors).max())
     own = answers[:, None]
     certain = np.eye(n_classes, errors.shape[1])[:, answers].T
@@ -268,7 +270,7 @@ def agreeing(probabilities: Floats, answers: npt.NDArray[Any], shares: Floats, e
         needed = np.where(others & (behind > 0), behind / (behind - reached), 0.0)
     moved = needed.max(axis=-1, keepdims=True)
     found: Floats = probabilities + moved * (target - probabilities)
-    return found
+    return np.where(rejects[:, None], probabilities, found) if rejects.any() else found
 
 
 def _behind(probabilities: Floats, errors: Floats, own: npt.NDArray[Any]) -> Floats:

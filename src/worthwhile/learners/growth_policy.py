@@ -46,6 +46,7 @@ class GrowthPolicy:
     raise_subtrees: bool = True
     max_leaves: int = NO_LIMIT
     may_stop: bool = True  # a case with an unavailable test stops where no further test pays; False: as in the papers
+    reject_below: float = 0.0  # majority answers: a node whose majority has a smaller share rejects, if it may
     n_threads: int = 1
     biases: npt.NDArray[np.float64] | None = None  # what the criterion takes for the prices (ICET)
     sampling: SamplingPolicy | None = None

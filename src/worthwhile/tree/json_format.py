@@ -19,6 +19,7 @@ from worthwhile.costs.costs import Costs
 from worthwhile.costs.surcharges import Surcharge
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.node_costs import best_answer
 from worthwhile.tree.nodes import Nodes
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def costs_to_json(costs: Costs) -> dict[str, Any]:
 def _surcharge_to_json(surcharge: Surcharge) -> dict[str, Any]:
     conditions = {"truth": surcharge.truth, "result": surcharge.result, "where": surcharge.where}
     found = {"amount": surcharge.amount} | {name: _plain_values(value) for name, value in conditions.items()}
-    found["after"] = list(surcharge.after)
+    found |= {"after": list(surcharge.after), "after_any": list(surcharge.after_any)}
     return {key: value for key, value in found.items() if value not in (None, {}, [])}
 
 
@@ -284,7 +285,8 @@ def parse_tree(content: Any) -> tuple[Nodes, ProblemContext, str, ExpectedCost |
     expected_cost = parse_expected_cost(reader.take("expected_cost", list, None))
     context = parse_context(reader)
     may_stop = reader.take("may_stop", bool, True)
-    nodes = replace(parse_nodes(context, reader.take("nodes", list)), may_stop=may_stop)
+    error_costs = context.bound_costs.error_costs if answer == "least-cost" else None
+    nodes = replace(parse_nodes(context, reader.take("nodes", list), error_costs), may_stop=may_stop)
     reader.finish()
     return nodes, context, answer, expected_cost
 
@@ -309,10 +311,19 @@ def parse_context(reader: Reader) -> ProblemContext:
     return ProblemContext.of(schema, classes, costs, cap)  # rejects prices of tests that are not columns
 
 
-def parse_nodes(context: ProblemContext, contents: list[Any], may_reject: bool = True) -> Nodes:
-    """Check and return the nodes of a tree; the trees of a forest answer with a class, never with a reject answer."""
+def parse_nodes(
+    context: ProblemContext,
+    contents: list[Any],
+    error_costs: npt.NDArray[np.float64] | None = None,
+    may_reject: bool = True,
+) -> Nodes:
+    """Check and return the nodes of a tree.
+
+    A node without an answer gets that of its heaviest class, or, with `error_costs`, the one of least cost. The trees
+    of a forest answer with a class, never with a reject answer.
+    """
     answers = context.answers if may_reject else context.classes
-    return _NodeParser(context.schema, list(context.classes), list(answers)).parse(contents)
+    return _NodeParser(context.schema, list(context.classes), list(answers), error_costs).parse(contents)
 
 
 def _parse_classes(classes: list[Any]) -> list[Any]:
@@ -383,8 +394,14 @@ def _errors_from_rows(rows: list[Any]) -> dict[Any, dict[Any, Any]]:
 class _NodeParser:
     """Turns the list of nodes into the flat table, where siblings are adjacent and come after their parent."""
 
-    def __init__(self, schema: Schema, classes: list[Any], answers: list[Any]) -> None:
-        self._schema, self._classes, self._answers = schema, classes, answers
+    def __init__(
+        self,
+        schema: Schema,
+        classes: list[Any],
+        answers: list[Any],
+        error_costs: npt.NDArray[np.float64] | None,
+    ) -> None:
+        self._schema, self._classes, self._answers, self._error_costs = schema, classes, answers, error_costs
         self._column = {name: j for j, name in enumerate(schema.names)}
         self._answer_index = {str(label): i for i, label in enumerate(answers)} | {a: i for i, a in enumerate(answers)}
 
@@ -466,7 +483,8 @@ class _NodeParser:
             total = entry["probabilities"].sum()
             raise ValueError(f"'probabilities' of {where} must add up to 1, got a sum of {total:g}")
         given = reader.take("answer", (str, numbers.Real), None)
-        entry["answer"] = self._find_answer(where, given, weights)
+        known = weights if entry["probabilities"] is None else entry["probabilities"]
+        entry["answer"] = self._find_answer(where, given, known)
         if "test" in content:
             self._parse_test(where, reader, entry, n)
         elif entry["commits"]:
@@ -543,7 +561,7 @@ class _NodeParser:
 
     def _find_answer(self, where: str, given: Any, weights: npt.NDArray[np.float64]) -> int:
         if given is None:
-            return int(weights.argmax()) if weights.any() else -1
+            return self._best_answer(weights) if weights.any() else -1
         index = self._answer_index.get(given, self._answer_index.get(str(given)))
         if index is not None:
             return index
@@ -568,12 +586,15 @@ class _NodeParser:
             raise ValueError(f"node {lost} cannot be reached from node 0, the root")
         return order
 
-    @staticmethod
-    def _inherit_answers(arrays: Mapping[str, npt.NDArray[np.int32]], weights: npt.NDArray[np.float64]) -> None:
-        """Fill in weights of inner nodes by the sum of their children's, and answers by the heaviest class."""
+    def _best_answer(self, weights: npt.NDArray[np.float64]) -> int:
+        return int(weights.argmax()) if self._error_costs is None else best_answer(self._error_costs, weights)
+
+    def _inherit_answers(self, arrays: Mapping[str, npt.NDArray[np.int32]], weights: npt.NDArray[np.float64]) -> None:
+        """Fill in weights of inner nodes by the sum of their children's, and answers by these weights."""
         for node in range(len(weights) - 1, -1, -1):
             first, count = arrays["first_child"][node], arrays["n_children"][node]
             if count and not weights[node].any():
                 weights[node] = weights[first : first + count].sum(axis=0)
             if arrays["answer"][node] < 0:
-                arrays["answer"][node] = weights[node].argmax() if weights[node].any() else arrays["answer"][first]
+                known = weights[node].any()
+                arrays["answer"][node] = self._best_answer(weights[node]) if known else arrays["answer"][first]

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from worthwhile.costs.error_costs import is_missing, listing, suggest
+from worthwhile.costs.price_list import find_closures
 from worthwhile.table.columns import value_text
 from worthwhile.tree.advice import extras_text
 from worthwhile.tree.walk import Walk
@@ -142,18 +145,56 @@ def run(
     already_paid: Iterable[str] = (),
 ) -> Outcome:
     """Follow the advice to the answer; see `Tree.run`. `needed` are the tests that may be asked for."""
+    conditions = _asked_by_surcharges(context)
+    known = {name: case[name] for name in case.keys()}  # noqa: SIM118 - a pandas row iterates over its values
+    needed = needed | {name for test in needed for name in conditions.get(test, ()) if name not in known}
     _check_functions(needed, context.columns, fetch)
-    free = list(already_paid)
+    free, fetch = list(already_paid), dict(fetch)
 
     def advise(known: Mapping[str, Any]) -> Advice:
         return next_test(known, free)
 
-    known = {name: case[name] for name in case.keys()}  # noqa: SIM118 - a pandas row iterates over its values
     values = given_values(advise, known)
+    missing: dict[str, None] = {}
     while (advice := advise(known)).test is not None:
-        values += _fetch_ordered(advise, advice, known, fetch)
-    ledger = ledger_of(values, context, free, advice.amounts)
-    return Outcome(advice.answer, advice.probabilities, advice.spent, ledger, advice.go_on_cost, advice.reason)
+        for value in (new := _fetch_ordered(advise, advice, known, fetch)):
+            values.append(value)
+            for name in conditions.get(value.test, ()):
+                if name in new[-1].paid and name not in {*known, *missing}:
+                    values += _fetch_condition(advise, name, known, missing, fetch)
+    amounts: Sequence[float] | None = advice.amounts
+    spent = advice.spent
+    if missing:  # a missing result meets no condition; advice does not know yet that it is missing
+        shares = np.array(list(advice.probabilities.values()))
+        amounts = context.amounts_of_case(context.schema.read_case({**known, **missing}), shares, None)
+        spent = context.pricing.price(advice.charged, context.closure_of(free), amounts)
+    ledger = ledger_of(values, context, free, amounts)
+    return Outcome(advice.answer, advice.probabilities, spent, ledger, advice.go_on_cost, advice.reason)
+
+
+def _asked_by_surcharges(context: ProblemContext) -> dict[str, list[str]]:
+    """Return the tests whose results decide about surcharges of a test or of what it requires; only tests with any."""
+    tests = context.costs.tests
+    closures = find_closures(tests)
+    found = {
+        name: [other for own in closures[name] if own in tests for s in tests[own].surcharges for other in s.where]
+        for name in tests
+    }
+    return {name: others for name, others in found.items() if others}
+
+
+def _fetch_condition(
+    advise: Advise, test: str, known: dict[str, Any], missing: dict[str, None], fetch: dict[str, Callable[[], Any]]
+) -> list[KnownValue]:
+    """Add the value of a test that was ordered for a surcharge; the tree finds out later if it is missing."""
+    value, _ = _fetch_one(test, fetch[test])
+    if value is None:
+        missing[test] = None
+        fetch[test] = lambda: None  # it is not asked for twice
+        return []
+    known[test] = value
+    now = advise(known)
+    return [KnownValue(test, value, tuple(now.paid), charged=now.charged)]
 
 
 def ledger_of(

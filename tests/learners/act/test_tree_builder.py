@@ -12,7 +12,7 @@ import worthwhile as ww
 from bridge import assert_same_tree, core_grow_ahead, core_tree_cost, from_node, to_node
 from worthwhile.learners import soft_labels
 from worthwhile.learners.act import tree_builder
-from worthwhile.learners.act.tree_builder import DELAYED, PAPER, SOFT, TreeBuilder, choose_growth, paper_parameters
+from worthwhile.learners.act.tree_builder import PAPER, PRUNED, SOFT, TreeBuilder, choose_growth, paper_parameters
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.table.columns import read_columns
@@ -234,12 +234,12 @@ def test_if_the_time_ends_during_the_comparison_the_cases_keep_their_labels(monk
     assert seconds[0] == 100.0  # one fold
 
 
-@pytest.mark.parametrize(("delayed", "expected"), [(True, DELAYED), (False, PAPER)])
+@pytest.mark.parametrize(("delayed", "expected"), [(True, PRUNED), (False, PAPER)])
 def test_where_a_test_is_delayed_samples_are_pruned(delayed, expected, monkeypatch):
     monkeypatch.setattr(tree_builder, "_soft_labels", lambda *_: None)
     costs = ww.Costs(tests={"x0": ww.Test(1.0, delayed=delayed)}, errors=50)
     assert chosen(X, Y, costs).settings is expected
-    assert (DELAYED.samples, PAPER.samples, SOFT.samples) == ("pruned", "grown", "pruned")
+    assert (PRUNED.samples, PAPER.samples, SOFT.samples) == ("pruned", "grown", "pruned")
 
 
 def test_parameters_that_are_given_replace_those_of_the_settings():

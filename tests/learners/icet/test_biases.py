@@ -281,3 +281,20 @@ def test_whatever_the_bits_say_is_valid(seed, n_tests, data):
     assert set(found.soft_label_weight) <= set(range(len(SOFT_LABEL_WEIGHTS)))
     assert found.max_depth.dtype == found.soft_label_weight.dtype == np.int32
     assert found.prices.flags.c_contiguous
+
+
+# -- "I don't know" ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", [RealSpace, BinarySpace])
+def test_a_reject_answer_adds_a_gene(space):
+    plain, rejecting = space(PRICES), space(PRICES, rejects=True)
+    assert rejecting.length == plain.length + 8
+    assert seeds(rejecting).reject_below.tolist() == [0.0]  # the seed is EG2, which never rejects
+    assert seeds(rejecting).prices.tolist() == seeds(plain).prices.tolist()
+    for code, share in ((0, 0.0), (51, 0.2), (255, 1.0)):
+        bits = np.concatenate([plain.seeds()[0], to_gray(code, 8)])[None, :]
+        decoded = rejecting.decode(bits)
+        assert decoded.reject_below.tolist() == pytest.approx([share])
+        assert decoded.omega.tolist() == seeds(plain).omega.tolist()
+    assert plain.decode(np.ones((3, plain.length), dtype=np.uint8)).reject_below.tolist() == [0.0] * 3

@@ -1,6 +1,8 @@
 """ICET: the search as a whole, its two variants, how it stops, and problems planted to trap the greedy learners."""
 
+import json
 import math
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -11,6 +13,7 @@ import worthwhile as ww
 from all_learners import COSTS, VARIANTS, both
 from interrupting import fit_interrupted, run_interrupted
 from worthwhile.learners.act.tree_builder import PAPER, GrowthChoice
+from worthwhile.learners.icet import biases as biases_module
 from worthwhile.learners.icet import classifier as icet_classifier
 from worthwhile.learners.icet.trials import Folds, Halves
 from worthwhile.learners.progress import Progress
@@ -525,3 +528,57 @@ def test_folds_search_again_with_a_fifth_of_the_trials_unless_time_is_limited(mo
     searches.clear()
     icet(trials=100, time_limit=60).fit(X, Y)
     assert searches == [(100, 150)]
+
+
+# --- "I don't know": a confidence below which a leaf of the published ICET answers "unknown" --------------------------
+
+UNKNOWN = {0: {1: 100.0, "unknown": 25.0}, 1: {0: 100.0, "unknown": 25.0}}
+
+
+def half_known(n=400):
+    """A test whose result is the class, or "nobody knows"; and noise."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, n)
+    result = np.where(rng.random(n) < 0.5, "nobody knows", np.where(y == 1, "one", "zero"))
+    return pd.DataFrame({"test": result, "noise": rng.choice(["a", "b"], n)}), y.astype(object)
+
+
+@pytest.mark.parametrize("search", ["real", "binary"])
+def test_the_published_search_finds_that_unknown_pays(search):
+    cases, y = half_known()
+    costs = ww.Costs(tests={"test": 2.0, "noise": 1.0}, errors=UNKNOWN)
+    clf = icet("paper", costs=costs, search=search, trials=300, population=30).fit(cases, y)
+    assert clf.reject_below_ > 0.5
+    answers, open_ = clf.predict(cases), (cases["test"] == "nobody knows").to_numpy()
+    assert set(answers[open_]) == {"unknown"}
+    assert (answers[~open_] == y[~open_]).all()
+    plain = icet("paper", costs=costs.with_errors(100), search=search, trials=300, population=30).fit(cases, y)
+    assert plain.reject_below_ == 0
+    assert clf.total_costs(cases, y).mean() < 16  # 2 + 25 / 2
+    assert plain.total_costs(cases, y).mean() > 22  # 2 + 100 / 4
+    shares = clf.tree_.nodes.weights.max(axis=1) / clf.tree_.nodes.weights.sum(axis=1)
+    rejects = clf.tree_.nodes.answer == 2
+    assert (rejects == (shares < clf.reject_below_)).all()  # every node, by the confidence that the search found
+    assert (
+        json.loads(clf.tree_.to_json())["nodes"]
+        == json.loads(ww.Tree.from_json(clf.tree_.to_json()).to_json())["nodes"]
+    )
+
+
+@pytest.mark.parametrize("search", ["real", "binary"])
+def test_nobody_rejects_below_a_confidence_of_0(monkeypatch, search):
+    cases, y = half_known()
+    decode = biases_module._paper_biases
+    monkeypatch.setattr(
+        biases_module, "_paper_biases", lambda *given: replace(decode(*given), reject_below=np.zeros(len(given[0])))
+    )
+    clf = icet("paper", costs=ww.Costs(tests={"test": 2.0, "noise": 1.0}, errors=UNKNOWN), search=search).fit(cases, y)
+    assert clf.reject_below_ == 0
+    assert "unknown" not in clf.predict(cases)
+
+
+def test_the_refined_search_needs_no_confidence():
+    cases, y = half_known()
+    clf = icet(costs=ww.Costs(tests={"test": 2.0, "noise": 1.0}, errors=UNKNOWN)).fit(cases, y)
+    assert clf.reject_below_ == 0
+    assert "unknown" in clf.predict(cases)

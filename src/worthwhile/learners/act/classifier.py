@@ -206,7 +206,7 @@ class ACTClassifier(TreeClassifier):
         ICET compare trees after the cut.
     samples : {"grown", "pruned"}, optional
         How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
-        "pruned" with soft labels or delayed tests.
+        "pruned" with soft labels, delayed tests or surcharges.
     time_limit : float, optional
         Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
         the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. If the table

@@ -1,7 +1,8 @@
 """The spaces that ICET searches: how a bit string encodes the prices EG2 is given (Turney 1995, section 3.5).
 
-The paper's two spaces have a bias for every test (or a bit that removes it), EG2's ω and the pruning confidence. The
-refined space adds the depth of the tree and the weight of soft labels, and encodes biases as multiples of the prices.
+The paper's two spaces have a bias for every test (or a bit that removes it), EG2's ω and the pruning confidence. If
+there is an answer that rejects, they also have the confidence below which a leaf gives it (section 5.2). The refined
+space adds the depth of the tree and the weight of soft labels, and encodes biases as multiples of the prices.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Biases:
     confidence: Floats
     max_depth: npt.NDArray[np.int32]
     soft_label_weight: npt.NDArray[np.int32]  # position in SOFT_LABEL_WEIGHTS
+    reject_below: Floats  # leaves whose majority has a smaller share answer "unknown"
 
     def __len__(self) -> int:
         return len(self.omega)
@@ -77,25 +79,27 @@ class RealSpace:
     >>> seed = space.decode(np.array(space.seeds()))
     >>> seed.prices.round(2).tolist(), seed.omega.tolist(), seed.confidence.round(3).tolist()
     ([[8.33, 101.11]], [1.0], [0.251])
+    >>> RealSpace(np.array([7.27, 100.9]), rejects=True).length
+    48
     """
 
-    def __init__(self, prices: Floats) -> None:
-        self._prices = prices
-        self.length = BIAS_BITS * len(prices) + 2 * SHARE_BITS
+    def __init__(self, prices: Floats, rejects: bool = False) -> None:
+        self._prices, self._rejects = prices, rejects
+        self.length = BIAS_BITS * len(prices) + (3 if rejects else 2) * SHARE_BITS
 
     def decode(self, bits: Bits) -> Biases:
         """Decode individuals, one per row."""
         n = len(self._prices)
         prices = _scaled(bits[:, : BIAS_BITS * n].reshape(len(bits), n, BIAS_BITS), LOWEST, HIGHEST)
         prices[prices > REMOVES] = math.inf
-        return Biases(prices, *_omega_and_confidence(bits[:, BIAS_BITS * n :]), *_fixed(bits))
+        return _paper_biases(prices, bits[:, BIAS_BITS * n :])
 
     def seeds(self) -> list[Bits]:
         """Return EG2 on the true prices; if these are too high for the space, they are scaled down."""
         highest = max(float(self._prices.max(initial=0.0)), 1.0)
         scale = min(1.0, (REMOVES - 2.0) / highest)  # rounding to the nearest code adds up to 1.2
         biases = [_code(price * scale, LOWEST, HIGHEST, BIAS_BITS) for price in self._prices]
-        return [np.concatenate([*biases, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
+        return [np.concatenate([*biases, *_paper_tail(self._rejects)])]
 
 
 class BinarySpace:
@@ -108,20 +112,20 @@ class BinarySpace:
     [[7.27, inf]]
     """
 
-    def __init__(self, prices: Floats) -> None:
-        self._prices = prices
-        self.length = len(prices) + 2 * SHARE_BITS
+    def __init__(self, prices: Floats, rejects: bool = False) -> None:
+        self._prices, self._rejects = prices, rejects
+        self.length = len(prices) + (3 if rejects else 2) * SHARE_BITS
 
     def decode(self, bits: Bits) -> Biases:
         """Decode individuals, one per row."""
         n = len(self._prices)
         prices = np.where(bits[:, :n] == 1, self._prices, math.inf)
-        return Biases(prices, *_omega_and_confidence(bits[:, n:]), *_fixed(bits))
+        return _paper_biases(prices, bits[:, n:])
 
     def seeds(self) -> list[Bits]:
         """Return EG2 with all tests."""
         all_tests = np.ones(len(self._prices), dtype=np.uint8)
-        return [np.concatenate([all_tests, *_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE)])]
+        return [np.concatenate([all_tests, *_paper_tail(self._rejects)])]
 
 
 class RefinedSpace:
@@ -168,6 +172,7 @@ class RefinedSpace:
             *_omega_and_confidence(tail),
             np.array(DEPTHS, dtype=np.int32)[from_gray(depth)],
             np.array(WEIGHT_OF_CODE, dtype=np.int32)[from_gray(soft_label_weight)],
+            np.zeros(len(bits)),  # answers of least cost reject where that is cheapest
         )
 
     def seeds(self) -> list[Bits]:
@@ -239,9 +244,18 @@ def _omega_and_confidence_code(omega: float, confidence: float) -> tuple[Bits, B
     return _code(omega, 0.0, 1.0, SHARE_BITS), _code(confidence, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE_BITS)
 
 
-def _fixed(bits: Bits) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the depth and soft label weight of a space that does not encode them."""
-    return np.full(len(bits), NO_LIMIT, dtype=np.int32), np.zeros(len(bits), dtype=np.int32)
+def _paper_biases(prices: Floats, tail: Bits) -> Biases:
+    """Return individuals of the paper's spaces, which encode neither the depth nor the weight of soft labels."""
+    n, rejects = len(tail), tail[:, 2 * SHARE_BITS :]
+    reject_below = _scaled(rejects, 0.0, 1.0) if rejects.shape[1] else np.zeros(n)
+    depth, soft_label_weight = np.full(n, NO_LIMIT, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    return Biases(prices, *_omega_and_confidence(tail), depth, soft_label_weight, reject_below)
 
 
-SPACES: Mapping[str, Callable[[Floats], Space]] = {"real": RealSpace, "binary": BinarySpace}
+def _paper_tail(rejects: bool) -> list[Bits]:
+    """Return the code of EG2's defaults; no leaf rejects."""
+    never = [_code(0.0, 0.0, 1.0, SHARE_BITS)] if rejects else []
+    return [*_omega_and_confidence_code(SEED_OMEGA, SEED_CONFIDENCE), *never]
+
+
+SPACES: Mapping[str, Callable[[Floats, bool], Space]] = {"real": RealSpace, "binary": BinarySpace}

@@ -148,6 +148,10 @@ class ICETClassifier(TreeClassifier):
         Longest path from the root to a leaf ("refined").
     soft_label_weight_ : float
         Share of soft labels in the labels that the tree was grown from.
+    reject_below_ : float
+        "paper" with a reject answer in `errors`: a leaf whose majority class has a smaller share of its training cases
+        gives the reject answer, as Turney proposes in section 5.2. Otherwise 0: "refined" rejects where that costs
+        least, and without a reject answer nobody does.
     fitness_ : float
         Cost per case of the winner in its trials; infinite, if the time was too short for a single trial.
     history_ : list of Progress
@@ -243,7 +247,9 @@ class ICETClassifier(TreeClassifier):
 
     def _paper_search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
         halves = Halves(labels.training, self._policy(labels), self._n_threads(), rng)
-        space = SPACES[self.search](_list_prices(labels.training))
+        bound = labels.training.bound_costs
+        rejects = len(bound.answers) > len(bound.error_costs)
+        space = SPACES[self.search](_list_prices(labels.training), rejects)
         return paper_search(self, space, halves, deadline, rng)
 
     def _refined_search(
@@ -287,6 +293,7 @@ class ICETClassifier(TreeClassifier):
         self.omega_, self.confidence_ = float(best.omega[0]), float(best.confidence[0])
         self.max_depth_ = None if best.max_depth[0] == NO_LIMIT else int(best.max_depth[0])
         self.soft_label_weight_ = SOFT_LABEL_WEIGHTS[best.soft_label_weight[0]]
+        self.reject_below_ = float(best.reject_below[0])
         self.fitness_ = found.cost
 
     def _grow(self, labels: SoftLabels, best: Biases) -> Any:
@@ -297,6 +304,7 @@ class ICETClassifier(TreeClassifier):
             max_depth=int(best.max_depth[0]),
             confidence=float(best.confidence[0]),
             biases=best.prices[0],
+            reject_below=float(best.reject_below[0]),
             max_leaves=NO_LIMIT,
         )
         costs = self._learning_costs(labels.training)

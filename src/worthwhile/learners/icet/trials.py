@@ -190,6 +190,7 @@ def _try_batch(setup: _TrialSetup, batch: _TrialBatch, n_threads: int) -> tuple[
         omega=biases.omega,
         confidence=biases.confidence,
         max_depth=biases.max_depth,
+        reject_below=biases.reject_below,
         split=split,
         grows=grows,
         seed=seed,

@@ -61,6 +61,9 @@ class Prices {
       // The index of its class; undefined: it is for all classes, -1: for one that the model does not know.
       truth: given.truth === undefined ? undefined : classes.findIndex((label) => labelText(label) === labelText(given.truth)),
       after: columnsOf(given.after).filter((before) => !this.closures[test].has(before)),
+      // Of these one is enough; undefined: none is needed.
+      afterAny: given.after_any && columnsOf(given.after_any).every((before) => !this.closures[test].has(before))
+        ? columnsOf(given.after_any) : undefined,
       conditions: [
         ...Object.entries(given.where || {}).map(([name, condition]) => new Condition(position.get(name), condition)),
         ...(given.result === undefined ? [] : [new Condition(test, given.result)]),
@@ -86,8 +89,9 @@ class Prices {
     const fresh = [...this.closure(tests)].filter((test) => !before.has(test)).sort((a, b) => a - b);
     const items = union(before, fresh);
     const own = new Set(fresh);
-    this.surcharges.forEach(({ test, after }, s) => {
-      if (own.has(test) && after.every((other) => before.has(other))) items.add(this.firstSurcharge + s);
+    this.surcharges.forEach(({ test, after, afterAny }, s) => {
+      const applies = after.every((other) => before.has(other)) && (!afterAny || afterAny.some((other) => before.has(other)));
+      if (own.has(test) && applies) items.add(this.firstSurcharge + s);
     });
     const longest = Math.max(0, ...fresh.map((test) => this.wait[test]));
     if (longest > 0) items.add(this.firstWait + fresh.find((test) => this.wait[test] === longest));
@@ -556,6 +560,7 @@ class Walk {
       if (met.has(node.test)) return { stop: Infinity, price: 0, ordered: charged, branches: [[this.branch(at), 1]] };
       const here = [{ node: at, share }];
       const { ordered } = this.orderForDecision(node.test, here, charged, met);
+      if (!model.prices.withinCap(ordered)) return { stop, branches: [] }; // it stays here
       const price = this.expectedPrice(ordered, union(charged, known), node.test, here);
       return { stop, price, ordered, branches: this.branches(node) };
     });
@@ -593,9 +598,10 @@ class Walk {
       const known = this.known.has(node.test);
       const branch = known ? this.branch(at) : -1;
       if (known && branch < 0) return { stop: this.dividedCost(node, charged, paid), branches: [] };
-      if (!known && !node.children.some((child) => model.nodes[child].weight > 0)) return { stop: NaN, branches: [] };
       const here = [{ node: at, share: 1 }];
       const { ordered } = this.order(node.test, here, charged, (t) => this.known.has(t));
+      if (!model.prices.withinCap(ordered)) return { stop: model.errorCost(node.shares, node.answer), branches: [] }; // it ends here
+      if (!known && !node.children.some((child) => model.nodes[child].weight > 0)) return { stop: NaN, branches: [] };
       const branches = known ? [[branch, 1]] : this.branches(node);
       return { stop: Infinity, price: this.expectedPrice(ordered, union(charged, paid), node.test, here), ordered, branches };
     });
@@ -609,7 +615,9 @@ class Walk {
     if (later.parts.length === 1) return this.undividedCost(later.parts[0].node, charged, paid);
     if (!this.mayStop) return NaN;
     const tests = later.parts.map((part) => this.testAt(part)).filter((test) => test >= 0 && !this.known.has(test));
-    const costs = [...new Set(tests)].map((test) => later.costOfTest(test, charged, paid));
+    const affordable = [...new Set(tests)].filter((test) =>
+      model.prices.withinCap(later.orderForDecision(test, later.parts, charged, later.seen).ordered));
+    const costs = affordable.map((test) => later.costOfTest(test, charged, paid));
     return Math.min(model.answerCost(model.mixture(later.parts)), ...costs);
   }
 

@@ -206,7 +206,9 @@ class WalkThrough {
       return `${this.name(condition.column)} ${condition.compare ? "" : "= "}${condition.text}`;
     });
     if (given.truth !== undefined) words.push(`class ${labelText(given.truth)}`);
-    return [words.join(" and "), ...(given.after ? [`after ${given.after.join(" and ")}`] : [])].filter(Boolean).join(", ");
+    const after = given.after ? `after ${given.after.join(" and ")}` : "";
+    const afterAny = given.after_any ? `after ${given.after_any.join(" or ")}` : "";
+    return [words.join(" and "), after, afterAny].filter(Boolean).join(", ");
   }
 
   reason() {
