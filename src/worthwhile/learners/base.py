@@ -27,6 +27,7 @@ from worthwhile.learners.fingerprint import Fingerprint, fingerprint
 from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training, with_prices
 from worthwhile.learners.weighting import class_costs, instance_weights
+from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
 from worthwhile.table.hierarchies import levels_for
@@ -96,8 +97,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         # Without cross-fitting, which takes longer, the time for a fingerprint is saved, too.
         cases = training.schema, training.columns, training.classes
         self._set_origin(fingerprint(*cases) if getattr(self, "cross_fit", True) else None)
+        workload().expect(self._pieces(training))
         self._learn(training)
         self._assess(training)
+        workload().finish()
         self._pass_on_interrupt()
         return self
 
@@ -106,6 +109,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, training: Training) -> None:
         """Learn, and set the fitted attributes."""
+
+    def _pieces(self, training: Training) -> list[Piece]:
+        """Return the work that is expected, for progress bars."""
+        return []
 
     @abstractmethod
     def _assess(self, training: Training) -> None:
