@@ -471,8 +471,8 @@ void recount_below(Tree& tree, int node, const TrainingSet& data, const Cases& c
     for (int b = 0; b < tree.n_children[node]; ++b) recount_below(tree, tree.first_child[node] + b, data, parts[b]);
 }
 
-// Counts every case at the leaf it comes to, and adds up from there; false if a case has no branch to take. On 10⁶ cases and
-// 1,415 leaves it takes 0.3 s, where dividing the cases node by node took 2 s.
+// Counts every case at the leaf it comes to, and adds up from there; false if a case has no branch to take. For whole weights,
+// which add up to the same in any order. On 10⁶ cases and 1,415 leaves it takes 0.3 s, where dividing the cases node by node takes 2 s.
 bool recount_at_leaves(Tree& tree, const TrainingSet& data) {
     const std::size_t k = static_cast<std::size_t>(data.n_classes);
     std::vector<double> counts(tree.weights.size(), 0.0);
@@ -496,7 +496,8 @@ bool recount_at_leaves(Tree& tree, const TrainingSet& data) {
 }  // namespace
 
 void recount(Tree& tree, const TrainingSet& data) {
-    if (!data.table.has_missing && recount_at_leaves(tree, data)) return;
+    const bool whole = std::all_of(data.weights.begin(), data.weights.end(), [](double weight) { return weight == std::floor(weight); });
+    if (whole && !data.table.has_missing && recount_at_leaves(tree, data)) return;
     recount_below(tree, 0, data, all_cases(data));
 }
 
