@@ -211,14 +211,19 @@ def _revised(tree: Tree, training: Training, strength: float | None, revision: R
     """Return the tree by its real cases and, with a strength, by shrunk probabilities.
 
     Where the tree asks for tests that do not pay by the shrunk probabilities, and not everything is to be cut off that
-    does not pay, the shrinkage below becomes weaker step by step. What does not pay even so is cut off.
+    does not pay, the shrinkage below becomes weaker step by step; the answers stay. What does not pay even so is cut
+    off.
     """
     counts = real_weights(tree._core_tree, training)
     if strength is None:
-        return _by_strengths(tree, training, counts, None, revision)
+        return _by_strengths(tree, training, counts, None)
     strengths = np.full(tree.n_nodes, strength)
+    if revision.answers:
+        probabilities = shrunk_probabilities(tree.nodes, counts, strength)
+        answers = best_answers(probabilities, tree.error_costs)
+        tree = Tree(replace(tree.nodes, answer=answers), tree.context, tree.answer)
     while True:
-        revised = _by_strengths(tree, training, counts, strengths, revision)
+        revised = _by_strengths(tree, training, counts, strengths, revision.answers)
         if not revision.pays:
             return revised
         fails = where_it_does_not_pay(revised)
@@ -239,19 +244,22 @@ def _below(nodes: Nodes, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]
     return found
 
 
-def _by_strengths(tree: Tree, training: Training, counts: Floats, strengths: Floats | None, revision: Revision) -> Tree:
-    """Return the tree by its real cases and, with strengths by node, by shrunk probabilities."""
-    grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
+def _by_strengths(
+    tree: Tree, training: Training, counts: Floats, strengths: Floats | None, revised: bool = False
+) -> Tree:
+    """Return the tree by its real cases and, with strengths by node, by shrunk probabilities that its answers agree with.
+
+    Revised answers need not agree with the class shares that the tree was grown from.
+    """
+    grown, probabilities = tree.nodes.weights, None
     if strengths is not None:
         probabilities = _shrunk(tree.nodes, counts, strengths[None, :])[0]
-        if revision.answers:
-            answers = best_answers(probabilities, tree.error_costs)
-        else:
+        if not revised or strengths.min() < strengths[0]:  # revised answers are the best until shrinkage is weaker
             errors = tree.error_costs if tree.answer == "least-cost" else None
-            probabilities = agreeing(probabilities, answers, tree._core_tree.votes(), errors)
+            shares = probabilities if revised else tree._core_tree.votes()
+            probabilities = agreeing(probabilities, tree.nodes.answer, shares, errors)
     nodes = replace(
         tree.nodes,
-        answer=answers,
         weights=counts,
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
