@@ -247,7 +247,7 @@ def _below(nodes: Nodes, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]
 def _by_strengths(
     tree: Tree, training: Training, counts: Floats, strengths: Floats | None, revised: bool = False
 ) -> Tree:
-    """Return the tree by its real cases and, with strengths by node, by shrunk probabilities that its answers agree with.
+    """Return the tree by its real cases and, with strengths by node, by shrunk probabilities that agree with its answers.
 
     Revised answers need not agree with the class shares that the tree was grown from.
     """
