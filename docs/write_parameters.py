@@ -264,15 +264,14 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
         best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
-        is left. If the table is too large for the time, trees are grown from some of the cases. "paper": after this
-        time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the
-        learner then holds the best tree so far, if there was one.""",
+        is left. If the table is too large for the time, trees are grown from some of the cases; nodes count these
+        if there is no time to count all. "paper": after this time the remaining nodes are split without look-ahead.
+        After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
     "OptimalClassifier": {
-        "max_depth": """Longest path from the root to a leaf. The cross-validation that chooses leaf price and labels may
-        choose a lower depth.""",
+        "max_depth": """Longest path from the root to a leaf. The cross-validation may choose a lower depth.""",
         "max_leaves": "Largest number of leaves.",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the

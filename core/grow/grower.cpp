@@ -1,6 +1,7 @@
 #include "grow/grower.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "grow/case_partition.hpp"
 #include "grow/lookahead.hpp"
@@ -63,6 +64,7 @@ private:
         int depth;
         TestSet paid;
         uint64_t seed;
+        double work = 1.0;
     };
 
     void start(Path path, NodeCases<Word>& node, bool visit_all) {
@@ -75,11 +77,12 @@ private:
         parent_.assign(1, -1);
         paid_before_ = std::move(path.paid);
         seeds_.assign(1, path.seed);
+        work_.assign(1, path.work);
         blocks_.clear();
         free_blocks_.clear();
         tasks_.clear();
         task_ranges_.clear();
-        if (finder_.terminal(node.class_weights.data(), path.depth)) return;
+        if (finder_.terminal(node.class_weights.data(), path.depth)) return tell(path.work);
         blocks_.push_back({reusable_ ? partition_.copy(node) : std::move(node.block)});
         push_task({0, path.depth, 0, visit_all}, node.ranges.data());
     }
@@ -126,7 +129,7 @@ private:
         while (!tasks_.empty()) {
             const Task task = take_task();
             starts.push_back({task.node,
-                              {task.depth, paid_on_path(task.node), seeds_[task.node]},
+                              {task.depth, paid_on_path(task.node), seeds_[task.node], policy_.meter ? work_[task.node] : 0.0},
                               partition_.copy_of({blocks_[task.block].block.get(), ranges_.data(), tree_.class_weights(task.node), 0})});
             leave_block(task);
         }
@@ -177,8 +180,11 @@ private:
         node_weights_.assign(tree_.class_weights(task.node), tree_.class_weights(task.node) + tree_.width());
         const View<Word> view{blocks_[task.block].block.get(), ranges_.data(), node_weights_.data(), tree_.weight(task.node)};
         const TestSet paid = policy_.context ? paid_on_path(task.node) : pricing_.nothing();
-        const Candidate best = choose(task, view, paid, cancellation);
-        if (!best.valid) return;
+        double own = own_work(task.node);
+        if (policy_.meter) work_[task.node] -= own;  // the rest is that of the branches
+        const Candidate best = choose(task, view, paid, own, cancellation);
+        tell(own);
+        if (!best.valid) return tell(work_[policy_.meter ? task.node : 0]);
 
         const Split& split = best.split;
         const int n_branches = split.branches(data_.table), first = tree_.add_leaves(n_branches);
@@ -195,13 +201,39 @@ private:
         for (int b = 0; b < n_branches; ++b)
             n_wanted += wanted_[b] =
                 !finder_.terminal(tree_.class_weights(first + b), task.depth + 1) && (visit_all || visits(*lazy, task.node, b));
+        if (policy_.meter) share_work(task.node, first, n_branches);
         if (n_wanted > 0) divide(task, view, split, first, visit_all);
     }
 
+    void tell(double work) const {
+        if (policy_.meter) policy_.meter->add(work);
+    }
+
+    // A node takes a part of the work that it stands for, and leaves the rest to its branches. All nodes of one depth together take the same
+    // time, or with look-ahead time in proportion to the depth that is left, which is taken for the logarithm of the weight.
+    double own_work(int node) const {
+        if (!policy_.meter) return 0.0;
+        const double depth = std::log2(std::max(tree_.weight(node), 1.0)) + 1;
+        return work_[node] * std::min(lookahead_ ? 2 / (depth + 1) : 1 / depth, 1.0);
+    }
+
+    void share_work(int node, int first, int n_branches) {
+        double done = 0;
+        work_.resize(tree_.size(), 0.0);
+        for (int b = 0; b < n_branches; ++b) {
+            const double part = work_[node] * (tree_.weight(node) > 0 ? tree_.weight(first + b) / tree_.weight(node) : 1.0 / n_branches);
+            if (wanted_[b])
+                work_[first + b] = part;
+            else
+                done += part;
+        }
+        tell(done);
+    }
+
     // With a look-ahead, as long as there is time for it; then greedily, and in the end not at all.
-    Candidate choose(const Task& task, const View<Word>& view, const TestSet& paid, Cancellation& cancellation) {
+    Candidate choose(const Task& task, const View<Word>& view, const TestSet& paid, double& work, Cancellation& cancellation) {
         if (!lookahead_) return finder_.best(view, paid, task.depth, cancellation);
-        if (const auto found = lookahead_->best(partition_, finder_, view, paid, task.depth, seeds_[task.node], cancellation))
+        if (const auto found = lookahead_->best(partition_, finder_, view, paid, task.depth, seeds_[task.node], work, cancellation))
             return *found;
         if (Clock::now() >= policy_.sampling.last_moment) return {};
         return finder_.best(view, paid, task.depth, cancellation);
@@ -276,6 +308,7 @@ private:
     Tree tree_;
     std::vector<int> parent_;
     std::vector<uint64_t> seeds_;  // by node, for the look-ahead
+    std::vector<double> work_;     // by node, for the meter: the share of all work at it and below
     std::vector<std::vector<int>> map_start_;
     std::vector<Task> tasks_;
     std::vector<Range> task_ranges_;  // of all tasks, one after the other

@@ -10,6 +10,7 @@
 #include "data/tree.hpp"
 #include "grow/criterion.hpp"
 #include "parallel/cancellation.hpp"
+#include "parallel/meter.hpp"
 #include "pricing/error_costs.hpp"
 #include "pricing/pricing.hpp"
 
@@ -42,6 +43,7 @@ struct GrowPolicy {
     int n_threads = 1;
     std::span<const double> biases;  // by test: what the criterion takes for the list price; infinite: never asked; empty: the price itself
     SamplingPolicy sampling;
+    Meter* meter = nullptr;  // told how far the tree is; may be absent
 };
 
 // Lazy growing: only what one case will see, which are the branches it takes and all of the subtree below a delayed test that it orders.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -173,9 +174,10 @@ public:
         return *sampler;
     }
 
-    // The option with the least expected cost (or size); not valid if there is none, nothing if the time is over.
+    // The option with the least expected cost (or size); not valid if there is none, nothing if the time is over. `work` is told to the meter
+    // option by option; what is left of it in the end is the caller's to tell.
     std::optional<Candidate> best(const CasePartition<Word>& partition, SplitFinder<Word>& finder, const View<Word>& view,
-                                  const TestSet& paid, int depth, uint64_t seed, Cancellation& cancellation) {
+                                  const TestSet& paid, int depth, uint64_t seed, double& work, Cancellation& cancellation) {
         if (Clock::now() >= policy_.sampling.deadline) return std::nullopt;
         const std::vector<Candidate> options = finder.options(view, paid, policy_.sampling.r, cancellation);
         std::vector<double> worth(options.size(), std::numeric_limits<double>::quiet_NaN());
@@ -183,15 +185,22 @@ public:
         std::size_t entries = 0;
         for (int l = 0; l < partition.size(); ++l) entries = std::max(entries, view.ranges[l].size());
         const bool share = static_cast<double>(entries * options.size()) >= kWorthSharing;
+        const double each = options.empty() ? 0.0 : work / static_cast<double>(options.size());
+        std::atomic<int> done{0};
         try {
             cancellable_for(static_cast<int>(options.size()), share ? static_cast<int>(samplers_.size()) : 1, cancellation,
                             policy_.sampling.deadline, [&](int i, int thread, Cancellation& own) {
                                 worth[i] = worth_of(options[i], partition, view, paid, depth, seed_of(seed, static_cast<uint64_t>(i)),
                                                     sampler(thread), own);
+                                if (!policy_.meter) return;
+                                policy_.meter->add(each);
+                                ++done;
                             });
         } catch (const DeadlinePassed&) {
+            work -= done * each;
             return std::nullopt;
         }
+        work -= done * each;
         Candidate best;
         double least = 0;
         for (std::size_t i = 0; i < options.size(); ++i)

@@ -525,8 +525,9 @@ Tree without_answer_costs(Tree tree) {
 
 // Grows a tree; with `pruning_weights` it is pruned and answers as if the cases had these.
 Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
-          const ErrorCosts& errors, const Policy& policy, Optional1<double> pruning_weights) {
+          const ErrorCosts& errors, Policy policy, Optional1<double> pruning_weights, Meter* meter) {
     const CasePricing priced(pricing, table);
+    policy.grow.meter = meter;
     const CaseErrors own(errors, table);
     const TrainingSet data = make_training(table, classes, weights, own, policy);
     if (!pruning_weights)
@@ -628,8 +629,9 @@ struct IndicatedCases {
 
 // Grows one tree with look-ahead. After `seconds` it is finished without, and after `seconds_more` left as it is.
 Tree grow_ahead(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing,
-                const ErrorCosts& errors, Policy policy, double seconds, double seconds_more) {
+                const ErrorCosts& errors, Policy policy, double seconds, double seconds_more, Meter* meter) {
     const CasePricing priced(pricing, table);
+    policy.grow.meter = meter;
     const CaseErrors own(errors, table);
     const IndicatedCases cases(make_training(table, classes, weights, own, policy));
     policy.grow.sampling.deadline = after(seconds);
@@ -923,6 +925,10 @@ void define_classes(nb::module_& m) {
         .def(nb::init<nb::kwargs>())
         .def("set_sampling", &Policy::set_sampling, nb::kw_only(), "r"_a, "greedy_first"_a, "by_size"_a, "samples"_a, "confidence"_a,
              "margin"_a, "seed"_a);
+    nb::class_<Meter>(m, "Meter")
+        .def(nb::init<>())
+        .def_prop_ro("share", &Meter::share, "Share of the work that is done, from 0 to 1; may be asked from any thread.");
+
     nb::class_<Tree>(m, "Tree")
         .def(
             "__init__", [](Tree* self, int n_classes, nb::kwargs arrays) { new (self) Tree(make_tree(n_classes, std::move(arrays))); },
@@ -969,7 +975,8 @@ void define_functions(nb::module_& m) {
         },
         "The names of the criteria.");
     m.def("grow", &grow, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,
-          "pruning_weights"_a.none() = nb::none(), "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
+          "pruning_weights"_a.none() = nb::none(), "meter"_a.none() = nb::none(),
+          "Grow and prune one tree; pruned, and answering, by other weights if they are given.");
     m.def("search_exactly", &search_exactly, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "settings"_a,
           "The tree of least cost: (tree, cost per case, lower bound, proven, interrupted, (tree, cost) of every depth searched to the "
           "end).");
@@ -984,7 +991,7 @@ void define_functions(nb::module_& m) {
         },
         "name"_a, "counts"_a, "parameter"_a, "How mixed classes of these sizes are.");
     m.def("grow_ahead", &grow_ahead, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a, nb::kw_only(),
-          "seconds"_a, "seconds_more"_a, "Grow and prune one tree with look-ahead.");
+          "seconds"_a, "seconds_more"_a, "meter"_a.none() = nb::none(), "Grow and prune one tree with look-ahead.");
     m.def("sample_costs", &sample_costs, nb::rv_policy::move, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a,
           "policy"_a, "n"_a, "Sample trees and return what each is expected to cost per case.");
     m.def("with_few_leaves", &with_few_leaves, "tree"_a, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "policy"_a,

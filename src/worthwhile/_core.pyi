@@ -79,6 +79,11 @@ class Policy:
         seed: int,
     ) -> None: ...
 
+class Meter:
+    def __init__(self) -> None: ...
+    @property
+    def share(self) -> float: ...
+
 class Tree:
     def __init__(
         self,
@@ -140,6 +145,7 @@ def grow(
     errors: Errors,
     policy: Policy,
     pruning_weights: _Floats | None = None,
+    meter: Meter | None = None,
 ) -> Tree: ...
 def search_exactly(
     table: Table,
@@ -187,6 +193,7 @@ def grow_ahead(
     *,
     seconds: float,
     seconds_more: float,
+    meter: Meter | None = None,
 ) -> Tree: ...
 def sample_costs(
     table: Table, classes: _Ints, weights: _Floats | None, pricing: Pricing, errors: Errors, policy: Policy, n: int

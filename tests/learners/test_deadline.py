@@ -46,3 +46,14 @@ def test_a_fraction_has_the_same_start(clock):
     assert (part.elapsed(), part.remaining(), limit.remaining()) == (5.0, 3.0, 5.0)
     clock.now += 4
     assert (part.remaining(), limit.remaining()) == (0.0, 1.0)
+
+
+def test_time_can_be_set_aside(clock):
+    limit = Deadline(10.0)
+    limit.set_aside(1.0)
+    limit.set_aside(2.0)
+    assert limit.remaining() == 7.0
+    assert limit.fraction(0.5).remaining() == 3.5
+    limit.set_aside(100.0)  # at most a half
+    clock.now += 1
+    assert limit.remaining() == 4.0

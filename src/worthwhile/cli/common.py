@@ -272,7 +272,7 @@ def on_cluster(address: str | None) -> AbstractContextManager[Any]:
 
 @contextmanager
 def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = None) -> Iterator[Callable[[Any], None]]:
-    """Return a callback for learners that search: it draws a progress bar on stderr if that is a terminal.
+    """Draw a progress bar of a fit on stderr, if that is a terminal; return a callback that tells what a search found.
 
     Parameters
     ----------
@@ -282,13 +282,10 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
     seconds : float, optional
         Time limit.
     """
-    with _bar("searching", quiet, seconds) as update:
+    from worthwhile.learners.workload import following
 
-        def tell(now: Any) -> None:
-            total = now.total if now.total is not None else trials
-            update(None if total is None else now.done / total, _found(now, trials))
-
-        yield tell
+    with following() as work, _bar("learning", quiet, seconds, work.share) as update:
+        yield lambda now: update(None, _found(now, trials))
 
 
 def _found(now: Any, trials: int | None) -> str:
@@ -322,10 +319,13 @@ def time_left(share: float | None, elapsed: float, limit: float | None = None) -
 
 
 @contextmanager
-def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Callable[[float | None, str], None]]:
+def _bar(
+    words: str, quiet: bool, seconds: float | None = None, look: Callable[[], float | None] = lambda: None
+) -> Iterator[Callable[[float | None, str], None]]:
     """Draw a bar with percentage and time left on stderr, if that is a terminal; return how to move it.
 
-    The function takes the share that is done (None: unknown) and a text. With a time limit, the bar moves by itself.
+    The function takes the share that is done (None: unknown) and a text. With a time limit, or if `look` tells how far
+    the work is, the bar moves by itself.
     """
     from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -333,7 +333,8 @@ def _bar(words: str, quiet: bool, seconds: float | None = None) -> Iterator[Call
         """Moves before the columns to its right are drawn."""
 
         def render(self, task: Task) -> Any:
-            share, elapsed = task.fields["share"], task.elapsed or 0.0
+            told, elapsed = task.fields["share"], task.elapsed or 0.0
+            share = look() if told is None else told
             task.fields["left"] = time_left(share, elapsed, seconds)
             if share is not None or seconds is not None:
                 task.total = 1.0

@@ -27,6 +27,7 @@ from worthwhile.learners.fingerprint import Fingerprint, fingerprint
 from worthwhile.learners.parameters import Weighting, check_parameters
 from worthwhile.learners.training import Training, with_deviations, with_prices
 from worthwhile.learners.weighting import case_costs, class_costs, instance_weights
+from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
 from worthwhile.table.identifiers import find_identifiers, identifier_warning
@@ -102,8 +103,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         # Without cross-fitting, which takes longer, the time for a fingerprint is saved, too.
         cases = training.schema, training.columns, training.classes
         self._set_origin(fingerprint(*cases) if getattr(self, "cross_fit", True) else None)
+        workload().expect(self._pieces(training))
         self._learn(training)
         self._assess(training)
+        workload().finish()
         self._pass_on_interrupt()
         return self
 
@@ -112,6 +115,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, training: Training) -> None:
         """Learn, and set the fitted attributes."""
+
+    def _pieces(self, training: Training) -> list[Piece]:
+        """Return the work that is expected, for progress bars."""
+        return []
 
     @abstractmethod
     def _assess(self, training: Training) -> None:
@@ -214,8 +221,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         ways = ways_to_ask(schema, hierarchies, getattr(self, "nominal_splits", "multiway"))
         table = schema.encode(columns, ways, complete=True)
         table = with_prices(table, context, columns, index, own)
-        by_case = {"case_prices": own, "case_errors": errors}
-        training = Training(context, columns, table, index, labels, weights, given, ways=ways or None, **by_case)
+        more = {"case_prices": own, "case_errors": errors}
+        training = Training(context, columns, table, index, labels, weights, given, ways=ways or None, **more)
         with_deviations(table, training.deviations(np.arange(len(index)), index))
         return training
 

@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
+from worthwhile.learners.cross_fitting import n_fold_trees
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.greedy import C45Classifier
 from worthwhile.learners.parameters import Preset, Priors, VectorRule, Weighting
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels, has_values
 from worthwhile.learners.training import Training, route_core
+from worthwhile.learners.workload import Piece, ensemble_piece, workload
 
 __all__ = ["C45CSClassifier"]
 
@@ -159,6 +161,13 @@ class C45CSClassifier(C45Classifier):
     def _vector(self) -> VectorRule | Mapping[Any, float]:
         return self.vector
 
+    def _pieces(self, training: Training) -> list[Piece]:
+        n_options = len(SOFT_LABEL_WEIGHTS) if self.soft_label_weight == CHOSEN else 1
+        n_options *= len(PRESETS) if self.preset == CHOSEN else 1
+        soft = [ensemble_piece(training.n_cases)] if self.soft_label_weight == CHOSEN or self.soft_label_weight else []
+        once = [*soft, *[self._piece(training)] * (1 + (n_options * N_FOLDS if n_options > 1 else 0))]
+        return once * (1 + (n_fold_trees(training.n_cases) if self.cross_fit else 0))
+
     def _learn(self, training: Training) -> None:
         if self.priors is not None:
             self._learn_altered(training)
@@ -216,7 +225,8 @@ class C45CSClassifier(C45Classifier):
         if kept is not None and self.max_leaves is not None:  # options are compared with the limit
             policy = replace(policy, max_leaves=int(self.max_leaves))
         rows = labels.rows(option.soft_label_weight, kept)
-        return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core())
+        with workload().doing(self._piece(labels.training)) as meter:
+            return _core.grow(*rows, costs.core_pricing, costs.core_errors, policy.core(), meter=meter)
 
     def _error_cost(self, core: Any, cases: Training) -> float:
         """Return the total error cost of a tree on some cases."""

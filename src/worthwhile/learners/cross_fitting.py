@@ -17,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
+from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
 from worthwhile.tree.case_amounts import surcharges_apply, truth_shares
+from worthwhile.tree.cutting import where_it_does_not_pay
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
@@ -29,9 +31,13 @@ __all__ = [
     "Revision",
     "assess",
     "assessed_tree",
+    "can_count",
+    "closing_seconds",
+    "counting_seconds",
     "expected_cost_of",
     "fold_cases",
     "fold_masks",
+    "n_fold_trees",
     "n_used",
     "shrunk_probabilities",
     "with_expected_surcharges",
@@ -44,6 +50,11 @@ N_FOLDS = 5
 ENOUGH_CASES = 10_000
 # Weight of the parent's probabilities, in cases. Small steps hardly change anything.
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+FEW_COUNTED = 10_000  # cases that show how long it takes to count all
+TOLERANCE = 0.1  # seconds by which counting may exceed a time limit
+CACHE = 1.5  # times as long as a few cases, each of very many takes
+COUNTING = 3e-7  # seconds per case to count all cases at the nodes of a large tree
+WEAKER = 4.0  # steps by which shrinkage becomes weaker where tests do not pay by it
 SLACK = 1e-6  # of the largest error cost: by which an answer must be better than the others
 MIN_PROBABILITY = 1e-6  # a class that a fold never saw must not decide alone
 Z = 1.959963984540054  # 95 % of a normal distribution
@@ -61,6 +72,10 @@ class Revision(NamedTuple):
     """What is changed in a tree once its probabilities hold for new cases."""
 
     answers: bool = False  # nodes get the answers of least cost
+    pays: bool = False  # the tree asks for no test that does not pay by the figures it shows
+    cuts: bool = (
+        False  # with `pays`: what does not pay is cut off at once, not only where weaker shrinkage does not help
+    )
 
 
 class OutOfFold(NamedTuple):
@@ -68,6 +83,7 @@ class OutOfFold(NamedTuple):
 
     expected_cost: ExpectedCost
     strength: float
+    revision: Revision
 
 
 def fold_cases(training: Training) -> Iterator[tuple[Training, Training]]:
@@ -99,6 +115,42 @@ def n_used(n_cases: int, n_folds: int = N_FOLDS) -> int:
     return min(n_folds, max(1, math.ceil(ENOUGH_CASES / n_cases)))
 
 
+def n_fold_trees(n_cases: int) -> int:
+    """Return how many trees are grown on folds."""
+    return n_used(n_cases, min(N_FOLDS, n_cases)) if n_cases > 1 else 0
+
+
+def closing_seconds(growing: float, n_cases: int, cross_fit: bool) -> float:
+    """Return how long it takes to finish a search: to grow or prune its tree, and trees on folds.
+
+    Parameters
+    ----------
+    growing : float
+        Seconds for a tree.
+    n_cases : int
+        Cases that trees are grown from.
+    cross_fit : bool
+        Whether trees are grown on folds.
+    """
+    return growing * (1 + (n_fold_trees(n_cases) if cross_fit else 0))
+
+
+def can_count(tree: Tree, training: Training, seconds: float) -> bool:
+    """Return whether all cases can be counted at the nodes of a tree in some seconds; a few of them say how long."""
+    few = range(0, training.n_cases, max(training.n_cases // FEW_COUNTED, 1))
+    if math.isinf(seconds) or len(few) == training.n_cases:
+        return True
+    some = training.take(np.array(few))
+    clock = Deadline(None)
+    real_weights(tree._core_tree, some)
+    return CACHE * clock.elapsed() / len(few) * training.n_cases <= seconds + TOLERANCE
+
+
+def counting_seconds(training: Training) -> float:
+    """Return how long it takes to count the cases at the nodes of a tree."""
+    return COUNTING * training.n_cases
+
+
 def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfFold | None:
     """Return the expected cost of a new case and the strength of the shrinkage; None without trees.
 
@@ -110,7 +162,8 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
     for fold in trees:
         core, kept, held_out = fold
         nodes = Nodes.from_core(core)
-        probabilities = _shrunk(nodes, real_weights(core, kept), np.array(STRENGTHS))
+        counts = real_weights(core, kept)
+        probabilities = _shrunk(nodes, counts, np.repeat([STRENGTHS], len(counts), axis=0).T)
         if not revision.answers and (kept.case_errors is None or not least_cost):
             errors = kept.bound_costs.error_costs if least_cost else None
             probabilities = agreeing(probabilities, nodes.answer, core.votes(), errors)
@@ -121,39 +174,97 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
         return None
     # Of equally good strengths, the smallest; differences in the last digits do not count.
     chosen = int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])
-    costs = []
-    for core, kept, held_out in seen:
-        tree = _revised(Tree.from_core(core, kept.context, answer), kept, STRENGTHS[chosen], revision)
-        given, prices, _ = _route(tree._core_tree, held_out, least_cost)
-        costs.append(prices + held_out.errors_of(given))
     weights = np.concatenate([_sample_weights(held_out) for _, _, held_out in seen])
-    return OutOfFold(expected_cost_of(np.concatenate(costs), weights), STRENGTHS[chosen])
+    costs = _costs_out_of_fold(seen, answer, STRENGTHS[chosen], revision)
+    if revision.pays:
+        cut = _costs_out_of_fold(seen, answer, STRENGTHS[chosen], revision._replace(cuts=True))
+        if _is_clearly_less(cut, costs, weights):
+            costs, revision = cut, revision._replace(cuts=True)
+    return OutOfFold(expected_cost_of(costs, weights), STRENGTHS[chosen], revision)
+
+
+def _costs_out_of_fold(folds: Iterable[FoldTree], answer: str, strength: float, revision: Revision) -> Floats:
+    """Return what the held-out cases of all folds cost by the trees after the revision."""
+    costs = []
+    for core, kept, held_out in folds:
+        tree = _revised(Tree.from_core(core, kept.context, answer), kept, strength, revision)
+        given, prices, _ = _route(tree._core_tree, held_out, answer == "least-cost")
+        costs.append(prices + held_out.errors_of(given))
+    return np.concatenate(costs)
+
+
+def _is_clearly_less(costs: Floats, others: Floats, weights: Floats) -> bool:
+    """Return whether costs are less than others of the same cases on average, by more than a standard error."""
+    mean, low, high = expected_cost_of(others - costs, weights)
+    return mean > max(high - mean, mean - low) / Z + 1e-9 * float(np.abs(others).max())
 
 
 def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, revision: Revision) -> Tree:
     """Return the tree with the weights of the real cases, and with probabilities and costs that hold for new cases."""
-    strength = None if found is None else found.strength
-    tree = _revised(tree, training, strength, revision)
-    return Tree(tree.nodes, tree.context, tree.answer, None if found is None else found.expected_cost)
+    if found is None:
+        return _revised(tree, training, None, revision)
+    tree = _revised(tree, training, found.strength, found.revision)
+    return Tree(tree.nodes, tree.context, tree.answer, found.expected_cost)
 
 
 def _revised(tree: Tree, training: Training, strength: float | None, revision: Revision) -> Tree:
-    """Return the tree by its real cases and, with a strength, by shrunk probabilities."""
+    """Return the tree by its real cases and, with a strength, by shrunk probabilities.
+
+    Where the tree asks for tests that do not pay by the shrunk probabilities, and not everything is to be cut off that
+    does not pay, the shrinkage below becomes weaker step by step; the answers stay. What does not pay even so is cut
+    off.
+    """
     counts = real_weights(tree._core_tree, training)
-    grown, probabilities, answers = tree.nodes.weights, None, tree.nodes.answer
-    answer_costs = _answer_costs(tree, training, counts, strength, revision)
-    if strength is not None:
-        probabilities = shrunk_probabilities(tree.nodes, counts, strength)
-        if answer_costs is not None and revision.answers:
-            answers = cheapest(answer_costs, float(np.abs(tree.error_costs).max()))
-        elif revision.answers:
-            answers = best_answers(probabilities, tree.error_costs)
-        elif answer_costs is None or tree.answer != "least-cost":
+    if strength is None:
+        return _by_strengths(tree, training, counts, None)
+    strengths = np.full(tree.n_nodes, strength)
+    if revision.answers:
+        costs = _answer_costs(tree, training, counts, strengths, stay=False)
+        if costs is None:
+            costs = shrunk_probabilities(tree.nodes, counts, strength) @ tree.error_costs
+        answers = cheapest(costs, float(np.abs(tree.error_costs).max()))
+        tree = Tree(replace(tree.nodes, answer=answers), tree.context, tree.answer)
+    while True:
+        revised = _by_strengths(tree, training, counts, strengths, revision.answers)
+        if not revision.pays:
+            return revised
+        fails = where_it_does_not_pay(revised)
+        below = _below(tree.nodes, fails) & (strengths > STRENGTHS[0])
+        if revision.cuts or not below.any():
+            nodes = revised.nodes.cut_at(fails) if fails.any() else revised.nodes
+            return Tree(nodes, revised.context, revised.answer)
+        strengths = np.where(below, np.maximum(strengths / WEAKER, STRENGTHS[0]), strengths)
+
+
+def _below(nodes: Nodes, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which nodes are below a marked one."""
+    found = np.zeros(len(marked), dtype=bool)
+    for node in np.flatnonzero(nodes.n_children):
+        if marked[node] or found[node]:
+            children = nodes.children(int(node))
+            found[children.start : children.stop] = True
+    return found
+
+
+def _by_strengths(
+    tree: Tree, training: Training, counts: Floats, strengths: Floats | None, revised: bool = False
+) -> Tree:
+    """Return the tree by its real cases and, with strengths by node, by probabilities that agree with its answers.
+
+    Revised answers need not agree with the class shares that the tree was grown from.
+    """
+    grown, probabilities = tree.nodes.weights, None
+    # Revised answers are the best until shrinkage is weaker.
+    stay = not revised or (strengths is not None and bool(strengths.min() < strengths[0]))
+    answer_costs = _answer_costs(tree, training, counts, strengths, stay and tree.answer == "least-cost")
+    if strengths is not None:
+        probabilities = _shrunk(tree.nodes, counts, strengths[None, :])[0]
+        if stay and (answer_costs is None or tree.answer != "least-cost"):
             errors = tree.error_costs if tree.answer == "least-cost" else None
-            probabilities = agreeing(probabilities, answers, tree._core_tree.votes(), errors)
+            shares = probabilities if revised else tree._core_tree.votes()
+            probabilities = agreeing(probabilities, tree.nodes.answer, shares, errors)
     nodes = replace(
         tree.nodes,
-        answer=answers,
         weights=counts,
         believed=None if np.allclose(counts, grown, rtol=1e-9, atol=1e-9) else grown,
         probabilities=probabilities,
@@ -204,7 +315,7 @@ def cheapest(costs: Floats, scale: float) -> npt.NDArray[np.int32]:
 
 
 def _answer_costs(
-    tree: Tree, training: Training, counts: Floats, strength: float | None, revision: Revision
+    tree: Tree, training: Training, counts: Floats, strengths: Floats | None, stay: bool
 ) -> Floats | None:
     """Return what each answer is expected to cost at each node; None if errors cost all cases of a class the same.
 
@@ -215,11 +326,11 @@ def _answer_costs(
         return None
     cases = training.table, training.classes, training.sample_weights
     sums = tree._core_tree.answer_costs(*cases, training.bound_costs.core_errors)
-    own = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), 0.0)
-    if strength is None:
+    own = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), np.zeros(tree.n_nodes))
+    if strengths is None:
         return own
-    shrunk = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), strength)
-    if revision.answers or tree.answer != "least-cost":
+    shrunk = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), strengths)
+    if not stay:
         return shrunk
     at = tree.nodes.answer[:, None]
     behind, reached = (np.take_along_axis(costs, at, axis=1) - costs for costs in (shrunk, own))
@@ -229,14 +340,14 @@ def _answer_costs(
     return shrunk + needed.max(axis=1, keepdims=True) * (own - shrunk)
 
 
-def _shrunk_means(nodes: Nodes, sums: Floats, weights: Floats, strength: float) -> Floats:
+def _shrunk_means(nodes: Nodes, sums: Floats, weights: Floats, strengths: Floats) -> Floats:
     """Return means at every node, shrunk towards those of its parent; an empty node has those of its parent."""
     found = np.empty_like(sums)
     found[0] = sums[0] / weights[0] if weights[0] > 0 else 0.0
     for node in range(len(sums)):  # children come after their parents
         for child in nodes.children(node):
-            total = weights[child] + strength
-            found[child] = (sums[child] + strength * found[node]) / total if total > 0 else found[node]
+            total = weights[child] + strengths[child]
+            found[child] = (sums[child] + strengths[child] * found[node]) / total if total > 0 else found[node]
     return found
 
 
@@ -298,12 +409,12 @@ def shrunk_probabilities(nodes: Nodes, weights: Floats, strength: float) -> Floa
     >>> shrunk_probabilities(nodes, nodes.weights, 3.0).tolist()
     [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]
     """
-    found: Floats = _shrunk(nodes, weights, np.array([strength]))[0]
+    found: Floats = _shrunk(nodes, weights, np.full((1, len(weights)), strength))[0]
     return found
 
 
 def _shrunk(nodes: Nodes, weights: Floats, strengths: Floats) -> Floats:
-    """Return the class probabilities of every node at several strengths: (strengths, nodes, classes)."""
+    """Return the class probabilities of every node at several strengths, each by node: (strengths, nodes, classes)."""
     total = weights.sum(axis=1)
     found = np.empty((len(strengths), *weights.shape))
     found[:, 0] = weights[0] / total[0] if total[0] > 0 else 1.0 / weights.shape[1]
@@ -313,8 +424,8 @@ def _shrunk(nodes: Nodes, weights: Floats, strengths: Floats) -> Floats:
         parent = np.repeat(inner, nodes.n_children[inner])
         first = np.repeat(np.cumsum(nodes.n_children[inner]) - nodes.n_children[inner], nodes.n_children[inner])
         child = nodes.first_child[parent] + np.arange(len(parent)) - first
-        added = strengths[:, None, None] * found[:, parent]
-        found[:, child] = (weights[child] + added) / (total[child] + strengths[:, None])[:, :, None]
+        own = strengths[:, child]
+        found[:, child] = (weights[child] + own[:, :, None] * found[:, parent]) / (total[child] + own)[:, :, None]
         todo = child
     return found
 

@@ -22,6 +22,7 @@ class Deadline:
     def __init__(self, limit: float | None, start: float | None = None) -> None:
         self._start = time.monotonic() if start is None else start
         self._limit = math.inf if limit is None else limit
+        self._aside = 0.0
 
     def elapsed(self) -> float:
         """Return the seconds since the start."""
@@ -29,8 +30,12 @@ class Deadline:
 
     def remaining(self) -> float:
         """Return the seconds that are left, at least 0."""
-        return max(self._limit - self.elapsed(), 0.0)
+        return max(self._limit - self._aside - self.elapsed(), 0.0)
+
+    def set_aside(self, seconds: float) -> None:
+        """End earlier by some seconds more, for work that comes after; at most half of the limit is set aside."""
+        self._aside = min(self._aside + seconds, self._limit / 2)
 
     def fraction(self, share: float) -> Deadline:
         """Return a deadline with the same start and a share of the limit."""
-        return Deadline(self._limit * share, self._start)
+        return Deadline((self._limit - self._aside) * share, self._start)

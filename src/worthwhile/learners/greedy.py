@@ -17,11 +17,13 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import LearningCosts
+from worthwhile.learners.cross_fitting import n_fold_trees
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
 from worthwhile.learners.leaf_limit import limit_leaves
 from worthwhile.learners.parameters import Answer, Prune, Variant
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.learners.workload import Piece, tree_piece, workload
 from worthwhile.tree.tree import Tree
 
 __all__ = ["C45Classifier", "CSID3Classifier", "DTMCClassifier", "EG2Classifier", "IDXClassifier"]
@@ -51,16 +53,24 @@ class _GreedyClassifier(TreeClassifier):
         core, self.leaf_limit_ = limit_leaves(core, rows, costs, policy, self.max_leaves)
         self.tree_ = Tree.from_core(core, training.context, self.answer)
 
+    def _pieces(self, training: Training) -> list[Piece]:
+        return [self._piece(training)] * (1 + (n_fold_trees(training.n_cases) if self.cross_fit else 0))
+
+    def _piece(self, training: Training) -> Piece:
+        return tree_piece(training.n_cases, len(training.context.columns))
+
     def _grow(self, training: Training) -> Any:
         costs = self._learning_costs(training)
-        return _core.grow(
-            training.table,
-            training.classes,
-            training.weights,
-            costs.core_pricing,
-            costs.core_errors,
-            self._policy().core(),
-        )
+        with workload().doing(self._piece(training)) as meter:
+            return _core.grow(
+                training.table,
+                training.classes,
+                training.weights,
+                costs.core_pricing,
+                costs.core_errors,
+                self._policy().core(),
+                meter=meter,
+            )
 
     def _learning_costs(self, training: Training) -> LearningCosts:
         """Return the costs that trees are grown and pruned by."""
@@ -641,3 +651,6 @@ class DTMCClassifier(_GreedyClassifier):
     answer: Answer = "least-cost"
 
     _criterion = "cost-drop"
+
+    def _minimises_cost(self) -> bool:
+        return self.prune != "pessimistic"

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from worthwhile.learners.folds import stratified_folds, stratified_share
 from worthwhile.learners.training import Training
+from worthwhile.learners.workload import ensemble_piece, workload
 from worthwhile.parallel.workers import without_workers
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
@@ -99,7 +100,7 @@ class SoftLabels:
     def by_ensemble(cls, training: Training, seed: int, n_threads: int) -> SoftLabels:
         """Return the cases with their own labels and those of an ensemble."""
         features = features_of(training.schema, training.columns)
-        with without_workers():
+        with workload().doing(ensemble_piece(training.n_cases)), without_workers():
             shares = ensemble_shares(features, training.classes, training.n_classes, training.weights, seed, n_threads)
         return cls(training, shares)
 

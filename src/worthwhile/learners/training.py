@@ -83,7 +83,9 @@ class Training:
         """Return the core's table of some cases, with what they pay if they are of these classes."""
         columns = self.columns.take(rows)
         given = None if self.case_prices is None else self.case_prices[rows]
-        table = with_prices(self.schema.encode(columns, self.ways, complete=True), self.context, columns, classes, given)
+        table = with_prices(
+            self.schema.encode(columns, self.ways, complete=True), self.context, columns, classes, given
+        )
         return with_deviations(table, self.deviations(rows, classes))
 
     def deviations(self, rows: npt.NDArray[np.intp], classes: npt.NDArray[np.int32]) -> Floats | None:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
-from worthwhile.learners.cross_fitting import FoldTree, Revision, assess, assessed_tree, fold_cases
+from worthwhile.learners.cross_fitting import FoldTree, Revision, assess, assessed_tree, can_count, fold_cases
+from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.training import Training
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.context import ProblemContext
@@ -34,13 +35,29 @@ class TreeClassifier(CostSensitiveClassifier):
 
     def _assess(self, training: Training) -> None:
         tree, found, revision = self._tree(), None, self._revision()
+        grown_from = self._grown_from(training)
+        deadline = Deadline(getattr(self, "time_limit", None), training.start)
         if self.cross_fit:
-            found = assess(self._fold_trees(training), tree.answer, revision)
-        self.tree_ = assessed_tree(tree, training, found, revision)
+            found = assess(_in_time(self._fold_trees(training), deadline), tree.answer, revision)
+        counted = training if can_count(tree, training, deadline.remaining()) else grown_from
+        self.tree_ = assessed_tree(tree, counted, found, revision)
+
+    def _grown_from(self, training: Training) -> Training:
+        """Return the cases that the tree was grown from: not all, if the time was too short."""
+        return training
 
     def _revision(self) -> Revision:
-        """Return what changes by the final probabilities: the answers of refined learners, not of published ones."""
-        return Revision(getattr(self, "variant", None) == "refined" and self._tree().answer == "least-cost")
+        """Return what changes by the final probabilities: answers of refined learners, and tests that do not pay.
+
+        Published learners answer by their cases. Trees that do not minimise cost keep tests that do not pay.
+        """
+        variant, least_cost = getattr(self, "variant", None), self._tree().answer == "least-cost"
+        pays = variant != "paper" and least_cost and self.cross_fit and self._minimises_cost()
+        return Revision(answers=variant == "refined" and least_cost, pays=pays)
+
+    def _minimises_cost(self) -> bool:
+        """Return whether the tree is grown or pruned to have the lowest total cost."""
+        return getattr(self, "prune", "cost") == "cost"
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield trees that the whole procedure grows from most of the cases, with the cases that were left out."""
@@ -122,3 +139,11 @@ class TreeClassifier(CostSensitiveClassifier):
     def _restore(self, reader: Reader, version: int) -> ProblemContext:
         self.tree_ = Tree(*parse_tree(reader.take("tree", dict)))
         return self.tree_.context
+
+
+def _in_time(trees: Iterable[FoldTree], deadline: Deadline) -> Iterator[FoldTree]:
+    """Yield trees until the time is over, but at least one."""
+    for tree in trees:
+        yield tree
+        if deadline.remaining() <= 0:
+            return

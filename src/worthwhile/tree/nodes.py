@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,25 @@ class Nodes:
         """Return the indices of the children of a node."""
         first = int(self.first_child[node])
         return range(first, first + int(self.n_children[node]))
+
+    def cut_at(self, cut: npt.NDArray[np.bool_]) -> Nodes:
+        """Return the table with leaves in the place of some nodes, and without what was below them."""
+        kept = [0]
+        first_child = []
+        for node in kept:
+            children = [] if cut[node] else self.children(node)
+            first_child.append(len(kept) if children else -1)
+            kept.extend(children)
+        rows = np.array(kept)
+        leaf = np.array(first_child, dtype=np.int32) < 0
+        arrays = {
+            name: array[rows]
+            for name, array in vars(self).items()
+            if isinstance(array, np.ndarray) and name not in ("first_child", "maps")
+        }
+        for name, value in (("test", -1), ("threshold", 0), ("n_children", 0), ("map_start", -1), ("map_size", 0)):
+            arrays[name][leaf] = value
+        return replace(self, first_child=np.array(first_child, dtype=np.int32), **arrays)
 
     def branch_of(self, node: int) -> list[int]:
         """Return the branch of each value code of a nominal node."""

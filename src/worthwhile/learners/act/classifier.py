@@ -25,8 +25,9 @@ from worthwhile.learners.act.tree_builder import (
     GrowthSettings,
     TreeBuilder,
     choose_growth,
+    growth_pieces,
 )
-from worthwhile.learners.cross_fitting import FoldTree, fold_masks
+from worthwhile.learners.cross_fitting import FoldTree, closing_seconds, counting_seconds, fold_masks, n_fold_trees
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.greedy import _GreedyClassifier
 from worthwhile.learners.growth_policy import SamplingPolicy
@@ -35,6 +36,7 @@ from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.learners.workload import Piece, ahead_piece, workload
 from worthwhile.tree.tree import Tree
 
 __all__ = ["ACTClassifier", "LSID3Classifier"]
@@ -42,8 +44,9 @@ __all__ = ["ACTClassifier", "LSID3Classifier"]
 # Share of the time limit for trees grown from the cases' own labels, before the labels are chosen.
 EARLY = 0.1
 # With a time limit, the first tree is grown from at most this many cases. Further trees use as many cases as a tree
-# without look-ahead can be grown from in this share of the time.
-FIRST_CASES, GREEDY_SHARE = 10_000, 0.1
+# without look-ahead can be grown from in this share of the time, but at most so many times as many as the tree before:
+# time may grow faster than the cases.
+FIRST_CASES, GREEDY_SHARE, STEP = 1_000, 0.1, 4
 MAX_SAMPLES = 4096  # doubling ends here; further trees use other random samples
 
 # Trees, each with whether it is the first one valued in a new way.
@@ -144,6 +147,9 @@ class LSID3Classifier(_GreedyClassifier):
     time_limit: float | None = None
     _criterion: ClassVar[str] = "gain"
 
+    def _piece(self, training: Training) -> Piece:
+        return ahead_piece(training.n_cases, len(training.context.columns), max(int(self.r), 1))
+
     def _grow(self, training: Training) -> Any:
         sampling = SamplingPolicy(
             r=int(self.r),
@@ -155,16 +161,19 @@ class LSID3Classifier(_GreedyClassifier):
             seed=int(self._generator().integers(2**63)),
         )
         costs = self._learning_costs(training)
-        return _core.grow_ahead(
-            training.table,
-            training.classes,
-            training.weights,
-            costs.core_pricing,
-            costs.core_errors,
-            replace(self._policy(), sampling=sampling).core(),
-            seconds=math.inf if self.time_limit is None else float(self.time_limit),
-            seconds_more=math.inf,
-        )
+        with workload().doing(self._piece(training)) as meter:
+            return _core.grow_ahead(
+                training.table,
+                training.classes,
+                training.weights,
+                costs.core_pricing,
+                costs.core_errors,
+                replace(self._policy(), sampling=sampling).core(),
+                # Trees on folds have what is left of the time.
+                seconds=Deadline(self.time_limit, training.start).remaining(),
+                seconds_more=math.inf,
+                meter=meter,
+            )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -210,9 +219,9 @@ class ACTClassifier(TreeClassifier):
     time_limit : float, optional
         Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
         the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. If the table
-        is too large for the time, trees are grown from some of the cases. "paper": after this time the remaining nodes
-        are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the best tree
-        so far, if there was one.
+        is too large for the time, trees are grown from some of the cases; nodes count these if there is no time to
+        count all. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises
+        KeyboardInterrupt; the learner then holds the best tree so far, if there was one.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     cross_fit : bool, default True
@@ -293,6 +302,7 @@ class ACTClassifier(TreeClassifier):
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
+        deadline.set_aside(counting_seconds(training))
         search = self._paper if self.variant == "paper" else self._refined
         self.history_: list[Progress] = []
         self.stopped_ = "interrupted"
@@ -324,6 +334,18 @@ class ACTClassifier(TreeClassifier):
         assert found is not None  # every search starts with a tree
         self._found = found
         self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
+
+    def _pieces(self, training: Training) -> list[Piece]:
+        if self.time_limit is not None:
+            return []  # time alone tells how far it is
+        n, r = training.n_cases, int(self.r)
+        folds = n_fold_trees(n) if self.cross_fit else 0
+        if self.variant == "paper":
+            return [self._builder(SoftLabels.own(training), PAPER).piece(None, r)] * (1 + folds)
+        return growth_pieces(training, r, folds)
+
+    def _grown_from(self, training: Training) -> Training:
+        return self._found.builder.labels.training
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield the trees of the cross-validation that chose how to grow the tree, or others grown in the same way."""
@@ -363,9 +385,11 @@ class ACTClassifier(TreeClassifier):
         self._folds, greedy = choice.folds, choice.criterion
         builder = self._builder(choice.labels, choice.settings)
         if self.time_limit is None:
+            workload().expect([builder.piece(greedy, int(self.r)), *(choice.pieces if self.cross_fit else ())])
             yield self._grow(builder, int(self.r), rng, deadline) if greedy is None else builder.greedy(greedy), True
             return
-        yield builder.greedy(greedy or "icf"), True
+        if (choice.settings, greedy or "icf") != (PAPER, "icf"):  # otherwise it is the last of the first trees
+            yield builder.greedy(greedy or "icf"), True
         r = 1
         while greedy is None and deadline.remaining() > 0 and training.n_classes > 1:
             yield self._grow(builder, r, rng, deadline), False
@@ -379,13 +403,16 @@ class ACTClassifier(TreeClassifier):
         some = training if self.time_limit is None else training.sample(FIRST_CASES, rng)
         own = self._builder(SoftLabels.own(some), PAPER)
         yield own.greedy(), True
-        if some.n_cases < training.n_cases:
-            each = (deadline.elapsed() - start) / some.n_cases
-            affordable = int(GREEDY_SHARE * deadline.remaining() / each)
-            if affordable > some.n_cases:
-                some = training.sample(affordable, rng)
-                own = self._builder(SoftLabels.own(some), PAPER)
-                yield own.greedy(), True
+        seconds = deadline.elapsed() - start
+        while some.n_cases < training.n_cases:
+            affordable = min(GREEDY_SHARE * deadline.remaining() / seconds, STEP) * some.n_cases
+            if affordable < 2 * some.n_cases:
+                break
+            start, some = deadline.elapsed(), training.sample(int(affordable), rng)
+            own = self._builder(SoftLabels.own(some), PAPER)
+            yield own.greedy(), True
+            seconds = deadline.elapsed() - start
+        deadline.set_aside(closing_seconds(seconds, some.n_cases, self.cross_fit))
         r = 1
         while self.time_limit is not None and r <= self.r and deadline.elapsed() < EARLY * self.time_limit:
             yield self._grow(own, r, rng, deadline), False

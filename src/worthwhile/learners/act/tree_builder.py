@@ -23,6 +23,7 @@ from worthwhile.learners.growth_policy import GrowthPolicy, SamplingPolicy
 from worthwhile.learners.leaf_limit import LeafLimit, limit_leaves
 from worthwhile.learners.soft_labels import SoftLabels, has_values, seconds_needed
 from worthwhile.learners.training import Training, route_core
+from worthwhile.learners.workload import Piece, ahead_piece, ensemble_piece, tree_piece, workload
 
 __all__ = [
     "GRACE",
@@ -35,6 +36,7 @@ __all__ = [
     "GrowthSettings",
     "TreeBuilder",
     "choose_growth",
+    "growth_pieces",
     "labels_like",
     "paper_parameters",
 ]
@@ -112,6 +114,7 @@ class TreeBuilder:
         training = labels.training
         self.labels, self._settings, self._given, self._n_threads = labels, settings, given, n_threads
         self._rows, self._costs = labels.rows(settings.soft_label_weight, kept), training.bound_costs
+        self._n_cases = training.n_cases if kept is None else int(kept.sum())
         self._paper = given.get("variant") == "paper"
         self._learning_costs = self._costs.as_given if self._paper else self._costs.learning
         omega, confidence = paper_parameters(training)
@@ -130,7 +133,8 @@ class TreeBuilder:
     def greedy(self, criterion: str = "icf") -> GrownTree:
         """Grow without look-ahead, and prune by cost."""
         policy = self._policy(criterion)
-        return self._valued(_core.grow(*self._data(), policy.core()), policy, 0, criterion)
+        with workload().doing(self.piece(criterion, 0)) as meter:
+            return self._valued(_core.grow(*self._data(), policy.core(), meter=meter), policy, 0, criterion)
 
     def grow(self, criterion: str | None, r: int, seed: int, seconds: float) -> GrownTree:
         """Grow by a greedy criterion or, without one, with look-ahead."""
@@ -153,8 +157,16 @@ class TreeBuilder:
         )
         policy = replace(self._policy("icf"), sampling=sampling)
         ahead, more = (seconds, math.inf) if complete else (max(seconds - GRACE, 0.0), GRACE)
-        core = _core.grow_ahead(*self._data(), policy.core(), seconds=ahead, seconds_more=more)
-        return self._valued(core, policy, r)
+        with workload().doing(self.piece(None, r)) as meter:
+            core = _core.grow_ahead(*self._data(), policy.core(), seconds=ahead, seconds_more=more, meter=meter)
+            return self._valued(core, policy, r)
+
+    def piece(self, criterion: str | None, r: int) -> Piece:
+        """Return how much work it is to grow a tree by a greedy criterion or, without one, with look-ahead."""
+        n_tests = len(self.labels.training.context.columns)
+        if criterion is not None or r == 0:
+            return tree_piece(self._n_cases, n_tests)
+        return ahead_piece(self._n_cases, n_tests, r, _word(self._settings))
 
     def total_costs(self, grown: GrownTree, cases: Training) -> Floats:
         """Return the total cost of each case."""
@@ -197,6 +209,7 @@ class GrowthChoice:
     settings: GrowthSettings
     criterion: str | None = None  # of a greedy tree; None: with look-ahead
     folds: Iterable[FoldTree] | None = None  # None, if the time was too short
+    pieces: tuple[Piece, ...] = ()  # the work that `folds` will be
 
 
 def choose_growth(
@@ -239,7 +252,23 @@ def choose_growth(
         return fallback
     parts = _Parts(trials)
     best = parts.cheapest()
-    return GrowthChoice(labels if kinds[best][0] is SOFT else fallback.labels, *kinds[best], parts)
+    chosen = labels if kinds[best][0] is SOFT else fallback.labels
+    return GrowthChoice(chosen, *kinds[best], parts, parts.pieces(best, r) if patient else ())
+
+
+def growth_pieces(training: Training, r: int, folds: int) -> list[Piece]:
+    """Return the work that `choose_growth`, the tree itself and trees on folds are expected to be, as a bar sees it."""
+    n, n_tests = training.n_cases, len(training.context.columns)
+    few = min(r, 1) if n > FEW_CASES else r
+    kept = n * (N_FOLDS - 1) // N_FOLDS
+    compared = [ahead_piece(kept, n_tests, few, _word(settings)) for settings in (SOFT, PAPER)] if r > 0 else []
+    again = [ensemble_piece(kept), *compared[:1]]
+    tree = ahead_piece(n, n_tests, r, _word(SOFT)) if r > 0 else tree_piece(n, n_tests)
+    return [ensemble_piece(n), *compared * n_used(n, min(N_FOLDS, n)), tree, *again * folds]
+
+
+def _word(settings: GrowthSettings) -> str:
+    return "soft" if settings.soft_label_weight > 0 else "own"
 
 
 Kind = tuple[GrowthSettings, str | None]  # how trees are grown, and the criterion of greedy ones
@@ -289,6 +318,15 @@ class _Parts:
     def cheapest(self) -> int:
         """Return the kind of tree that costs least on all held-out cases."""
         return _least(self._total)
+
+    def pieces(self, kind: int, r: int) -> tuple[Piece, ...]:
+        """Return the work of making trees of a kind for all folds; only those from soft labels are grown again."""
+        if self._trials[0].kinds[kind][0] is not SOFT:
+            return ()
+        each = (
+            (ensemble_piece(t.kept.n_cases), t.grown[kind].builder.piece(t.kinds[kind][1], r)) for t in self._trials
+        )
+        return tuple(piece for pair in each for piece in pair)
 
     def __iter__(self) -> Iterator[FoldTree]:
         per_fold = -(-N_FOLDS // len(self._trials))

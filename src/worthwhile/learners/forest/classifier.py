@@ -36,6 +36,7 @@ from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, Validati
 from worthwhile.learners.parameters import Adaptive, Answer, Cuts, Impurity, Sampling, Splits, TestChoice
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
+from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.table.schema import Schema
@@ -61,6 +62,8 @@ TRIED = 10  # trees that decide how cases are drawn
 # Shares of the time limit after which no more of these trees are grown.
 TRIED_END, PILOTS_END = 0.3, 0.5
 UNSPENT = 0.5  # a forest that spends less than this share of the budget warns
+
+FOREST = Piece("forest", 1.0)  # the work of growing all trees
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -299,6 +302,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         check_is_fitted(self, "trees_")
         return self._expected
 
+    def _pieces(self, training: Training) -> list[Piece]:
+        return [FOREST]
+
     def _learn(self, training: Training) -> None:
         _warn_of_ordered(training.schema)
         self._begin(self.budget)
@@ -322,9 +328,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         plans = [(value, tests) for tests in self._test_sets(values[0], task, deadline) for value in values]
         monitor = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
         self.forests_, validator = [], self._validator(validation)
-        for value, tests in plans:
-            if not self.forests_ or monitor.goes_on():
-                self.forests_.append(validator.forest(value, self._trees(value, task, tests, monitor), tests, monitor))
+        with workload().doing_told(FOREST, monitor.share):
+            for value, tests in plans:
+                if not self.forests_ or monitor.goes_on():
+                    trees = self._trees(value, task, tests, monitor)
+                    self.forests_.append(validator.forest(value, trees, tests, monitor))
         self.stopped_ = monitor.stopped
 
     def _test_sets(

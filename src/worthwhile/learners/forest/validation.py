@@ -42,6 +42,10 @@ class GrowthMonitor:
             self._grown += 1
             yield tree
 
+    def share(self) -> float:
+        """Return the share of the trees that are grown."""
+        return self._grown / self._total
+
     def remaining(self) -> float:
         """Return the seconds that are left."""
         return self._deadline.remaining()

@@ -18,8 +18,8 @@ import numpy as np
 
 from worthwhile import _core
 from worthwhile.costs.bound_costs import LearningCosts
-from worthwhile.learners.act.tree_builder import choose_growth, labels_like
-from worthwhile.learners.cross_fitting import FoldTree, fold_masks
+from worthwhile.learners.act.tree_builder import choose_growth, growth_pieces, labels_like
+from worthwhile.learners.cross_fitting import FoldTree, closing_seconds, counting_seconds, fold_masks, n_fold_trees
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.growth_policy import NO_LIMIT, GrowthPolicy
 from worthwhile.learners.icet.biases import SPACES, Biases, RefinedSpace
@@ -32,6 +32,7 @@ from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SOFT_LABEL_WEIGHTS, SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.learners.workload import Piece, ensemble_piece, search_piece, workload
 from worthwhile.tree.tree import Tree
 
 __all__ = ["ICETClassifier"]
@@ -206,18 +207,57 @@ class ICETClassifier(TreeClassifier):
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
+        deadline.set_aside(counting_seconds(training))
         training = training.timely(self.time_limit, rng).repeated()  # trials divide the cases at random
         labels = SoftLabels.own(training)
         if self.variant == "refined":
             given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
             labels = choose_growth(training, SAMPLES, given, self._n_threads(), deadline, rng, greedy=()).labels
+        if self.time_limit is not None:
+            deadline.set_aside(closing_seconds(self._growing_seconds(labels), training.n_cases, self.cross_fit))
         costs, weights = self._learning_costs(training), training.class_weights()
         states = (state.in_money(costs, weights) for state in self._search(labels, deadline, rng))
-        found = self._follow(states, deadline)
+        if self.time_limit is None:
+            workload().expect(self._search_pieces(training, labels.soft))
+        self.history_: list[Progress] = []
+        with workload().doing_told(self._search_pieces(training, False)[0], self._tried):
+            found = self._follow(states, deadline)
         self._keep(found, training.context.columns)
         self._winner = labels, found.best
         core, self.leaf_limit_ = self._grow(labels, found.best)
         self.tree_ = Tree.from_core(core, training.context, "majority" if self.variant == "paper" else "least-cost")
+
+    def _growing_seconds(self, labels: SoftLabels) -> float:
+        """Return how long it takes to grow a tree from all cases, by EG2 on some of them."""
+        n, prices = labels.training.n_cases, _list_prices(labels.training)
+        some = labels.take(np.arange(n)[:: -(-n // FEW_CASES)])
+        one, last = np.ones(1), np.array([labels.n_weights - 1], dtype=np.int32)
+        eg2 = Biases(prices[None, :], one, 0.25 * one, np.array([NO_LIMIT], dtype=np.int32), last, 0 * one)
+        clock = Deadline(None)
+        self._grow(some, eg2)
+        return clock.elapsed() * n / some.training.n_cases
+
+    def _pieces(self, training: Training) -> list[Piece]:
+        if self.time_limit is not None:
+            return []  # time alone tells how far it is
+        refined = self.variant == "refined"
+        choosing = growth_pieces(training, SAMPLES, 0)[:-1] if refined else []
+        return choosing + self._search_pieces(training, refined)
+
+    def _search_pieces(self, training: Training, soft: bool) -> list[Piece]:
+        """Return the work of the search, and of those on folds, which may need soft labels of their own."""
+        n, n_tests = min(training.n_cases, MAX_SEARCHED), len(training.context.columns)
+        folds = n_fold_trees(training.n_cases) if self.cross_fit else 0
+        labels = [ensemble_piece(training.n_cases)] if soft else []
+        again = [*labels, search_piece(n, n_tests, max(1, int(self.trials) // FOLD_TRIALS))]
+        return [search_piece(n, n_tests, int(self.trials)), *again * folds]
+
+    def _tried(self) -> float:
+        """Return the share of the trials that are done."""
+        return self.history_[-1].done / int(self.trials) if self.history_ else 0.0
+
+    def _grown_from(self, training: Training) -> Training:
+        return self._winner[0].training
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         """Yield trees that are searched for and grown from most of the cases.
@@ -239,7 +279,8 @@ class ICETClassifier(TreeClassifier):
         """Return the winner of a search with a part of the trials, which nobody follows."""
         learner = copy.copy(self)
         learner.trials = max(1, int(self.trials) // FOLD_TRIALS)
-        return list(learner._search(labels, Deadline(None), rng))[-1].best
+        with workload().doing(self._search_pieces(labels.training, False)[-1]):
+            return list(learner._search(labels, Deadline(None), rng))[-1].best
 
     def _search(self, labels: SoftLabels, deadline: Deadline, rng: np.random.Generator) -> Iterator[SearchState]:
         search = self._paper_search if self.variant == "paper" else self._refined_search

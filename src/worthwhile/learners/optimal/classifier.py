@@ -67,8 +67,7 @@ class OptimalClassifier(TreeClassifier):
     max_leaves : int, optional
         Largest number of leaves.
     max_depth : int or None, default 4
-        Longest path from the root to a leaf. The cross-validation that chooses leaf price and labels may choose a lower
-        depth.
+        Longest path from the root to a leaf. The cross-validation may choose a lower depth.
     time_limit : float, optional
         Seconds after which the search ends with the best tree so far; up to half of them are for the choice of the
         settings. None: the search ends after as much work as takes about a minute, so that the tree is the same on
