@@ -221,8 +221,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         ways = ways_to_ask(schema, hierarchies, getattr(self, "nominal_splits", "multiway"))
         table = schema.encode(columns, ways, complete=True)
         table = with_prices(table, context, columns, index, own)
-        more = {"case_prices": own, "case_errors": errors}
-        training = Training(context, columns, table, index, labels, weights, given, ways=ways or None, **more)
+        training = Training(
+            context,
+            columns,
+            table,
+            index,
+            labels,
+            weights,
+            given,
+            case_prices=own,
+            case_errors=errors,
+            ways=ways or None,
+        )
         with_deviations(table, training.deviations(np.arange(len(index)), index))
         return training
 

@@ -15,10 +15,20 @@ from typing import NamedTuple
 
 from worthwhile import _core
 
-__all__ = ["Piece", "Workload", "ahead_piece", "ensemble_piece", "following", "search_piece", "tree_piece", "workload"]
+__all__ = [
+    "Piece",
+    "Workload",
+    "ahead_piece",
+    "ensemble_piece",
+    "exact_piece",
+    "following",
+    "search_piece",
+    "tree_piece",
+    "workload",
+]
 
 # Seconds per unit of size, on one core of a machine of 2024; only the relation between the kinds matters much.
-GUESSES = {"tree": 3e-7, "look-ahead": 3e-6, "ensemble": 3e-4, "search": 1e-6, "forest": 1.0}
+GUESSES = {"tree": 3e-7, "look-ahead": 3e-6, "ensemble": 3e-4, "search": 1e-6, "forest": 1.0, "exact": 3e-9}
 LATE = 0.1  # a piece that takes longer than expected goes on for this share of its time so far
 ALMOST = 0.99  # the share before the end
 
@@ -48,6 +58,11 @@ def ensemble_piece(n_cases: int) -> Piece:
 def search_piece(n_cases: int, n_tests: int, trials: int) -> Piece:
     """Return the work of trying biases."""
     return Piece("search", float(trials * n_cases * max(n_tests, 1)))
+
+
+def exact_piece(work: float) -> Piece:
+    """Return the work of an exact search, in the units of its limit."""
+    return Piece("exact", work)
 
 
 class Workload:

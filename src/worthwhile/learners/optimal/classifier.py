@@ -22,12 +22,14 @@ from worthwhile.learners.optimal.search import (
     SettingsChoice,
     choose_settings,
     fallback,
+    search_pieces,
 )
 from worthwhile.learners.parameters import LeafPrice, NominalSplits, SoftLabelShare, Thresholds
 from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
+from worthwhile.learners.workload import Piece
 from worthwhile.tree.tree import Tree
 
 __all__ = ["OptimalClassifier"]
@@ -170,6 +172,11 @@ class OptimalClassifier(TreeClassifier):
         self._folds = choice.folds
         self.leaf_price_, self.soft_label_weight_ = choice.settings.leaf_price, choice.settings.soft_label_weight
         self._keep(self._run(choice, deadline), training)
+
+    def _pieces(self, training: Training) -> list[Piece]:
+        if self.time_limit is not None:
+            return []  # time alone tells how far it is
+        return search_pieces(training, self._given(self.leaf_price), self._given(self.soft_labels))
 
     def _choose(self, cases: Training, deadline: Deadline, rng: Any) -> SettingsChoice:
         leaf_price, soft = self._given(self.leaf_price), self._given(self.soft_labels)

@@ -17,8 +17,9 @@ from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.soft_labels import SoftLabels, has_values, seconds_needed
 from worthwhile.learners.training import Training, route_core
+from worthwhile.learners.workload import Piece, ensemble_piece, exact_piece, workload
 
-__all__ = ["ExactSearch", "Found", "Settings", "SettingsChoice", "choose_settings", "fallback"]
+__all__ = ["ExactSearch", "Found", "Settings", "SettingsChoice", "choose_settings", "fallback", "search_pieces"]
 
 Floats = npt.NDArray[np.float64]
 Rows = tuple[Any, npt.NDArray[np.int32], Floats | None]
@@ -84,20 +85,21 @@ class ExactSearch:
         def in_money(cost: float) -> float:
             return costs.in_money(cost, counts)
 
-        core, cost, bound, proven, interrupted, by_depth = _core.search_exactly(
-            *rows,
-            costs.core_pricing,
-            costs.core_errors,
-            max_depth=settings.max_depth,
-            max_leaves=2**31 - 1 if self.max_leaves is None else int(self.max_leaves),
-            leaf_price=settings.leaf_price / costs.unit,
-            max_cuts=self.cuts,
-            memory=self.memory,
-            work=work,
-            seconds=seconds,
-            n_threads=self.n_threads,
-            tell=None if tell is None else lambda cost, bound: tell(in_money(cost), in_money(bound)),
-        )
+        with workload().doing(exact_piece(min(work, WORK))):
+            core, cost, bound, proven, interrupted, by_depth = _core.search_exactly(
+                *rows,
+                costs.core_pricing,
+                costs.core_errors,
+                max_depth=settings.max_depth,
+                max_leaves=2**31 - 1 if self.max_leaves is None else int(self.max_leaves),
+                leaf_price=settings.leaf_price / costs.unit,
+                max_cuts=self.cuts,
+                memory=self.memory,
+                work=work,
+                seconds=seconds,
+                n_threads=self.n_threads,
+                tell=None if tell is None else lambda cost, bound: tell(in_money(cost), in_money(bound)),
+            )
         shallow = [(tree, in_money(value)) for tree, value in by_depth]
         return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow)
 
@@ -113,6 +115,18 @@ def fallback(training: Training, max_depth: int, leaf_price: float | None, soft_
     """Return settings for a search that nothing could be chosen for."""
     price = LEAF_PRICES[1] * no_test_cost(training) if leaf_price is None else leaf_price
     return Settings(max_depth, price, soft_label_weight or 0.0)
+
+
+def search_pieces(training: Training, leaf_price: float | None, soft_label_weight: float | None) -> list[Piece]:
+    """Return the work that choosing settings and the search itself are expected to be."""
+    soft = soft_label_weight != 0
+    final = [*([ensemble_piece(training.n_cases)] if soft else []), exact_piece(WORK)]
+    if leaf_price is not None and not soft:
+        return final
+    searches = (1 if leaf_price is not None else len(LEAF_PRICES)) * (2 if soft_label_weight is None else 1)
+    kept = training.n_cases * (N_FOLDS - 1) // N_FOLDS
+    fold = [*([ensemble_piece(kept)] if soft else []), *[exact_piece(FOLD_WORK)] * searches]
+    return fold * n_used(training.n_cases, N_FOLDS) + final
 
 
 @dataclass(frozen=True, eq=False)
