@@ -22,7 +22,7 @@ SHORT = {
     "population": 10,
     "r": 2,
     "max_trees": 5,
-    "thresholds": 8,
+    "thresholds": 3,
     "soft_labels": 0,
     "random_state": 0,
 }
