@@ -49,6 +49,11 @@ def all_trees(problem, depth):
                 yield ref.Node(np.zeros(problem.k), 0, list(children), t, threshold, level, commits)
 
 
+def dearest(problem):
+    """The highest price of each test, by the list or of any case: a tree must keep the cap for all of them."""
+    return np.max([problem.marginal, *([] if problem.case_prices is None else problem.case_prices)], axis=0)
+
+
 def cost_of(problem, node, rows, leaf_price, paid=frozenset()):
     """What a subtree costs some training cases together; infinite if it may break the cap."""
     if not node.children:
@@ -56,7 +61,7 @@ def cost_of(problem, node, rows, leaf_price, paid=frozenset()):
         return float(errors.sum(axis=0).min()) + leaf_price if len(rows) else leaf_price
     anyone = problem.case(rows[0] if len(rows) else 0)
     charged = ref.charged_after(problem, node, anyone, paid)
-    if not ref.within_cap(problem, charged):
+    if not ref.within_cap(problem, charged, dearest(problem)):
         return math.inf
     total = sum(
         problem.weights[row] * ref.price_of_more(problem, charged, paid, ref.amounts_of_row(problem, row))
