@@ -64,6 +64,7 @@ class Pricing:
         self._delayed = prices.delayed.tolist()
         self._wait = prices.wait.tolist() if len(prices.waiting) else [0.0] * self.n_tests
         self._waiting = [tuple(point) for point in prices.waiting.tolist()]
+        self._plain = not self.n_surcharges and not self._waiting  # nothing depends on the case or on orders
         self._closure = _sets(prices.closure_start, prices.closure_tests)
         after = _sets(prices.after_start, prices.after_tests)
         after_any = _sets(prices.after_any_start, prices.after_any_tests)
@@ -79,6 +80,8 @@ class Pricing:
     def order(self, tests: Iterable[int], before: Set[int]) -> frozenset[int]:
         """Return the items that are charged when these tests are ordered together, and those charged before."""
         new = self.closure(tests) - before
+        if self._plain:
+            return frozenset(before | new)
         items = set(before) | new
         for test in new:
             done = before | self._closure[test]
@@ -149,6 +152,8 @@ class Pricing:
 
     def _own(self, test: int, charged: Set[int]) -> set[int]:
         """Return the items of a test among those charged: itself, its surcharges, the wait for it."""
+        if self._plain:
+            return {test} & charged
         own = {test, self.n_tests + self.n_surcharges + test}
         return (own | {item for item, _, _ in self._surcharges.get(test, ())}) & charged
 
@@ -172,8 +177,10 @@ class Pricing:
         >>> [str(extra) for extra in pricing.extras([0], ["dye"], pricing.order([0], set()))["dye"]]
         ['reaction: 300.00', 'wait 24: 12.00']
         """
-        amounts = self._amounts if amounts is None else amounts
         found: dict[str, tuple[Extra, ...]] = {}
+        if self._plain:
+            return found
+        amounts = self._amounts if amounts is None else amounts
         so_far, waited = set(paid), self.waited(paid)
         for test in order:
             if test not in charged or test in paid:
