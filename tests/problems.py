@@ -199,7 +199,10 @@ def worst_price(problem):
     everything = set(range(len(problem.columns)))
     everything |= {("surcharge", s) for s in range(len(problem.surcharges))}
     everything |= {("wait", t) for t in range(len(problem.columns)) if problem.wait[t] > 0}
-    return ref.most(problem, everything)
+    highest = problem.marginal
+    if problem.case_prices is not None:  # of the list and of all cases
+        highest = np.maximum(highest, problem.case_prices.max(axis=0, initial=0.0)).tolist()
+    return ref.most(problem, everything, highest)
 
 
 @st.composite

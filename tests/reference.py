@@ -1373,7 +1373,8 @@ def consult(problem, policy, trees, case_values, amounts=None):
     """
     said, paid = [], frozenset()
     for tree in trees:
-        end = walk(problem, policy, tree, case_values, paid, may_stop=False)
+        own = None if amounts is None else amounts[: len(case_values)]
+        end = walk(problem, policy, tree, case_values, paid, may_stop=False, own_prices=own)
         extra = price_of_more(problem, end.charged, paid, amounts)
         said.append((answer_at(problem, policy, end)[0], leaf_counts(end), extra))
         paid |= end.charged

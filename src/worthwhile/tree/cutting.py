@@ -18,7 +18,8 @@ __all__ = ["where_it_does_not_pay"]
 def where_it_does_not_pay(tree: Tree) -> npt.NDArray[np.bool_]:
     """Return at which nodes going on costs more than answering, once all such nodes below are leaves.
 
-    Costs are those of `node_costs`: prices in context, and error costs by the class probabilities of the nodes.
+    Costs are those of `node_costs`: prices in context, and error costs by the class probabilities of the nodes, or by
+    their `answer_costs`.
 
     Examples
     --------
@@ -34,7 +35,8 @@ def where_it_does_not_pay(tree: Tree) -> npt.NDArray[np.bool_]:
     # A constant in a row must not matter, although the probabilities of branches do not add up to those above.
     nodes, errors = tree.nodes, tree.error_costs - tree.error_costs.min(axis=1, keepdims=True)
     slack = SLACK * float(np.abs(errors).max())
-    own = (tree._core_tree.shares() @ errors)[np.arange(tree.n_nodes), nodes.answer].tolist()
+    answer_costs = tree._core_tree.shares() @ errors if nodes.answer_costs is None else nodes.answer_costs
+    own = answer_costs[np.arange(tree.n_nodes), nodes.answer].tolist()
     totals = nodes.weights.sum(axis=1).tolist()
     paid = _paid_above(tree)
     below: list[frozenset[int]] = [frozenset()] * tree.n_nodes  # the tests that are left at or below a node
