@@ -110,6 +110,12 @@ SEARCHES = {
     "act-pruned": (ww.ACTClassifier, {"variant": "paper", "r": 2, "samples": "pruned", "random_state": 2}, RANDOM),
     "act": (ww.ACTClassifier, {"r": 2, "random_state": 1}, ALL),
     "act-weighting": (ww.ACTClassifier, {"r": 1, "random_state": 1, "weighting": "instance"}, ("heart", "reject")),
+    "optimal": (ww.OptimalClassifier, {"thresholds": 3, "random_state": 1}, ("bupa", "missing", "tangled")),
+    "optimal-plain": (
+        ww.OptimalClassifier,
+        {"thresholds": 3, "max_depth": 3, "soft_labels": 0, "leaf_price": 0.1},
+        ("heart", "reject", "tangled"),
+    ),
     "icet-paper": (ww.ICETClassifier, {"variant": "paper", **SHORT}, ALL),
     "icet-binary": (ww.ICETClassifier, {"variant": "paper", "search": "binary", "seeded": False, **SHORT}, RANDOM),
     "icet": (ww.ICETClassifier, SHORT, ALL),

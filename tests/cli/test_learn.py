@@ -289,7 +289,10 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--learner", "atc"], "there is no learner 'atc'; did you mean 'act'? (all: act, icet, budget-forest, "),
+        (
+            ["--learner", "atc"],
+            "there is no learner 'atc'; did you mean 'act'? (all: act, optimal, icet, ",
+        ),
         (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
         (["--set", "r"], "--set r: write a setting as name=value, e.g. --set r=10"),
         (["--set", "r={[]:1}"], "--set r: invalid value; write it as in Python, e.g. --set r=10"),
@@ -298,7 +301,10 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
         (["--set", "costs=3"], "--set costs: this parameter is set by --costs"),
         (["--set", "prune=hard"], "DTMCClassifier: invalid prune='hard'; choose 'pessimistic', "),
         (["--budget", "3"], "--budget: not available for dtmc, only for budget-forest"),
-        (["--time-limit", "3"], "--time-limit: not available for dtmc, only for act, icet, budget-forest, lsid3"),
+        (
+            ["--time-limit", "3"],
+            "--time-limit: not available for dtmc, only for act, optimal, icet, budget-",
+        ),
         (
             ["--learner", "act", "--time-limit", "0"],
             "ACTClassifier: invalid time_limit=0.0; it must be a number above",
@@ -384,7 +390,7 @@ def test_a_readable_tree_and_what_it_costs(capsys, folder, tmp_path):
     _, out, _ = run(capsys, *common, "--max-leaves", "5", "--readable")
     assert 1 < ww.load(tmp_path / "model.json").tree_.n_leaves <= 5
     forest = ["learn", folder / "heart.csv", "--target", "class", "--learner", "budget-forest", "--readable"]
-    assert "--max-leaves: not available for budget-forest, only for act, icet, eg2" in fails(capsys, *forest)
+    assert "--max-leaves: not available for budget-forest, only for act, optimal, icet, eg2" in fails(capsys, *forest)
 
 
 @pytest.mark.parametrize("learner", ["dtmc", "act", "budget-forest"])

@@ -136,7 +136,8 @@ def test_weighting_is_a_sample_weight_to_every_learner(learner):
         assert weighting.tree_.nodes.believed[0, 1] > 1.2 * plain.tree_.nodes.weights[0, 1]
         np.testing.assert_array_equal(weighting.tree_.nodes.weights[0], [60, 60])
     both = make(learner, **settings, weighting="instance").fit(HALVES, HALF, np.full(120, 2.0))
-    if learner in (ww.ICETClassifier, ww.BudgetForestClassifier):  # whole sample weights are repetitions to them
+    # Whole sample weights are repetitions to them.
+    if learner in (ww.ICETClassifier, ww.OptimalClassifier, ww.BudgetForestClassifier):
         twice = make(learner, **settings, weighting="instance").fit(np.repeat(HALVES, 2, axis=0), np.repeat(HALF, 2))
     else:
         twice = make(learner, **settings, weighting=None).fit(HALVES, HALF, np.where(HALF, 3.0, 1.0))

@@ -161,11 +161,11 @@ def choose_settings(
     prices = tuple(share * price for share in LEAF_PRICES) if leaf_price is None else (leaf_price,)
     seed = int(rng.integers(2**31))
     fold_of = stratified_folds(training.classes, min(N_FOLDS, training.n_cases), rng)
-    trials, half = list[_FoldTrial](), deadline.fraction(0.5)
+    trials, half = list[_SettingsTrial](), deadline.fraction(0.5)
     for fold in range(n_used(training.n_cases, N_FOLDS)):
         kept, held_out = (training.take(np.flatnonzero(which)) for which in (fold_of != fold, fold_of == fold))
         labels = SoftLabels.by_ensemble(kept, seed, search.n_threads) if soft else SoftLabels.own(kept)
-        trial = _FoldTrial(kept, held_out, {})
+        trial = _SettingsTrial(kept, held_out, {})
         for weight in weights if soft else (0.0,):
             for leaf in prices:
                 settings = Settings(max_depth, leaf, weight)
@@ -187,7 +187,7 @@ def choose_settings(
 
 
 @dataclass(frozen=True, eq=False)
-class _FoldTrial:
+class _SettingsTrial:
     """Trees of all settings, learned from the kept cases of a fold."""
 
     kept: Training
@@ -211,7 +211,7 @@ class _FoldTrial:
         return total if self.held_out.weights is None else total * self.held_out.weights
 
 
-def _cheapest(trials: list[_FoldTrial], without: int | None = None) -> Settings:
+def _cheapest(trials: list[_SettingsTrial], without: int | None = None) -> Settings:
     """Return the simplest settings that are not clearly worse than the best, by all folds but one."""
     used = [trial for number, trial in enumerate(trials) if number != without]
     candidates = sorted(used[0].trees, key=Settings.complexity)

@@ -1,0 +1,59 @@
+"""Choosing the settings of exact searches."""
+
+import numpy as np
+
+import worthwhile as ww
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.optimal import search
+from worthwhile.learners.optimal.search import ExactSearch, Settings, choose_settings, fallback, search_pieces
+from worthwhile.table.columns import read_columns
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 4))
+Y = (X[:, 0] > 0).astype(int)
+COSTS = ww.Costs(tests={f"x{i}": 1.0 for i in range(4)}, errors=40)
+SEARCH = ExactSearch(None, 4, 2**20, 1)
+
+
+def training(y=Y):
+    return ww.OptimalClassifier(costs=COSTS)._prepare(read_columns(X, None, None), y, None)
+
+
+def test_a_clear_concept_needs_one_test():
+    choice = choose_settings(training(), SEARCH, 3, None, 0.0, Deadline(None), np.random.default_rng(0))
+    assert choice.settings.max_depth == 1
+    assert len(choice.folds) == 5
+    assert sum(fold.held_out.n_cases for fold in choice.folds) == 200
+
+
+def test_of_equal_trees_the_simplest_settings_are_chosen():
+    noise = training(RNG.integers(0, 2, 200))
+    choice = choose_settings(noise, SEARCH, 3, None, 0.0, Deadline(None), np.random.default_rng(0))
+    assert choice.settings.max_depth == 1
+    assert choice.settings.leaf_price == max(search.LEAF_PRICES) * search.no_test_cost(noise)
+
+
+def test_what_is_given_is_not_chosen():
+    choice = choose_settings(training(), SEARCH, 2, 0.25, 0.5, Deadline(None), np.random.default_rng(0))
+    assert choice.settings.leaf_price == 0.25
+    assert choice.settings.soft_label_weight == 0.5
+    assert choice.labels.soft
+
+
+def test_without_time_nothing_is_chosen():
+    choice = choose_settings(training(), SEARCH, 3, None, None, Deadline(0.1), np.random.default_rng(0))
+    assert choice.folds is None
+    assert choice.settings == fallback(training(), 3, None, 0.0)
+
+
+def test_settings_of_small_trees_come_first():
+    several = [Settings(2, 0.0, 0.0), Settings(1, 0.0, 1.0), Settings(1, 0.5, 1.0)]
+    assert sorted(several, key=Settings.complexity) == several[::-1]
+
+
+def test_the_expected_work_is_that_of_all_searches():
+    counts = {}
+    for piece in search_pieces(training(), None, None):
+        counts[piece.kind] = counts.get(piece.kind, 0) + 1
+    assert counts == {"ensemble": 6, "exact": 5 * 6 + 1}
+    assert [piece.kind for piece in search_pieces(training(), 0.0, 0.0)] == ["exact"]
