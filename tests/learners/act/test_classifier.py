@@ -90,8 +90,8 @@ def test_lsid3_does_not_look_at_costs():
 
 
 def test_lsid3_ends_its_look_ahead_in_time():
-    clf = ww.LSID3Classifier(time_limit=1e-9, prune="none", random_state=0).fit(X, Y)
-    id3 = ww.LSID3Classifier(r=0, prune="none").fit(X, Y)
+    clf = ww.LSID3Classifier(time_limit=1e-9, prune="none", cross_fit=False, random_state=0).fit(X, Y)
+    id3 = ww.LSID3Classifier(r=0, prune="none", cross_fit=False).fit(X, Y)
     assert clf.tree_.to_text() == id3.tree_.to_text()  # the nodes may stand in another order
 
 
@@ -170,7 +170,7 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
     assert clf.stopped_ == "time limit"
     assert told[0].done == 0  # a tree at once
     assert told[-len(clf.history_) :] == clf.history_
-    seconds, samples, _, costs, _ = zip(*clf.history_, strict=True)
+    seconds, samples, _, costs, _, _ = zip(*clf.history_, strict=True)
     assert all(a > b for a, b in pairwise(costs))
     assert all(a <= b for a, b in pairwise(seconds))
     assert samples[0] == 0  # EG2 comes first
@@ -512,8 +512,9 @@ def test_after_the_time_limit_the_published_variant_splits_the_rest_without_look
     X = rng.normal(size=(3000, 12))
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=3000) > 0).astype(int)
     costs = ww.Costs(tests={f"x{j}": 1.0 for j in range(12)}, errors=100)
-    limited = ww.ACTClassifier(costs=costs, variant="paper", time_limit=1e-9, random_state=0).fit(X, y)
-    greedy = ww.ACTClassifier(costs=costs, variant="paper", r=0).fit(X, y)
+    limited = ww.ACTClassifier(costs=costs, variant="paper", time_limit=1e-9, cross_fit=False, random_state=0)
+    limited.fit(X, y)
+    greedy = ww.ACTClassifier(costs=costs, variant="paper", r=0, cross_fit=False).fit(X, y)
     assert limited.stopped_ == "time limit"
     assert limited.tree_.n_leaves > 100
     assert limited.tree_.to_json() == greedy.tree_.to_json()

@@ -114,7 +114,7 @@ def test_the_callback_gets_every_generation(variant):
     assert told == clf.history_
     assert len(told) > 2
     assert [type(step) for step in told] == [Progress] * len(told)
-    seconds, trials, total, best, mean = (np.array(column) for column in zip(*told, strict=True))
+    seconds, trials, total, best, mean, _ = (np.array(column) for column in zip(*told, strict=True))
     assert set(total) == {clf.trials}
     assert (np.diff(trials) >= 0).all()
     assert (np.diff(seconds) >= 0).all()
