@@ -454,6 +454,8 @@ def sections(learner: type[Any]) -> dict[str, list[str]]:
         if name in defaults:
             parameters += _entry(f"{name} : {_type(name, kind, defaults[name])}", own.get(name, text))
     tree = TREE if issubclass(learner, TreeClassifier) else {}
+    if learner.__name__ == "OptimalClassifier":  # looks at no tree with more leaves
+        tree = {name: text for name, text in tree.items() if name != "leaf_limit_"}
     for name, (kind, text) in (tree | attributes_of(learner) | EVERY).items():
         attributes += _entry(f"{name} : {kind}", text)
     return {"Parameters": parameters, "Attributes": attributes}

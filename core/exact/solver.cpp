@@ -106,6 +106,7 @@ Node Solver::root() const {
 std::vector<Node> Solver::divide(const Node& node, int question, int option) const {
     const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
     const std::size_t n_branches = static_cast<std::size_t>(asked.n_branches(option)), n = node.cases.kinds.size();
+    work_ += static_cast<double>(n * (width_ + 8) * (problem_.has_missing ? n_branches : 1) + 100 * n_branches);
     std::vector<Node> nodes(n_branches);
     for (Node& child : nodes) child.loss.assign(static_cast<std::size_t>(problem_.n_answers), 0.0);
     const std::vector<uint32_t>& codes = problem_.codes[static_cast<std::size_t>(question)];

@@ -45,7 +45,7 @@ class PriceShareDisplay:
     >>> clf = ww.EG2Classifier(prune="cost", **known).fit(heart.X, heart.y)
     >>> display = ww.displays.PriceShareDisplay.from_estimator(clf, heart.X)
     >>> {item: round(amount, 2) for item, amount in display.amounts["EG2"].items()}["chol"]
-    0.17
+    0.26
     >>> matplotlib.pyplot.close(display.figure_)
     """
 

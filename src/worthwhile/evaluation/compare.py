@@ -210,7 +210,7 @@ def cross_compare(
     >>> [standing.name for standing in found.standings]
     ['dtmc', 'c45']
     >>> round(found.standings[1].against_best.difference, 2)
-    36.66
+    34.31
     """
     from sklearn.base import clone
 

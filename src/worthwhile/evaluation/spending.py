@@ -110,13 +110,13 @@ def spending(est: Any, X: Any, case_prices: Any = None, y: Any = None) -> Spendi
     >>> known = {"costs": heart.costs.with_errors(400), "nominal": heart.nominal, "columns": heart.feature_names}
     >>> clf = ww.EG2Classifier(prune="cost", **known).fit(heart.X, heart.y)
     >>> print(spending(clf, heart.X))
-    all tests                  2.61 per case
+    all tests                  2.76 per case
     cp                         1.00 per case 100.0% of cases
     sex                        0.76 per case  75.9% of cases
     age                        0.41 per case  41.3% of cases
-    trestbps                   0.20 per case  19.8% of cases
-    chol                       0.17 per case   3.3% of cases
-    blood (common price)       0.07 per case   3.3% of cases
+    chol                       0.26 per case   5.0% of cases
+    trestbps                   0.23 per case  22.8% of cases
+    blood (common price)       0.10 per case   5.0% of cases
     """
     est, X = innermost(est, X)
     context = context_of(est)

@@ -102,9 +102,6 @@ class OptimalClassifier(TreeClassifier):
         What a new case is expected to cost, tests and errors together, measured out of fold.
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
-    leaf_limit_ : LeafLimit or None
-        With `max_leaves`: number of leaves and expected cost with (`leaves`, `cost`) and without (`full_leaves`,
-        `full_cost`) the limit. Not saved.
     objective_ : float
         What the tree costs per training case, by the labels it was learned from, with the prices of its leaves.
     bound_ : float
