@@ -68,15 +68,16 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
 // Every kind by the questions in which it has the rarer value: a table of 0 and 1 made from nominal columns has few of them.
 void Solver::list_ones() {
     const std::size_t t = problem_.questions.size(), n = problem_.n_kinds();
+    std::vector<uint32_t> rare;  // by question: its rarer code
     for (std::size_t q = 0; q < t; ++q) {
         std::size_t ones = 0;
         for (uint32_t code : problem_.codes[q]) ones += code;
-        rare_.push_back(2 * ones <= n ? 1 : 0);
+        rare.push_back(2 * ones <= n ? 1 : 0);
     }
     ones_start_.assign(1, 0);
     for (std::size_t kind = 0; kind < n; ++kind) {
         for (std::size_t q = 0; q < t; ++q)
-            if (problem_.codes[q][kind] == rare_[q]) ones_.push_back(static_cast<uint32_t>(q));
+            if (problem_.codes[q][kind] == rare[q]) ones_.push_back(static_cast<uint32_t>(q));
         ones_start_.push_back(static_cast<uint32_t>(ones_.size()));
     }
     pairs_.resize(t * t * static_cast<std::size_t>(problem_.n_answers));

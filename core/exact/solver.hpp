@@ -24,7 +24,7 @@ struct KindSet {
     double part(std::size_t i) const { return parts.empty() ? 1.0 : parts[i]; }
 };
 
-// What is left of a search at a node: `depth` tests and `leaves` leaves may follow.
+// The cases of a node with their sums, what they cost if it is a leaf, and a hash of the set.
 struct Node {
     KindSet cases;
     std::vector<double> loss;  // by answer
@@ -32,6 +32,7 @@ struct Node {
     uint64_t hash[2] = {0, 0};
 };
 
+// What a node does in the best tree.
 struct Decision {
     enum Kind : uint8_t { unknown, leaf, ask, commit } kind = unknown;
     int question = -1, option = -1;
@@ -143,7 +144,6 @@ private:
     std::vector<double> sums_, left_;
     mutable std::vector<double> buffers_[6];
     std::vector<uint32_t> ones_start_, ones_;  // all binary: by kind, the questions in which it has the rarer value
-    std::vector<uint8_t> rare_;                // by question: its rarer code
     std::vector<double> pairs_, below_;
 };
 

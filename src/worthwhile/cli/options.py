@@ -70,7 +70,10 @@ IgnoreExtraPrices = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        min=0, metavar="SECONDS", help="Time limit of a search (act, icet, budget-forest, lsid3).", show_default=False
+        min=0,
+        metavar="SECONDS",
+        help="Time limit of a search (act, optimal, icet, budget-forest, lsid3).",
+        show_default=False,
     ),
 ]
 Cap = Annotated[
