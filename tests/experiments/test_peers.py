@@ -108,7 +108,7 @@ def test_a_tree_of_sklearn_predicts_the_same_after_conversion(depth: int | None)
     lesson, training = taught(X, y)
     questions = [Question(0, code=c) for c in range(3)] + [Question(1, 0.0), Question(2, 0.0)]
     peer = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(as_numbers(X, questions), y)
-    tree = peers._tree(from_sklearn(peer, questions), lesson, training)
+    tree = peers.priced_tree(from_sklearn(peer, questions), lesson, training)
     new, _ = problem(300, seed=1)
     for cases in (X, new):
         assert tree.predict(cases).tolist() == peer.predict(as_numbers(cases, questions)).tolist()
@@ -141,7 +141,7 @@ def test_prices_of_a_converted_tree_by_hand() -> None:
         Question(2, 0.5), None, PeerSplit(blue, None, None)
     )  # only blue ones come to the last question: not asked
     fork = PeerSplit(green, PeerSplit(Question(1, 3.0), None, None), PeerSplit(Question(1, 8.0), None, salt))
-    tree = peers._tree(fork, lesson, training)
+    tree = peers.priced_tree(fork, lesson, training)
     assert tree.predict(X).tolist() == y.tolist()
     assert tree.test_costs(X).tolist() == [8.0, 8.0, 11.0, 11.0, 11.0, 11.0] * 2
     assert (tree.n_leaves, tree.depth) == (5, 3)
@@ -153,7 +153,9 @@ def test_prices_of_a_converted_tree_by_hand() -> None:
 def test_a_question_that_cannot_change_the_answer_is_not_asked() -> None:
     X, y = problem()
     lesson, training = taught(X, np.where(np.arange(len(y)) == 5, "ill", "well"))
-    tree = peers._tree(PeerSplit(Question(1, 3.0), PeerSplit(Question(0, code=1), None, None), None), lesson, training)
+    tree = peers.priced_tree(
+        PeerSplit(Question(1, 3.0), PeerSplit(Question(0, code=1), None, None), None), lesson, training
+    )
     assert tree.n_nodes == 1
 
 
@@ -163,7 +165,7 @@ def test_a_side_without_training_cases_answers_like_the_node_above() -> None:
     fork = PeerSplit(
         Question(1, 8.0), PeerSplit(Question(1, 99.0), None, PeerSplit(Question(2, 0.0), None, None)), None
     )
-    tree = peers._tree(fork, lesson, training)
+    tree = peers.priced_tree(fork, lesson, training)
     assert tree.depth == 1
     assert np.isfinite(tree.nodes.weights).all()
 
@@ -186,13 +188,13 @@ def test_folds_deal_out_every_class() -> None:
 def test_pruned_sklearn_tree_finds_the_concept_and_leaves_out_the_noise() -> None:
     X, y = problem(400)
     lesson, training = taught(X, y)
-    tree = peers._tree(CANDIDATES["scikit-learn, pruned"](lesson), lesson, training)
+    tree = peers.priced_tree(CANDIDATES["scikit-learn, pruned"](lesson), lesson, training)
     new, truth = problem(400, seed=1)
     assert (tree.predict(new) == truth).mean() > 0.9
     assert tree.n_leaves <= 8
     rng = np.random.default_rng(0)
     lesson, training = taught(X, rng.choice(["ill", "well"], 400, p=[0.2, 0.8]))  # nothing to be learned
-    assert peers._tree(CANDIDATES["scikit-learn, pruned"](lesson), lesson, training).n_nodes == 1
+    assert peers.priced_tree(CANDIDATES["scikit-learn, pruned"](lesson), lesson, training).n_nodes == 1
 
 
 def test_cuts_lie_between_few_values_and_at_quantiles_of_many() -> None:
@@ -209,7 +211,7 @@ def test_optimal_trees_get_better_with_depth_and_know_error_costs() -> None:
     X, y = problem(200)
     for errors in (100.0, {"ill": {"well": 300.0}, "well": {"ill": 10.0}}):
         lesson, training = taught(X, y, COSTS.with_errors(errors))
-        trees = [peers._tree(CANDIDATES[f"pystreed, depth {d}"](lesson), lesson, training) for d in (1, 2, 3)]
+        trees = [peers.priced_tree(CANDIDATES[f"pystreed, depth {d}"](lesson), lesson, training) for d in (1, 2, 3)]
         assert all(tree.depth <= d for d, tree in enumerate(trees, 1))
         free = [tree.errors_of(tree._route(X, answers=True)[0], y).mean() for tree in trees]
         assert free[0] >= free[1] >= free[2]

@@ -15,6 +15,7 @@ from worthwhile.experiments.engine import Cell, Experiment, Family, Numbers, Sto
 from worthwhile.experiments.esmeir import TABLES as ESMEIR
 from worthwhile.experiments.nan import TABLES as NAN
 from worthwhile.experiments.page import OUTSIDE, ResultTable, RunInfo, footnote, layout, write_pages
+from worthwhile.experiments.streed import TABLES as STREED
 from worthwhile.experiments.ting import TABLES as TING
 from worthwhile.experiments.turney import TABLES as TURNEY
 from worthwhile.files import make_folder
@@ -37,7 +38,8 @@ __all__ = [
     "reproduce",
 ]
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (*TURNEY, *ESMEIR, *TING, *NAN)}
+ALL = (*TURNEY, *ESMEIR, *TING, *NAN, *STREED)
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in ALL}
 PAPERS: dict[str, list[str]] = {
     "turney": [experiment.name for experiment in TURNEY],
     "esmeir": [experiment.name for experiment in ESMEIR],

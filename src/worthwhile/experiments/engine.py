@@ -40,6 +40,7 @@ __all__ = [
     "Family",
     "Numbers",
     "Store",
+    "folder_set",
     "load",
     "locked",
     "parameters_of",
@@ -126,12 +127,13 @@ def seed_of(cell: Cell) -> int:
 @functools.cache
 def load(name: str, folder: str | None) -> Any:
     """Load a data set as arrays, once per process; `folder` replaces the WORTHWHILE_DATA folder, None means none."""
-    with _LOADING, _data_folder(folder):
+    with _LOADING, folder_set(folder):
         return datasets.load(name, as_frame=False)
 
 
 @contextmanager
-def _data_folder(folder: str | None) -> Iterator[None]:
+def folder_set(folder: str | None) -> Iterator[None]:
+    """Within this context, data sets come from a folder; None: only those of the package."""
     before = os.environ.pop(datasets.FOLDER_VARIABLE, None)
     try:
         if folder is not None:

@@ -76,7 +76,7 @@ class NoTestClassifier(TreeClassifier):
     """
 
     def _learn(self, training: Training) -> None:
-        self.tree_ = _tree(None, PeerCases.of(training), training)
+        self.tree_ = priced_tree(None, PeerCases.of(training), training)
 
 
 class PeerPickClassifier(TreeClassifier):
@@ -115,11 +115,11 @@ class PeerPickClassifier(TreeClassifier):
         for train, held in _folds(training.classes, FOLDS, seed):
             part, held_out = cases.take(train), training.columns.take(held)
             for name, candidate in CANDIDATES.items():
-                costs = _tree(candidate(part), part, training).total_costs(held_out, y[held])
+                costs = priced_tree(candidate(part), part, training).total_costs(held_out, y[held])
                 totals[name] += float(costs @ cases.weights[held])
         self.cv_costs_ = {name: total / float(cases.weights.sum()) for name, total in totals.items()}
         self.picked_ = min(totals, key=totals.__getitem__)
-        self.tree_ = _tree(CANDIDATES[self.picked_](cases), cases, training)
+        self.tree_ = priced_tree(CANDIDATES[self.picked_](cases), cases, training)
 
 
 class PrunedTreeClassifier:
@@ -401,12 +401,12 @@ def from_sklearn(peer: Any, questions: Sequence[Question]) -> PeerSplit | None:
     return split(0)
 
 
-def from_pystreed(node: Any, questions: Sequence[Question]) -> PeerSplit | None:
-    """Convert a tree of pystreed whose columns are these questions."""
+def from_pystreed(node: Any, questions: Sequence[Question], yes: int = 1) -> PeerSplit | None:
+    """Convert a tree of pystreed whose columns are these questions; `yes`: what the columns have if one holds."""
     if node.is_leaf_node():
         return None
-    after = (from_pystreed(child, questions) for child in (node.right_child, node.left_child))
-    return PeerSplit(questions[node.feature], *after)
+    after = [from_pystreed(child, questions, yes) for child in (node.left_child, node.right_child)]
+    return PeerSplit(questions[node.feature], after[yes], after[1 - yes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,7 +431,7 @@ def _grow(split: PeerSplit | None, cases: PeerCases, rows: Rows, inherited: int)
     return _PeerNode(weights, answer, split.question, children)
 
 
-def _tree(split: PeerSplit | None, cases: PeerCases, training: Training) -> Tree:
+def priced_tree(split: PeerSplit | None, cases: PeerCases, training: Training) -> Tree:
     """Return a priced tree with these questions; its leaves give the answer of least cost on the cases."""
     order = [_grow(split, cases, np.arange(len(cases.classes)), 0)]
     first_child: list[int] = []

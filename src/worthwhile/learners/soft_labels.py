@@ -223,6 +223,7 @@ def _cross_validated_shares(
     """Return the probabilities by a logistic regression on the other folds; None if a class is too rare for folds."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
+    from threadpoolctl import threadpool_limits
 
     counts = np.bincount(classes, minlength=n_classes)
     n_folds = min(N_FOLDS if len(classes) <= MANY_CASES else FEW_FOLDS, int(counts[counts > 0].min()))
@@ -235,7 +236,9 @@ def _cross_validated_shares(
         folds = [(kept[stratified_share(classes[kept], MAX_LEARNED / len(kept), rng)], rest) for kept, rest in folds]
     model = LogisticRegression(C=REGULARISATION, max_iter=500)
     shares = np.zeros((len(classes), n_classes))
-    with warnings.catch_warnings():
+    # The matrices are small: threads of the linear algebra cost more than they save (560 x 80, 15 classes: 22 s of
+    # processor time with two of them on a busy machine, 8 s with one).
+    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # if it does not converge, the mixture uses less of it
         found = cross_val_predict(
             model,
