@@ -213,7 +213,7 @@ def test_optimal_trees_get_better_with_depth_and_know_error_costs() -> None:
         lesson, training = taught(X, y, COSTS.with_errors(errors))
         trees = [peers.priced_tree(CANDIDATES[f"pystreed, depth {d}"](lesson), lesson, training) for d in (1, 2, 3)]
         assert all(tree.depth <= d for d, tree in enumerate(trees, 1))
-        free = [tree.errors_of(tree._route(X, answers=True)[0], y).mean() for tree in trees]
+        free = [(tree.total_costs(X, y) - tree.test_costs(X, y=y)).mean() for tree in trees]
         assert free[0] >= free[1] >= free[2]
         assert free[2] < free[0]
 
@@ -263,7 +263,7 @@ def test_the_pick_of_little() -> None:
 def test_the_pick_refuses_missing_values() -> None:
     X, y = problem(50)
     X.loc[7, "salt"] = np.nan
-    with pytest.raises(ValueError, match="column 'salt' lacks a value in row 7: the peers need complete cases"):
+    with pytest.raises(ValueError, match="column 'salt' has a missing value in row 7; the peers need complete training cases"):
         PeerPickClassifier(costs=COSTS).fit(X, y)
 
 
