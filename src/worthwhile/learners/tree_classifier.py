@@ -49,13 +49,11 @@ class TreeClassifier(CostSensitiveClassifier):
     def _revision(self) -> Revision:
         """Return what changes by the final probabilities: answers of refined learners, and tests that do not pay.
 
-        Published learners answer by their cases, and so do others whose trees are grown from these. Trees that do not
-        minimise cost keep tests that do not pay.
+        Published learners answer by their cases. Trees that do not minimise cost keep tests that do not pay.
         """
         variant, least_cost = getattr(self, "variant", None), self._tree().answer == "least-cost"
         pays = variant != "paper" and least_cost and self.cross_fit and self._minimises_cost()
-        refined = variant == "refined" or getattr(self, "soft_label_weight_", 0.0) > 0
-        return Revision(answers=refined and least_cost, pays=pays)
+        return Revision(answers=variant == "refined" and least_cost, pays=pays)
 
     def _minimises_cost(self) -> bool:
         """Return whether the tree is grown or pruned to have the lowest total cost."""
