@@ -255,15 +255,15 @@ OWN: Mapping[str, Mapping[str, str]] = {
         tests or soft labels, sampled trees are pruned before they are valued; and with a `time_limit` the search goes
         on until the time is over.""",
         "r": """Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead,
-        which makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.""",
+        which makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" goes on past `r`.""",
         "omega": """How strongly prices count in EG2. None: by the costs, as in the paper ("refined": 0.25 with soft
         labels).""",
         "confidence": """Confidence level of the pessimistic error estimate. None: by the costs, as in the paper
         ("refined": 0.75 with soft labels).""",
         "min_cases": SEARCHED_MIN_CASES,
         "weighting": SEVERAL,
-        "time_limit": """Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the
-        best is kept; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
+        "time_limit": """Seconds. "refined": trees with more samples, other ω and other confidence levels are tried
+        until the time is over, and kept if they cost less on cases left out; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
         is left. If the table is too large for the time, trees are grown from some of the cases; nodes count these
         if there is no time to count all. "paper": after this time the remaining nodes are split without look-ahead.
         After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",

@@ -263,7 +263,9 @@ def test_the_pick_of_little() -> None:
 def test_the_pick_refuses_missing_values() -> None:
     X, y = problem(50)
     X.loc[7, "salt"] = np.nan
-    with pytest.raises(ValueError, match="column 'salt' has a missing value in row 7; the peers need complete training cases"):
+    with pytest.raises(
+        ValueError, match="column 'salt' has a missing value in row 7; the peers need complete training cases"
+    ):
         PeerPickClassifier(costs=COSTS).fit(X, y)
 
 

@@ -173,12 +173,12 @@ def test_the_refined_search_goes_on_until_the_time_is_over(limit):
     seconds, samples, _, costs, _, _ = zip(*clf.history_, strict=True)
     assert all(a > b for a, b in pairwise(costs))
     assert all(a <= b for a, b in pairwise(seconds))
-    assert samples[0] == 0  # EG2 comes first
+    assert samples[0] == 0 or limit > 0.1  # EG2 comes first, until a way to grow trees was chosen on folds
     assert clf.r_ == samples[-1]
     assert clf.predict(data.X).shape == (200,)
     if limit > 0.1:
         assert clf.r_ > 0
-        assert costs[-1] < 0.5 * costs[0]
+        assert costs[-1] < 0.5 * told[0].cost
 
 
 def test_more_samples_are_only_taken_for_better_trees(monkeypatch):

@@ -187,7 +187,7 @@ def test_each_part_of_the_cases_is_answered_by_the_kind_that_is_cheapest_on_the_
     costs = np.array([[0.0, 0.0, 0.0, 0.0, 100.0], [19.0, 19.0, 19.0, 19.0, 23.9]])  # by kind and fold
     fold = iter(range(5))
     monkeypatch.setattr(tree_builder._FoldTrial, "costs", lambda self: costs[:, [next(fold)]])
-    trials = [tree_builder._FoldTrial([(PAPER, None)] * 2, KINDS, None, OneCase(), None) for _ in range(5)]
+    trials = [tree_builder._FoldTrial([(PAPER, None)] * 2, KINDS, None, OneCase(), None, 0, None) for _ in range(5)]
     parts = tree_builder._Parts(trials)
     assert parts.cheapest() == 1
     assert [tree.core for tree in parts] == ["second"] * 4 + ["first"]
@@ -269,3 +269,39 @@ def test_the_expected_cost_is_that_of_the_tree():
     believed = clf.history_[-1].cost
     assert believed == pytest.approx(ref.tree_cost(problem, policy, to_node(clf.tree_.nodes)))
     assert believed > clf.total_costs(X, Y).mean()
+
+
+def test_more_time_takes_only_what_clearly_costs_less_on_held_out_cases(monkeypatch):
+    rng = np.random.default_rng(0)
+
+    def cost(self, grown, cases):
+        """Ten, and for every tree some luck that differs from case to case; 16 samples save two."""
+        return 10.0 - 2.0 * (grown.r == 16) + rng.normal(size=cases.n_cases)
+
+    monkeypatch.setattr(TreeBuilder, "total_costs", cost)
+    monkeypatch.setattr(
+        TreeBuilder, "look_ahead", lambda self, r, seed, seconds: SimpleNamespace(r=r, builder=self, core=None)
+    )
+    monkeypatch.setattr(tree_builder, "CLEARLY", 4.0)
+    choice = chosen(*noisy_line(0), LINE_COSTS, 1e6)
+    ways = list(choice.rounds.better_ways(Deadline(1e6)))
+    assert [r for _, r in ways] == [16]
+    assert choice.rounds.r == 16
+    tried = [settings for settings, way in choice.rounds._trials[0].kinds if way is None]
+    assert {settings.confidence for settings in tried} >= {0.5, 0.1}
+    assert {settings.omega for settings in tried} >= {0.25, 0.5, 1.0}
+    assert len(list(choice.rounds.folds())) >= 5
+
+
+def test_given_parameters_are_not_tried_otherwise(monkeypatch):
+    monkeypatch.setattr(
+        TreeBuilder, "look_ahead", lambda self, r, seed, seconds: SimpleNamespace(r=r, builder=self, core=None)
+    )
+    monkeypatch.setattr(TreeBuilder, "total_costs", lambda self, grown, cases: np.full(cases.n_cases, 1.0))
+    training = training_of(*noisy_line(0), LINE_COSTS)
+    given = {"omega": 0.7, "confidence": 0.3}
+    choice = choose_growth(training, 1, given, 1, Deadline(1e6), np.random.default_rng(0))
+    assert not list(choice.rounds.better_ways(Deadline(1e6)))  # nothing is better than what costs the same
+    kinds = [settings for settings, _ in choice.rounds._trials[0].kinds]
+    assert {settings.omega for settings in kinds} <= {SOFT.omega, PAPER.omega}
+    assert not list(choice.rounds.better_ways(Deadline(1e-9)))  # without time, nothing is tried

@@ -33,6 +33,17 @@ def test_of_equal_trees_the_simplest_settings_are_chosen():
     assert choice.settings.leaf_price == max(search.LEAF_PRICES) * search.no_test_cost(noise)
 
 
+def test_with_soft_labels_other_settings_must_be_clearly_better():
+    noise = training(RNG.integers(0, 2, 200))
+    choice = choose_settings(noise, SEARCH, 3, None, None, Deadline(None), np.random.default_rng(0))
+    usual = search.LEAF_PRICES[1] * search.no_test_cost(noise)
+    assert choice.settings == Settings(3, usual, 1.0)
+    # The class is a question of two tests together, which no ensemble of this size learns: own labels are better.
+    exact = training(((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int))
+    choice = choose_settings(exact, SEARCH, 3, None, None, Deadline(None), np.random.default_rng(0))
+    assert choice.settings.soft_label_weight == 0.0
+
+
 def test_what_is_given_is_not_chosen():
     choice = choose_settings(training(), SEARCH, 2, 0.25, 0.5, Deadline(None), np.random.default_rng(0))
     assert choice.settings.leaf_price == 0.25

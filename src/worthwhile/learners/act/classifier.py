@@ -19,10 +19,13 @@ import numpy as np
 from worthwhile import _core
 from worthwhile.learners.act.tree_builder import (
     GRACE,
+    MAX_SAMPLES,
     PAPER,
     SLACK,
     GrownTree,
+    GrowthChoice,
     GrowthSettings,
+    Rounds,
     TreeBuilder,
     choose_growth,
     growth_pieces,
@@ -47,7 +50,6 @@ EARLY = 0.1
 # without look-ahead can be grown from in this share of the time, but at most so many times as many as the tree before:
 # time may grow faster than the cases.
 FIRST_CASES, GREEDY_SHARE, STEP = 1_000, 0.1, 4
-MAX_SAMPLES = 4096  # doubling ends here; further trees use other random samples
 
 # Trees, each with whether it is the first one valued in a new way.
 Steps = Iterator[tuple[GrownTree, bool]]
@@ -199,7 +201,7 @@ class ACTClassifier(TreeClassifier):
         the time is over.
     r : int, default 5
         Number of sampled trees below every branch, and of cuts tried for every numeric test. 0: no look-ahead, which
-        makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" starts with 1 and goes on past `r`.
+        makes "paper" EG2, pruned by cost. With a `time_limit`, "refined" goes on past `r`.
     omega : float, optional
         How strongly prices count in EG2. None: by the costs, as in the paper ("refined": 0.25 with soft labels).
     weighting : {"instance"}, optional
@@ -217,11 +219,12 @@ class ACTClassifier(TreeClassifier):
         How far sampled trees are grown: until nothing can be split, or pruned after that. None: "grown"; "refined":
         "pruned" with soft labels, delayed tests or surcharges.
     time_limit : float, optional
-        Seconds. "refined": trees are grown with 1, 2, 4, … samples until the time is over, and the best is kept; making
-        the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases is left. If the table
-        is too large for the time, trees are grown from some of the cases; nodes count these if there is no time to
-        count all. "paper": after this time the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises
-        KeyboardInterrupt; the learner then holds the best tree so far, if there was one.
+        Seconds. "refined": trees with more samples, other ω and other confidence levels are tried until the time is
+        over, and kept if they cost less on cases left out; making the soft labels is not cut short, and is skipped if
+        less than 1 s plus 1 s per 1,000 cases is left. If the table is too large for the time, trees are grown from
+        some of the cases; nodes count these if there is no time to count all. "paper": after this time the remaining
+        nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the
+        best tree so far, if there was one.
     callback : function, optional
         Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.
     cross_fit : bool, default True
@@ -390,10 +393,24 @@ class ACTClassifier(TreeClassifier):
             return
         if (choice.settings, greedy or "icf") != (PAPER, "icf"):  # otherwise it is the last of the first trees
             yield builder.greedy(greedy or "icf"), True
+        if choice.rounds is not None:
+            yield from self._rounds(choice, choice.rounds, rng, deadline)
+            return
         r = 1
         while greedy is None and deadline.remaining() > 0 and training.n_classes > 1:
             yield self._grow(builder, r, rng, deadline), False
             r = min(2 * r, MAX_SAMPLES)
+
+    def _rounds(self, choice: GrowthChoice, rounds: Rounds, rng: np.random.Generator, deadline: Deadline) -> Steps:
+        """Grow the tree that was chosen, and then better ones as long as there is time."""
+        if choice.criterion is None:
+            grown = self._grow(self._builder(choice.labels, choice.settings), rounds.r, rng, deadline)
+            yield grown, deadline.remaining() > 0  # a tree that was not finished has to be better than the greedy one
+        for settings, r in rounds.better_ways(deadline):
+            grown = self._grow(self._builder(choice.labels, settings), r, rng, deadline)
+            if deadline.remaining() > 0:
+                yield grown, True
+        self._folds = rounds.folds()
 
     def _first_trees(
         self, training: Training, deadline: Deadline, rng: np.random.Generator

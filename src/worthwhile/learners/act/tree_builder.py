@@ -28,12 +28,14 @@ from worthwhile.learners.workload import Piece, ahead_piece, ensemble_piece, tre
 __all__ = [
     "GRACE",
     "GREEDY",
+    "MAX_SAMPLES",
     "PAPER",
     "SLACK",
     "SOFT",
     "GrownTree",
     "GrowthChoice",
     "GrowthSettings",
+    "Rounds",
     "TreeBuilder",
     "choose_growth",
     "growth_pieces",
@@ -52,6 +54,19 @@ GREEDY = ("icf", "cost-drop")  # the criteria of EG2 and DTMC, which compete wit
 # Seconds before the time limit from which nodes are split greedily; at the limit they become leaves. Pruning takes
 # time, too.
 GRACE = 0.05
+# With a time limit, another way to grow trees has to save this many standard errors on held-out cases.
+CLEARLY = 1.0
+# The published ω and confidence level follow from the costs; others are tried, as the authors of ACT propose.
+OTHER_PARAMETERS: tuple[dict[str, Any], ...] = (
+    {"confidence": 0.5},
+    {"confidence": 0.1},
+    {"omega": 0.25},
+    {"omega": 0.5},
+    {"omega": 1.0},
+    {"margin": 0.0},
+    {"margin": 0.2},
+)
+MAX_SAMPLES = 4096  # doubling ends here
 SLACK = 1e-9  # relative: costs that differ by less are equal, so that rounding does not choose
 
 
@@ -210,6 +225,7 @@ class GrowthChoice:
     criterion: str | None = None  # of a greedy tree; None: with look-ahead
     folds: Iterable[FoldTree] | None = None  # None, if the time was too short
     pieces: tuple[Piece, ...] = ()  # the work that `folds` will be
+    rounds: Rounds | None = None  # with a time limit: further ways to grow trees
 
 
 def choose_growth(
@@ -247,13 +263,14 @@ def choose_growth(
         if deadline.remaining() <= 0:
             break
         again = partial(_grown_again, given=given, n_threads=n_threads, r=r, seed=seed) if patient else None
-        trials.append(_FoldTrial(kinds, grown, kept, held_out, again))
+        trials.append(_FoldTrial(list(kinds), grown, kept, held_out, fold_of != fold, seed, again))
     if not trials:
         return fallback
     parts = _Parts(trials)
     best = parts.cheapest()
     chosen = labels if kinds[best][0] is SOFT else fallback.labels
-    return GrowthChoice(chosen, *kinds[best], parts, parts.pieces(best, r) if patient else ())
+    rounds = None if patient else Rounds(labels, trials, best, r, given, n_threads)
+    return GrowthChoice(chosen, *kinds[best], parts, parts.pieces(best, r) if patient else (), rounds)
 
 
 def growth_pieces(training: Training, r: int, folds: int) -> list[Piece]:
@@ -288,12 +305,18 @@ class _FoldTrial:
     grown: list[GrownTree]
     kept: Training
     held_out: Training
+    is_kept: npt.NDArray[np.bool_]
+    seed: int
     again: Callable[[Kind, Training], GrownTree] | None  # None: there is no time for it
 
     def costs(self) -> Floats:
         """Return the cost of every held-out case, times its weight, by every kind of tree: (kinds, cases)."""
+        return np.array([self.costs_of(tree) for tree in self.grown])
+
+    def costs_of(self, tree: GrownTree) -> Floats:
+        """Return the cost of every held-out case by a tree, times its weight."""
         weights = 1.0 if self.held_out.weights is None else self.held_out.weights
-        return np.array([tree.builder.total_costs(tree, self.held_out) * weights for tree in self.grown])
+        return tree.builder.total_costs(tree, self.held_out) * weights
 
     def blind(self, kind: int) -> GrownTree:
         """Return a tree that the held-out cases had no part in.
@@ -302,6 +325,65 @@ class _FoldTrial:
         """
         again = self.again if self.kinds[kind][0] is SOFT else None
         return self.grown[kind] if again is None else again(self.kinds[kind], self.kept)
+
+
+class Rounds:
+    """Further ways to grow trees: with more samples, and with other ω and confidence levels.
+
+    A way takes the place of the best one so far only if its trees clearly cost less on the held-out cases of the folds.
+    Valued by the cases that they are grown from, more and more trees would win by chance, and cost more on new cases.
+    """
+
+    def __init__(
+        self,
+        labels: SoftLabels,
+        trials: list[_FoldTrial],
+        best: int,
+        r: int,
+        given: Mapping[str, Any],
+        n_threads: int,
+    ) -> None:
+        self._labels, self._trials, self._given, self._n_threads = labels, trials, given, n_threads
+        self._best, self.r = trials[0].kinds[best], r
+        self._costs = np.concatenate([trial.costs_of(trial.grown[best]) for trial in trials])
+
+    def better_ways(self, deadline: Deadline) -> Iterator[tuple[GrowthSettings, int]]:
+        """Yield settings and numbers of samples that are better than the ones before, until the time is over."""
+        for settings, r in self._ways():
+            grown = [self._grow(trial, settings, r, deadline) for trial in self._trials if deadline.remaining() > 0]
+            if deadline.remaining() <= 0:
+                return
+            costs = np.concatenate([t.costs_of(tree) for t, tree in zip(self._trials, grown, strict=True)])
+            for trial, tree in zip(self._trials, grown, strict=True):
+                trial.kinds.append((settings, None))
+                trial.grown.append(tree)
+            saved = self._costs - costs
+            if saved.sum() > CLEARLY * saved.std() * math.sqrt(len(saved)) + SLACK * abs(self._costs.sum()):
+                self._best, self._costs, self.r = (settings, None), costs, r
+                yield settings, r
+
+    def folds(self) -> Iterable[FoldTree]:
+        """Return the trees of all ways on the folds, for what new cases cost."""
+        return _Parts(self._trials)
+
+    def _grow(self, trial: _FoldTrial, settings: GrowthSettings, r: int, deadline: Deadline) -> GrownTree:
+        builder = TreeBuilder(self._labels, settings, self._given, self._n_threads, trial.is_kept)
+        return builder.look_ahead(r, trial.seed, deadline.remaining())
+
+    def _ways(self) -> Iterator[tuple[GrowthSettings, int]]:
+        """Yield, in turn, other parameters with the number of samples so far, and more samples of the best so far."""
+        tried, r = {(kind[0], self.r) for kind in self._trials[0].kinds if kind[1] is None}, self.r
+        for parameter in OTHER_PARAMETERS:
+            other = replace(self._best[0], **parameter), self.r
+            if other not in tried and all(self._given.get(name) is None for name in parameter):
+                tried.add(other)
+                yield other
+            if r < MAX_SAMPLES:
+                r *= 2
+                yield self._best[0], r
+        while r < MAX_SAMPLES:
+            r *= 2
+            yield self._best[0], r
 
 
 class _Parts:
