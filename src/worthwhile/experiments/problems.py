@@ -61,6 +61,7 @@ class LearnerSource:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     sees_errors: bool = True  # whether the tree depends on error costs
     fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters that are the same in all cells
+    as_published: bool = True  # unless a parameter says otherwise; False: as users get it
 
     def fit(self, cell: Cell, costs: Costs, cases: CaseSet) -> tuple[Any, float]:
         """Train the learner with a cell's parameters; return it and the seconds that took."""
@@ -75,7 +76,8 @@ class LearnerSource:
             **self.fixed,
             **parameters_of(cell.parameters),
         )
-        published = hasattr(learner, "cross_fit") and getattr(learner, "variant", "paper") == "paper"
+        variant = getattr(learner, "variant", "paper") if self.as_published else "refined"
+        published = hasattr(learner, "cross_fit") and variant == "paper"
         if published:
             learner.cross_fit = False  # the papers have plain class shares
         start = time.perf_counter()
