@@ -84,6 +84,7 @@ LEARNERS = {
     "icet": LearnerSource("ICETClassifier", 0.01, 0.25),  # for 1000 trials
     "act": LearnerSource("ACTClassifier", 0.01, 0.1),
     "act-refined": LearnerSource("ACTClassifier", 0.01, 1.0),
+    "optimal": LearnerSource("OptimalClassifier", 0.5, 1.0, as_published=False),
     "no-test": LearnerSource("NoTestClassifier", 0.005, 0.002),
 }
 

@@ -46,6 +46,7 @@ LEARNERS = {
     "idx": LearnerSource("IDXClassifier", 0.01, 0.004),
     "icet": LearnerSource("ICETClassifier", 0.01, 0.18),  # for 1000 trials
     "act": LearnerSource("ACTClassifier", 0.2, 0.05),
+    "optimal": LearnerSource("OptimalClassifier", 2.0, 1.0, as_published=False),
     "no-test": LearnerSource("NoTestClassifier", 0.01, 0.004),
     "peers": LearnerSource("PeerPickClassifier", 0.4, 0.05),
 }
