@@ -178,6 +178,7 @@ def small(monkeypatch):
     monkeypatch.setattr(ww, "ACTClassifier", lambda r=5, variant="", **rest: ww.EG2Classifier(prune="cost", **rest))
     monkeypatch.setattr(ww, "LSID3Classifier", lambda r=5, **rest: ww.C45Classifier(**rest))
     monkeypatch.setattr(ww, "ICETClassifier", lambda trials=0, variant="", **rest: ww.EG2Classifier(**rest))
+    monkeypatch.setattr(ww, "OptimalClassifier", ww.DTMCClassifier)
     monkeypatch.setattr(esmeir, "QUICK_DATA", ("multi-xor", "xor-5"))
 
 
@@ -194,7 +195,7 @@ def test_a_grid_grows_over_several_runs(tmp_path):
     [table], _ = experiments.reproduce("esmeir-table1", tmp_path, **options)
     assert len(table.rows) == 11
     assert table.notes[0].startswith("2 of the 2 problems")
-    assert len(kept.read_text().splitlines()) == 1 + 2 * 3 * (6 + 4 * 5)
+    assert len(kept.read_text().splitlines()) == 1 + 2 * 3 * (6 + 5 * 5)
     with pytest.raises(
         ValueError,
         match=r"data set or price list 'id3'; valid names: learner: .*eg2.*; data: .*xor-5",
