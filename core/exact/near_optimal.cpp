@@ -120,6 +120,9 @@ public:
         : problem_(problem), pricing_(pricing), policy_(policy), solver_(solver), cancellation_(cancellation), work_(work),
           budget_(budget + solver.slack()), sets_(problem.questions.size()) {
         root_ = solver.root();
+        for (const Question& question : problem.questions)
+            for (int option = 0; option < question.n_options(); ++option)
+                most_branches_ = std::max(most_branches_, question.n_branches(option));
         const double wide = budget + kRounding * solver.slack();
         if (policy.max_depth < 1 || policy.max_leaves < 2) return;
         if (solver.contexts()[0].may_commit)
@@ -161,8 +164,8 @@ private:
     template <class Visit>
     void each_split(const Node& node, int context, int depth, double budget, Visit visit);
     template <class Visit>
-    void look_at(const Node& node, int question, int option, double price, int next, int depth, double budget,
-                 std::vector<double>& bounds, Visit& visit);
+    void look_at(const Node& node, int question, int option, double price, int next, int depth, double budget, std::vector<double>& bounds,
+                 Visit& visit);
     std::vector<int> options_of(const Node& node, int question) const;
     std::vector<List> lists_below(const std::vector<Node>& nodes, const std::vector<double>& bounds, int next, int depth, double limit);
     template <class Take>
@@ -176,6 +179,7 @@ private:
     int add_subtree(int question, int option, const std::vector<const Item*>& below);
     bool saves_errors(const Node& node, const std::vector<Node>& nodes) const;
     bool is_slow(int question, int context);
+    double most_tests(int depth) const;
 
     void start_with(int question, int option, double price, const std::vector<Node>& nodes, const std::vector<double>& bounds,
                     double budget);
@@ -200,6 +204,7 @@ private:
     Cancellation& cancellation_;
     double& work_;
     const double budget_;  // what counts
+    int most_branches_ = 2;
     QuestionSets sets_;
     Node root_;
     std::vector<Subtree> subtrees_;
@@ -246,7 +251,8 @@ std::vector<int> TreeLists::options_of(const Node& node, int question) const {
         std::map<int, int> numbers;
         std::vector<int> division;
         for (int code : codes)
-            division.push_back(numbers.emplace(asked.branch(option, static_cast<uint32_t>(code)), static_cast<int>(numbers.size())).first->second);
+            division.push_back(
+                numbers.emplace(asked.branch(option, static_cast<uint32_t>(code)), static_cast<int>(numbers.size())).first->second);
         if (numbers.size() < 2) continue;
         const auto [found, is_new] = seen.emplace(division, option);
         if (!is_new && asked.n_branches(option) < asked.n_branches(found->second)) found->second = option;
@@ -384,8 +390,7 @@ void TreeLists::add_single_splits(const Node& node, int question, double price, 
     const std::vector<int> options = options_of(node, question);
     std::vector<double> sums(static_cast<std::size_t>(asked.n_codes) * answers, 0.0);
     for (uint32_t kind : node.cases.kinds)
-        for (std::size_t a = 0; a < answers; ++a)
-            sums[problem_.code(question, kind) * answers + a] += problem_.loss[kind * answers + a];
+        for (std::size_t a = 0; a < answers; ++a) sums[problem_.code(question, kind) * answers + a] += problem_.loss[kind * answers + a];
     spend(static_cast<double>(node.cases.kinds.size() * (answers + 2) + options.size() * answers * (asked.numeric ? 2 : sums.size())));
     const double whole = node.leaf - policy_.leaf_price;
     const auto offer = [&](int option, double errors, int n_branches) {
@@ -451,6 +456,9 @@ bool TreeLists::is_slow(int question, int context) {
     return pricing_.orders_delayed(test, paid) || pricing_.orders_wait(test, paid);
 }
 
+// That a tree of a depth has room for.
+double TreeLists::most_tests(int depth) const { return (std::pow(most_branches_, depth) - 1) / (most_branches_ - 1); }
+
 void TreeLists::add_orders(const Node& node, int context, int depth, double budget, std::vector<Item>& items) {
     add_orders_with(node, context, depth, budget, 0, pricing_.nothing(), pricing_.nothing(), 0, items);
 }
@@ -459,6 +467,9 @@ void TreeLists::add_orders(const Node& node, int context, int depth, double budg
 void TreeLists::add_orders_with(const Node& node, int context, int depth, double budget, std::size_t question, const TestSet& in,
                                 const TestSet& out, int set, std::vector<Item>& items) {
     const TestSet& paid = solver_.contexts()[context].paid;
+    int n_in = 0;
+    in.each([&](int) { ++n_in; });
+    if (n_in > most_tests(depth)) return;
     const double price = solver_.price_of_set(node, in, context), limit = budget - price, slack = solver_.slack();
     if (2 * policy_.leaf_price > limit) return;
     spend(kSubtreeWork);
@@ -649,7 +660,8 @@ void TreeLists::count(NearOptimalResult& result) {
     for (const auto& [question, total] : first) {
         result.trees += total.trees;
         result.structures += total.structures.size();
-        result.first.push_back({problem_.questions[static_cast<std::size_t>(question)].column, total.trees, total.structures.size(), total.least});
+        result.first.push_back(
+            {problem_.questions[static_cast<std::size_t>(question)].column, total.trees, total.structures.size(), total.least});
     }
     std::stable_sort(result.first.begin(), result.first.end(), [](const FirstTest& a, const FirstTest& b) { return a.trees > b.trees; });
     for (std::size_t q = 0; q < problem_.questions.size(); ++q) {

@@ -9,9 +9,9 @@
 namespace worthwhile {
 
 struct NearOptimalPolicy {
-    double margin = 0;           // trees may cost so much more than the best one, over all cases
-    std::size_t max_trees = 100; // to be listed; all are counted
-    bool by_structure = false;   // of the trees of a structure, only the cheapest is listed
+    double margin = 0;            // trees may cost so much more than the best one, over all cases
+    std::size_t max_trees = 100;  // to be listed; all are counted
+    bool by_structure = false;    // of the trees of a structure, only the cheapest is listed
 };
 
 // How many of the trees ask a test first (column -1: no test at all), and what the cheapest of them costs.
