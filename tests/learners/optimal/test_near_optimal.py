@@ -249,6 +249,9 @@ def test_the_summary_of_one_tree_and_of_too_many():
     assert alone.needed == ("blood",)
     assert "blood           1  100 %      above 10.50" in str(alone)
     assert repr(alone) == "NearOptimalSummary(1 tree within 5 %)"
+    assert (
+        summary(within=0.0).headline() == "38 of 40 trees that cost no more on the training cases ask for blood first."
+    )
     many = summary(within=0.0125)
     assert not many.complete
     assert repr(many) == "NearOptimalSummary(40 trees within 1.25 % of 5 %)"

@@ -106,9 +106,12 @@ class NearOptimalSummary:
             said.append(f"The trees within {_share(self.epsilon)} are too many to count.")
         return " ".join(said)
 
-    def headline(self, first: str | None = None) -> str:
-        """Return how many of the trees begin with a test: the one that is given, or else the most frequent one."""
-        at_most = f"{'cost' if self.count > 1 else 'costs'} at most {_share(self.within)} more on the training cases"
+    def headline(self, first: str | None = "") -> str:
+        """Return how many of the trees begin with a test: the one that is given, or else the most frequent one.
+
+        None: how many ask for no test.
+        """
+        at_most = f"{'cost' if self.count > 1 else 'costs'} {self._more()} on the training cases"
         if self.thresholds is not None:
             at_most += f", with {self._cuts()},"
         if self.count == 1:
@@ -125,11 +128,11 @@ class NearOptimalSummary:
         """Return everything as text."""
         best = f"the best one ({amount(self.objective, fine=True)} per case)"
         if self.count == 1:
-            lines = [f"No other tree costs at most {_share(self.within)} more than {best}."]
+            lines = [f"No other tree costs {self._more()} than {best}."]
         else:
             structures = "structure" if self.structures == 1 else "structures"
             trees = f"{self.count:,} trees of {self.structures:,} {structures}"
-            lines = [f"{trees} cost at most {_share(self.within)} more than {best}."]
+            lines = [f"{trees} cost {self._more()} than {best}."]
         if self.how:
             lines.append(self.how)
         rows = [
@@ -141,6 +144,9 @@ class NearOptimalSummary:
             used = [(one.test, f"{one.trees:,}", self.share(one.trees), self._without(one)) for one in self.tests_used]
             lines += ["", *_table(("test asked", "trees", "share", "cost without it"), used)]
         return "\n".join(lines)
+
+    def _more(self) -> str:
+        return f"at most {_share(self.within)} more" if self.within else "no more"
 
     def _cuts(self) -> str:
         return f"at most {self.thresholds} thresholds per test"
