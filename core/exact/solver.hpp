@@ -35,8 +35,8 @@ struct Node {
 // What a node does in the best tree.
 struct Decision {
     enum Kind : uint8_t { unknown, leaf, ask, commit } kind = unknown;
-    int question = -1, option = -1;
-    int context = -1;  // commit: in which the tree goes on
+    int question = -1, option = -1;  // commit: of the first test, if that is not the best one
+    int context = -1;                // commit: in which the tree goes on
 };
 
 struct ExactPolicy {
@@ -111,6 +111,8 @@ private:
     void try_questions(Search& search);
     void try_cuts(Search& search, int question, double price);
     void try_commits(Search& search);
+    void try_first_of_order(Search& search, const TestSet& tests, double price);
+    bool takes_time(int test, const TestSet& paid) const;
     double evaluate(Search& search, int question, int option, double price, std::vector<double>* parts = nullptr);
     double share_leaves(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit);
 
