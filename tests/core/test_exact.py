@@ -38,9 +38,7 @@ def cheapest(problem, depth, leaf_price, max_leaves):
 @given(
     seed=SEEDS, columns=st.integers(1, 3), leaf_price=st.sampled_from([0.0, 0.05]), leaves=st.sampled_from([ANY, 2, 3])
 )
-@example(
-    seed=104774, columns=3, leaf_price=0.0, leaves=4
-)  # in one order, no surcharge
+@example(seed=104774, columns=3, leaf_price=0.0, leaves=4)  # in one order, no surcharge
 def test_no_tree_of_depth_two_costs_less(seed, columns, leaf_price, leaves):
     problem = small(np.random.default_rng(seed), columns)
     tree, cost, bound, proven, _, _ = search(problem, 2, leaf_price, leaves)
