@@ -157,6 +157,11 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         """How nominal tests are asked: a branch for every value; two branches, for some values and for the rest; or
         both. Up to 5 values, all ways to divide them are tried; of more, each value against the rest.""",
     ),
+    "near_optimal": (
+        "float",
+        """Also count the trees whose objective is at most this share above that of the best one (`near_optimal_`), if
+        the best one is proven and that takes little work. None: do not.""",
+    ),
     "thresholds": (
         'int or "all"',
         """Cuts of numeric tests that are tried: all, or at most so many of each, at quantiles. With a number, the tree
@@ -349,6 +354,10 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "bound_": ("float", "No tree within the limits has a lower objective."),
         "gap_": ("float", "`objective_` minus `bound_`: what another tree could save at most. 0: proven."),
         "proven_": ("bool", "Whether no tree within the limits has a lower objective."),
+        "near_optimal_": (
+            "NearOptimalSummary or None",
+            """How many trees cost little more than the best one, and what they have in common. None: not counted.""",
+        ),
         "leaf_price_": ("float", "The price per leaf that was used."),
         "soft_label_weight_": SOFT_LABEL_WEIGHT,
         "history_": ("list of Progress", "Seconds, cost and bound, whenever one of them has changed."),

@@ -245,18 +245,19 @@ ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, cons
         known = &result;
     }
     if (!result.ended) result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search(known);
+    finish_exact_tree(result.tree, data, pricing, errors);
+    for (DepthTree& shallow : result.by_depth) finish_exact_tree(shallow.tree, data, pricing, errors);
+    return result;
+}
+
+void finish_exact_tree(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors) {
     PrunePolicy valued;
     valued.confidence = 1;
     valued.answer = AnswerPolicy::least_cost;
     Cancellation never;  // what is found is finished also after a signal
-    const auto finish = [&](Tree& tree) {
-        choose_commits(tree, data, pricing, errors, valued, never);
-        assign_answers(tree, errors, AnswerPolicy::least_cost);
-        tree.drop_deviations();
-    };
-    finish(result.tree);
-    for (DepthTree& shallow : result.by_depth) finish(shallow.tree);
-    return result;
+    choose_commits(tree, data, pricing, errors, valued, never);
+    assign_answers(tree, errors, AnswerPolicy::least_cost);
+    tree.drop_deviations();
 }
 
 }  // namespace worthwhile

@@ -35,4 +35,7 @@ struct ExactRun {
 ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
                            int max_cuts, const ExactRun& run, Cancellation& cancellation);
 
+// Gives a tree that was found its orders of several tests at once, and its answers.
+void finish_exact_tree(Tree& tree, const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors);
+
 }  // namespace worthwhile

@@ -370,7 +370,15 @@ void Solver::try_commits(Search& search) {
         TestSet usable = asked;
         usable.unite(paid);
         const double whole = price_of_set(node, asked, search.context) + errors;
-        if (whole < search.limit - slack_) search.offer(whole, {Decision::commit, -1, -1, contexts_.committed(usable)}, slack_);
+        // Only a test whose result takes time orders what comes after it. Where prices do not depend on the order of the tests, another first
+        // test costs no less in one order than alone.
+        const bool possible = contexts_.can_relax() || tree.leaf(0) || takes_time(tree.test[0], paid);
+        if (possible && whole < search.limit - slack_) search.offer(whole, {Decision::commit, -1, -1, contexts_.committed(usable)}, slack_);
+        for (std::size_t q = 0; q < problem_.questions.size() && !possible && undecided < 0; ++q) {
+            const int test = problem_.questions[q].column;
+            if (!paid.has(test) && !choice.in.has(test) && !choice.out.has(test)) undecided = test;
+        }
+        if (undecided < 0 && !possible) try_first_of_order(search, choice.in, price);
         if (undecided < 0) continue;
         Choice with = choice, without = choice;
         with.in.add(undecided);
@@ -378,6 +386,28 @@ void Solver::try_commits(Search& search) {
         open.push_back(std::move(without));
         open.push_back(std::move(with));
     }
+}
+
+// One order of these tests, which begins with one whose result takes time.
+void Solver::try_first_of_order(Search& search, const TestSet& tests, double price) {
+    const TestSet& paid = contexts_[search.context].paid;
+    TestSet usable = tests;
+    usable.unite(paid);
+    const int context = contexts_.committed(usable);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const int question = static_cast<int>(q), test = problem_.questions[q].column;
+        if (!tests.has(test) || !takes_time(test, paid)) continue;
+        for (int option = 0; option < problem_.questions[q].n_options(); ++option) {
+            const std::vector<Node> nodes = divide(search.node, question, option);
+            if (nodes.empty()) continue;
+            const double value = price + solve_all(nodes, context, search.depth - 1, search.leaves, search.limit - price);
+            search.offer(value, {Decision::commit, question, option, context}, slack_);
+        }
+    }
+}
+
+bool Solver::takes_time(int test, const TestSet& paid) const {
+    return pricing_.orders_delayed(test, paid) || pricing_.orders_wait(test, paid);
 }
 
 // In which all tests that are not ruled out may be asked for nothing.
@@ -763,8 +793,8 @@ void Solver::build(const Node& node, int context, int depth, int leaves, Tree& t
     const Decision decision = decide(node, context, depth, leaves);
     if (decision.kind == Decision::leaf) return;
     if (decision.kind == Decision::commit) {
-        const Decision first = decide(node, decision.context, depth, leaves);
-        if (first.kind == Decision::ask) build_below(node, first.question, first.option, decision.context, depth, leaves, tree, at);
+        const Decision first = decision.question < 0 ? decide(node, decision.context, depth, leaves) : decision;
+        if (first.question >= 0) build_below(node, first.question, first.option, decision.context, depth, leaves, tree, at);
         return;
     }
     build_below(node, decision.question, decision.option, context, depth, leaves, tree, at);

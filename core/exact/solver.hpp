@@ -35,8 +35,8 @@ struct Node {
 // What a node does in the best tree.
 struct Decision {
     enum Kind : uint8_t { unknown, leaf, ask, commit } kind = unknown;
-    int question = -1, option = -1;
-    int context = -1;  // commit: in which the tree goes on
+    int question = -1, option = -1;  // commit: of the first test, if that is not the best one
+    int context = -1;                // commit: in which the tree goes on
 };
 
 struct ExactPolicy {
@@ -72,6 +72,12 @@ public:
     Contexts& contexts() { return contexts_; }
     double slack() const { return slack_; }
     double bound(const Node& node, const Context& context) const;
+    // What it costs the cases of a node to order some tests at once; infinite if that breaks the cap.
+    double price_of_set(const Node& node, const TestSet& tests, int context);
+    // The context in which all tests that are not ruled out may be asked for nothing.
+    int free_context(const TestSet& paid, const TestSet& out);
+    // The cut that a tree gets for an option: of those that divide these cases in the same way, the one in the middle.
+    double middle_cut(const Node& node, int question, int option) const;
     // Estimates for the order in which questions are tried: by question, what the best single split costs.
     std::vector<double> estimates(const Node& node, int context);
     void set_cancellation(Cancellation* cancellation) { cancellation_ = cancellation; }
@@ -105,10 +111,10 @@ private:
     void try_questions(Search& search);
     void try_cuts(Search& search, int question, double price);
     void try_commits(Search& search);
-    int free_context(const TestSet& paid, const TestSet& out);
+    void try_first_of_order(Search& search, const TestSet& tests, double price);
+    bool takes_time(int test, const TestSet& paid) const;
     double evaluate(Search& search, int question, int option, double price, std::vector<double>* parts = nullptr);
     double share_leaves(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit);
-    double price_of_set(const Node& node, const TestSet& tests, int context);
 
     void count(const Node& node, std::vector<double>& sums) const;
     template <class Sums>
@@ -123,7 +129,6 @@ private:
 
     Decision decide(const Node& node, int context, int depth, int leaves);
     std::vector<int> leaves_of(const std::vector<Node>& nodes, int context, int depth, int leaves);
-    double middle_cut(const Node& node, int question, int option) const;
 
     const ExactProblem& problem_;
     const Pricing& pricing_;

@@ -18,6 +18,7 @@
 #include "data/column_store.hpp"
 #include "data/tree_check.hpp"
 #include "exact/exact_search.hpp"
+#include "exact/near_optimal.hpp"
 #include "forest/forest_router.hpp"
 #include "forest/greedy_forest.hpp"
 #include "grow/nominal_counts.hpp"
@@ -541,6 +542,24 @@ Tree grow(const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<doubl
     }));
 }
 
+double total_weight(const TrainingSet& data) {
+    double total = 0;
+    for (std::size_t row = 0; row < data.table.n_cases; ++row) total += data.weight(row);
+    return total;
+}
+
+// The price of a leaf is per case.
+ExactPolicy take_exact_policy(Keywords& given) {
+    ExactPolicy policy;
+    policy.max_depth = given.take<int>("max_depth");
+    policy.max_leaves = given.take<int>("max_leaves", kAnyLeaves);
+    policy.memory = given.take<std::size_t>("memory");
+    policy.work = given.take<double>("work");
+    policy.leaf_price = given.take<double>("leaf_price");
+    check(policy.leaf_price >= 0, "'leaf_price' must be at least 0");
+    return policy;
+}
+
 using DepthTrees = std::vector<std::tuple<Tree, double>>;
 
 // The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, whether a signal has ended the
@@ -549,14 +568,9 @@ std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const Ow
                                                                         Optional1<double> weights, const OwnedPricing& pricing,
                                                                         const ErrorCosts& errors, nb::kwargs settings) {
     Keywords given(std::move(settings), "search_exactly");
-    ExactPolicy policy;
-    policy.max_depth = given.take<int>("max_depth");
-    policy.max_leaves = given.take<int>("max_leaves", kAnyLeaves);
-    policy.memory = given.take<std::size_t>("memory");
-    policy.work = given.take<double>("work");
-    const double leaf_price = given.take<double>("leaf_price");
+    ExactPolicy policy = take_exact_policy(given);
     const int max_cuts = given.take<int>("max_cuts");
-    check(max_cuts >= 1 && leaf_price >= 0, "'max_cuts' must be at least 1, and 'leaf_price' at least 0");
+    check(max_cuts >= 1, "'max_cuts' must be at least 1");
     ExactRun running;
     running.n_threads = given.take<int>("n_threads");
     running.deadline = after(given.take<double>("seconds"));
@@ -565,9 +579,8 @@ std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const Ow
     const CasePricing priced(pricing, table);
     const CaseErrors own(errors, table);
     const TrainingSet data = make_training(table, classes, weights, own);
-    double total = 0;
-    for (std::size_t row = 0; row < table.table.n_cases; ++row) total += data.weight(row);
-    policy.leaf_price = leaf_price * total;
+    const double total = total_weight(data);
+    policy.leaf_price *= total;
     if (!tell.is_none())
         running.tell = [&](const ExactProgress& progress) {
             nb::gil_scoped_acquire lock;
@@ -585,6 +598,42 @@ std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const Ow
             found.proven,
             found.interrupted,
             std::move(by_depth)};
+}
+
+// Trees that cost little more than the best one: (its cost per case, share of the margin for which all were found or a negative number,
+// number of trees, number of structures, the cheapest trees with their costs, (column, trees, structures, cost of the cheapest) by first test,
+// (column, trees that ask it, cost of the cheapest without it) by test).
+using FirstTests = std::vector<std::tuple<int, uint64_t, uint64_t, double>>;
+using TestUses = std::vector<std::tuple<int, uint64_t, double>>;
+std::tuple<double, double, uint64_t, uint64_t, DepthTrees, FirstTests, TestUses> near_optimal_trees(
+    const OwnedTable& table, Contiguous1<int32_t> classes, Optional1<double> weights, const OwnedPricing& pricing, const ErrorCosts& errors,
+    nb::kwargs settings) {
+    Keywords given(std::move(settings), "near_optimal_trees");
+    ExactPolicy policy = take_exact_policy(given);
+    const int max_cuts = given.take<int>("max_cuts");
+    NearOptimalPolicy wanted;
+    wanted.margin = given.take<double>("margin");
+    wanted.max_trees = given.take<std::size_t>("max_trees");
+    wanted.by_structure = given.take<bool>("by_structure");
+    check(max_cuts >= 1 && wanted.margin >= 0, "'max_cuts' must be at least 1, and 'margin' at least 0");
+    const auto deadline = after(given.take<double>("seconds"));
+    given.finish();
+    const CasePricing priced(pricing, table);
+    const CaseErrors own(errors, table);
+    const TrainingSet data = make_training(table, classes, weights, own);
+    const double total = total_weight(data);
+    policy.leaf_price *= total;
+    wanted.margin *= total;
+    NearOptimalResult found = run([&](Cancellation& cancellation) {
+        return worthwhile::near_optimal_trees(data, priced.pricing, own.errors, policy, max_cuts, wanted, deadline, cancellation);
+    });
+    DepthTrees listed;
+    for (DepthTree& one : found.listed) listed.emplace_back(without_answer_costs(std::move(one.tree)), one.cost / total);
+    FirstTests first;
+    for (const FirstTest& one : found.first) first.emplace_back(one.column, one.trees, one.structures, one.cost / total);
+    TestUses used;
+    for (const TestUse& one : found.used) used.emplace_back(one.column, one.trees, one.cost_without / total);
+    return {found.cost / total, found.share, found.trees, found.structures, std::move(listed), std::move(first), std::move(used)};
 }
 
 // Grows trees for a forest, each from cases of its own weights (a row of `weights` each) and with a seed of its own.
@@ -980,6 +1029,9 @@ void define_functions(nb::module_& m) {
     m.def("search_exactly", &search_exactly, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "settings"_a,
           "The tree of least cost: (tree, cost per case, lower bound, proven, interrupted, (tree, cost) of every depth searched to the "
           "end).");
+    m.def("near_optimal_trees", &near_optimal_trees, "table"_a, "classes"_a, "weights"_a.none(), "pricing"_a, "errors"_a, "settings"_a,
+          "Trees that cost little more than the best: (its cost per case, share of the margin that is complete, trees, structures, (tree, "
+          "cost), (column, trees, structures, cost) by first test, (column, trees, cost without) by test).");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
           "Grow a tree from each row of weights by the largest drop of impurity per price.");
     m.def(

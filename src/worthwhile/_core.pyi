@@ -164,6 +164,32 @@ def search_exactly(
     n_threads: int,
     tell: Callable[[float, float], bool] | None,
 ) -> tuple[Tree, float, float, bool, bool, list[tuple[Tree, float]]]: ...
+def near_optimal_trees(
+    table: Table,
+    classes: _Ints,
+    weights: _Floats | None,
+    pricing: Pricing,
+    errors: Errors,
+    *,
+    max_depth: int,
+    max_leaves: int = ...,
+    leaf_price: float,
+    max_cuts: int,
+    memory: int,
+    work: float,
+    seconds: float,
+    margin: float,
+    max_trees: int,
+    by_structure: bool,
+) -> tuple[
+    float,
+    float,
+    int,
+    int,
+    list[tuple[Tree, float]],
+    list[tuple[int, int, int, float]],
+    list[tuple[int, int, float]],
+]: ...
 def grow_forest(
     table: Table,
     classes: _Ints,

@@ -1,17 +1,17 @@
 """The exact search against all trees, one by one."""
 
-import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference as ref
 from bridge import core_errors, core_pricing, core_training, to_node
-from problems import SEEDS, compare, random_problem, with_all_prices
+from brute_force import all_trees, cost_of, small
+from problems import SEEDS, compare
 from worthwhile import _core
 
 ANY = 2**31 - 1
@@ -25,54 +25,6 @@ def search(problem, max_depth=2, leaf_price=0.0, max_leaves=ANY, n_threads=1, ma
     )  # fmt: skip
 
 
-def splits(problem):
-    """All ways to ask all tests: (column, threshold, code -> branch, branches)."""
-    for t, (column, v) in enumerate(zip(problem.columns, problem.n_values, strict=True)):
-        if v:
-            for level in [list(range(v)), *problem.levels.get(t, [])]:
-                yield t, None, level, max(level) + 1
-        else:
-            for threshold in np.unique(column)[:-1]:
-                yield t, float(threshold), None, 2
-
-
-def all_trees(problem, depth):
-    """All trees up to a depth, with all choices of nodes that order everything below them."""
-    yield ref.Node(np.zeros(problem.k))
-    if depth == 0:
-        return
-    below = list(all_trees(problem, depth - 1))
-    for t, threshold, level, n in splits(problem):
-        slow = bool(problem.waiting) and any(problem.wait[u] > 0 for u in ref.closure(problem, t))
-        for children in itertools.product(below, repeat=n):
-            for commits in (False, True) if slow and any(child.children for child in children) else (False,):
-                yield ref.Node(np.zeros(problem.k), 0, list(children), t, threshold, level, commits)
-
-
-def dearest(problem):
-    """The highest price of each test, by the list or of any case: a tree must keep the cap for all of them."""
-    return np.max([problem.marginal, *([] if problem.case_prices is None else problem.case_prices)], axis=0)
-
-
-def cost_of(problem, node, rows, leaf_price, paid=frozenset()):
-    """What a subtree costs some training cases together; infinite if it may break the cap."""
-    if not node.children:
-        errors = np.array(problem.errors)[problem.y[rows]] * problem.weights[rows][:, None]
-        return float(errors.sum(axis=0).min()) + leaf_price if len(rows) else leaf_price
-    anyone = problem.case(rows[0] if len(rows) else 0)
-    charged = ref.charged_after(problem, node, anyone, paid)
-    if not ref.within_cap(problem, charged, dearest(problem)):
-        return math.inf
-    total = sum(
-        problem.weights[row] * ref.price_of_more(problem, charged, paid, ref.amounts_of_row(problem, row))
-        for row in rows
-    )
-    branch = np.array([ref.branch_taken(node, problem.case(row)) for row in rows])
-    for b, child in enumerate(node.children):
-        total += cost_of(problem, child, rows[branch == b] if len(rows) else rows, leaf_price, frozenset(charged))
-    return total
-
-
 def cheapest(problem, depth, leaf_price, max_leaves):
     rows, weight = np.arange(len(problem.y)), problem.weights.sum()
     return min(
@@ -82,25 +34,11 @@ def cheapest(problem, depth, leaf_price, max_leaves):
     )
 
 
-def small(rng, n_columns, n_rows=8, prices=True):
-    """A problem without missing values, with few values of each test."""
-    problem = random_problem(rng, n_rows, n_columns)
-    n, columns, n_values = len(problem.y), [], []
-    for v in problem.n_values:
-        values = rng.integers(0, min(v, 3) if v else 3, n)
-        columns.append(values if v else values.astype(float))
-        n_values.append(min(v, 3))
-    weights = rng.choice([1.0, 1.0, 2.0, 0.5], n)
-    problem = replace(problem, columns=columns, n_values=n_values, weights=weights, levels={})
-    levels = {t: [[0, 1, 1], [0, 1, 0], [0, 0, 1]] for t, v in enumerate(n_values) if v == 3 and rng.random() < 0.5}
-    problem = replace(problem, levels=levels)
-    return with_all_prices(rng, problem) if prices else problem
-
-
 @compare(150)
 @given(
     seed=SEEDS, columns=st.integers(1, 3), leaf_price=st.sampled_from([0.0, 0.05]), leaves=st.sampled_from([ANY, 2, 3])
 )
+@example(seed=104774, columns=3, leaf_price=0.0, leaves=4)  # in one order, no surcharge
 def test_no_tree_of_depth_two_costs_less(seed, columns, leaf_price, leaves):
     problem = small(np.random.default_rng(seed), columns)
     tree, cost, bound, proven, _, _ = search(problem, 2, leaf_price, leaves)

@@ -280,3 +280,29 @@ def test_surcharges_by_class_go_by_the_true_class(write):
     assert f"{costs.mean():.2f}" in page.words["summary"]
     assert f"{costs.max():.2f}" in page.words["cases"]
     assert ww.evaluation.evaluate(known, X, y).model.total_cost.mean == pytest.approx(costs.mean())
+
+
+def test_trees_like_the_best_one_are_counted(write):
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 5, (150, 3)).astype(float)
+    y = ((X[:, 0] > 2) ^ (X[:, 1] > 1) ^ (rng.random(150) < 0.15)).astype(int)
+    costs = ww.Costs(tests={"x0": 1.0, "x1": 1.1, "x2": 1.2}, errors=10)
+    known = {"costs": costs, "max_depth": 2, "soft_labels": 0, "leaf_price": 0}
+    clf = ww.OptimalClassifier(**known, near_optimal=0.2).fit(X, y)
+    near = clf.near_optimal_
+    page = write(clf, X, y, X_train=X, y_train=y, sensitivity=False)
+    words = page.words["near-optimal"]
+    assert near.count > 1
+    assert near.headline(clf.tree_.columns[clf.tree_.nodes.test[0]]) in words
+    for one in near.first_tests:
+        assert f"{one.test} {one.trees} {near.share(one.trees)} {one.structures} {amount(one.cost)}" in words
+    assert near.needed == ("x0", "x1")
+    assert "None of them does without x0, x1." in words
+    assert f"x0 {near.count} 100 % above {amount(near.limit)}" in words
+    assert page.text.count('href="#near-optimal"') == 1
+    clear = (X[:, 0] > 2).astype(int)
+    alone = ww.OptimalClassifier(**(known | {"leaf_price": 0.1})).fit(X, clear)
+    words = write(alone, X, clear, X_train=X, y_train=clear, sensitivity=False).words["near-optimal"]
+    assert "No other tree costs at most 5 % more on the training cases." in words
+    without = ww.OptimalClassifier(**known, near_optimal=None).fit(X, y)
+    assert "near-optimal" not in write(without, X, y, X_train=X, y_train=y, sensitivity=False).text

@@ -31,6 +31,7 @@ __all__ = [
     "Revision",
     "assess",
     "assessed_tree",
+    "by_real_cases",
     "can_count",
     "closing_seconds",
     "counting_seconds",
@@ -205,6 +206,11 @@ def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, revis
         return _revised(tree, training, None, revision)
     tree = _revised(tree, training, found.strength, found.revision)
     return Tree(tree.nodes, tree.context, tree.answer, found.expected_cost)
+
+
+def by_real_cases(tree: Tree, training: Training, strength: float | None) -> Tree:
+    """Return a tree with the weights of the real cases and, with a strength, with shrunk probabilities."""
+    return _revised(tree, training, strength, Revision())
 
 
 def _revised(tree: Tree, training: Training, strength: float | None, revision: Revision) -> Tree:

@@ -16,6 +16,7 @@ __all__ = [
     "Adaptive",
     "Answer",
     "Cuts",
+    "Distinct",
     "Impurity",
     "LeafPrice",
     "NominalSplits",
@@ -39,6 +40,7 @@ __all__ = [
 Adaptive = bool | Literal["settled"]
 Answer = Literal["majority", "least-cost"]
 Cuts = Literal["random", "exact"]
+Distinct = Literal["trees", "structures"]
 Impurity = Literal["pairs", "powers"]
 LeafPrice = float | Literal["chosen"]
 NominalSplits = Literal["multiway", "subset", "both"]
@@ -199,12 +201,16 @@ RULES: Mapping[str, Rule] = {
     "soft_label_weight": _or_word(_number(0, 1), "chosen"),
     "soft_labels": _or_word(_number(0, 1), "chosen"),
     "leaf_price": _or_word(_number(0), "chosen"),
+    "near_optimal": _number(0, optional=True),
     "thresholds": _or_word(_whole(1), "all"),
     "nominal_splits": _one_of(NominalSplits),
     "memory_limit": _number(1, optional=True),
     "preset": _one_of(Preset),
     "n_jobs": Rule(_is_n_jobs, ("a whole number other than 0 (-1: all processors)",), optional=True),
 }
+
+# Arguments of methods that are not parameters of a learner.
+ARGUMENTS: Mapping[str, Rule] = {"epsilon": _number(0), "distinct": _one_of(Distinct)}
 
 
 def check_parameters(learner: str, parameters: Mapping[str, Any], optional: Collection[str] = ()) -> None:
@@ -218,7 +224,8 @@ def check_parameters(learner: str, parameters: Mapping[str, Any], optional: Coll
     ValueError: C45Classifier: invalid prune='hard'; choose 'pessimistic', 'cost' or 'none'
     """
     for name, value in parameters.items():
-        rule = RULES.get(name)  # random_state is checked by scikit-learn; a subclass checks parameters of its own
+        # random_state is checked by scikit-learn; a subclass checks parameters of its own
+        rule = RULES.get(name, ARGUMENTS.get(name))
         if rule is None or rule.is_valid(value):
             continue
         none_is_valid = rule.optional or name in optional

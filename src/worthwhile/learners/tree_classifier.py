@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +33,15 @@ class TreeClassifier(CostSensitiveClassifier):
 
     cross_fit: bool = True
 
+    _strength: ClassVar[float | None] = None  # of the shrinkage of class probabilities
+
     def _assess(self, training: Training) -> None:
         tree, found, revision = self._tree(), None, self._revision()
         grown_from = self._grown_from(training)
         deadline = Deadline(getattr(self, "time_limit", None), training.start)
         if self.cross_fit:
             found = assess(_in_time(self._fold_trees(training), deadline), tree.answer, revision)
+        self.__dict__.update(_strength=None if found is None else found.strength)
         counted = training if can_count(tree, training, deadline.remaining()) else grown_from
         self.tree_ = assessed_tree(tree, counted, found, revision)
 

@@ -65,6 +65,8 @@ def sections(
         "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})", **by_case)),
         "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train, *there),
         "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
+        "near_optimal": getattr(est, "near_optimal_", None),
+        "first_test": None if tree is None or tree.n_nodes == 1 else tree.columns[tree.nodes.test[0]],
         "layout": None if tree is None else layout_tree(tree),
         "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
         "spending": spending(clf, X, own[0], y),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing
@@ -114,6 +114,8 @@ class Explanation:
         Expected error cost of the answer; while a test is to be done, of the best answer now.
     why : str
         Why the tree answers, or why it asks for the next test.
+    note : str
+        What else is known: of `OptimalClassifier`, how many trees that cost little more begin with the same test.
 
     Examples
     --------
@@ -138,6 +140,7 @@ class Explanation:
     error_cost: float | None
     why: str
     text: str
+    note: str = ""
 
     @classmethod
     def of(cls, steps: list[Step], advice: Advice, spent: float, lines: list[str]) -> Explanation:
@@ -150,6 +153,10 @@ class Explanation:
         text = "\n".join([*lines, end, advice.reason, f"tests cost {amount(spent)}"])
         cost = advice.stop_cost if advice.test is not None else advice.go_on_cost
         return cls(tuple(steps), advice.test, advice.answer, advice.probabilities, spent, cost, advice.reason, text)
+
+    def with_note(self, note: str) -> Explanation:
+        """Return the explanation with a last line."""
+        return replace(self, note=note, text=f"{self.text}\n{note}")
 
     def __str__(self) -> str:
         return self.text

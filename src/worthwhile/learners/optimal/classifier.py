@@ -5,12 +5,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from worthwhile.learners.cross_fitting import FoldTree, fold_cases
 from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.optimal.near_optimal import (
+    NearOptimalSummary,
+    NearOptimalTrees,
+    SearchedCases,
+    read_near_optimal,
+)
 from worthwhile.learners.optimal.search import (
     ALL_CUTS,
     FOLD_CUTS,
@@ -24,15 +32,28 @@ from worthwhile.learners.optimal.search import (
     fallback,
     search_pieces,
 )
-from worthwhile.learners.parameters import LeafPrice, NominalSplits, SoftLabelShare, Thresholds
+from worthwhile.learners.parameters import (
+    Distinct,
+    LeafPrice,
+    NominalSplits,
+    SoftLabelShare,
+    Thresholds,
+    check_parameters,
+)
 from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
 from worthwhile.learners.soft_labels import SoftLabels
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.learners.workload import Piece
+from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.explanation import Explanation
+from worthwhile.tree.json_format import Reader
 from worthwhile.tree.tree import Tree
 
 __all__ = ["OptimalClassifier"]
+
+# Units of work, as those of the search: about half a second.
+SUMMARY_WORK = 2e8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -63,6 +84,9 @@ class OptimalClassifier(TreeClassifier):
     nominal_splits : {"multiway", "subset", "both"}, default "both"
         How nominal tests are asked: a branch for every value; two branches, for some values and for the rest; or both.
         Up to 5 values, all ways to divide them are tried; of more, each value against the rest.
+    near_optimal : float or None, default 0.05
+        Also count the trees whose objective is at most this share above that of the best one (`near_optimal_`), if the
+        best one is proven and that takes little work. None: do not.
     thresholds : int or "all", default "all"
         Cuts of numeric tests that are tried: all, or at most so many of each, at quantiles. With a number, the tree is
         the best one among these cuts.
@@ -110,6 +134,8 @@ class OptimalClassifier(TreeClassifier):
         `objective_` minus `bound_`: what another tree could save at most. 0: proven.
     proven_ : bool
         Whether no tree within the limits has a lower objective.
+    near_optimal_ : NearOptimalSummary or None
+        How many trees cost little more than the best one, and what they have in common. None: not counted.
     leaf_price_ : float
         The price per leaf that was used.
     soft_label_weight_ : float
@@ -149,12 +175,14 @@ class OptimalClassifier(TreeClassifier):
     thresholds: Thresholds = "all"
     time_limit: float | None = None
     memory_limit: float | None = None
+    near_optimal: float | None = 0.05
     callback: Callable[[Progress], Any] | None = None
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
         self.stopped_ = "interrupted"
         self.history_: list[Progress] = []
+        self.near_optimal_: NearOptimalSummary | None = None
         cases = training.timely(self.time_limit, rng).repeated()
         try:
             choice = self._choose(cases, deadline, rng)
@@ -168,7 +196,29 @@ class OptimalClassifier(TreeClassifier):
             return
         self._folds = choice.folds
         self.leaf_price_, self.soft_label_weight_ = choice.settings.leaf_price, choice.settings.soft_label_weight
-        self._keep(self._run(choice, deadline), training)
+        found = self._run(choice, deadline)
+        self._keep(found, training)
+        search = self._search(self._cuts())
+        self._searched = SearchedCases(search, choice.labels, choice.settings, training, found.objective)
+        if found.proven and self.near_optimal is not None:
+            self._summarise(float(self.near_optimal), deadline)
+
+    def _summarise(self, epsilon: float, deadline: Deadline) -> None:
+        """Count the trees that cost little more than the best one, with few thresholds if all would take long."""
+        limited = self.time_limit is not None
+        for thresholds in (None, FOLD_CUTS):
+            if thresholds is not None and (self._cuts() <= thresholds or self._searched.n_thresholds() <= thresholds):
+                return
+            seconds = deadline.remaining() / 2 if limited else math.inf
+            try:
+                found = self._searched.near_optimal(epsilon, 0, False, SUMMARY_WORK, seconds, None, thresholds)
+            except KeyboardInterrupt:
+                self.stopped_ = "interrupted"  # the tree is there
+                return
+            if found is not None and (self.near_optimal_ is None or found.within > self.near_optimal_.within):
+                self.near_optimal_ = found.without_trees()
+            if self.near_optimal_ is not None and self.near_optimal_.complete:
+                return
 
     def _pieces(self, training: Training) -> list[Piece]:
         if self.time_limit is not None:
@@ -221,6 +271,97 @@ class OptimalClassifier(TreeClassifier):
         self.bound_ = found.objective if found.proven else found.bound
         self.gap_ = max(self.objective_ - self.bound_, 0.0)
         self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
+
+    def rashomon(
+        self,
+        epsilon: float = 0.05,
+        max_trees: int = 100,
+        distinct: Distinct = "trees",
+        thresholds: Thresholds = "all",
+        time_limit: float | None = None,
+    ) -> NearOptimalTrees:
+        """Return the trees whose objective is at most a share above that of the best one.
+
+        All of them are counted, and the cheapest are listed. They tell which tests matter: a test that all of them ask
+        for cannot be replaced, and where they begin with different tests, the choice between these hardly matters.
+
+        Parameters
+        ----------
+        epsilon : float
+            The share of the objective. If the trees within it are too many to be counted, those within a smaller share
+            are returned: `within` of the result says which.
+        max_trees : int
+            The most trees to list.
+        distinct : {"trees", "structures"}
+            What is listed: "trees", or of all trees that ask the same tests in the same places, with other thresholds,
+            only the cheapest ("structures").
+        thresholds : int or "all"
+            With a number: only trees with at most so many different thresholds of each numeric test, at quantiles, and
+            the best of them in place of the best tree. Thresholds next to each other make thousands of trees that
+            hardly differ. "all": those that the learner could choose from.
+        time_limit : float, optional
+            Seconds. None: as much work as takes about a minute.
+
+        Returns
+        -------
+        NearOptimalTrees
+            See docs/howto/near-optimal-trees.md.
+
+        Raises
+        ------
+        ValueError
+            If the learner was loaded from a file, unpickled or copied: only the one that was fitted has the training
+            cases. `near_optimal_`, the summary that `fit` has made, is there.
+        TimeoutError
+            If the limits are too low even for the trees that cost no more than the best one.
+        """
+        check_is_fitted(self, "tree_")
+        given = {"epsilon": epsilon, "max_trees": max_trees, "distinct": distinct}
+        check_parameters("rashomon", given | {"thresholds": thresholds, "time_limit": time_limit})
+        searched: SearchedCases | None = self.__dict__.get("_searched")
+        if searched is None:
+            why = "a loaded, unpickled or copied OptimalClassifier does not have the training cases"
+            raise ValueError(f"rashomon: {why}; fit it again (near_optimal_ is the summary that was made in fit)")
+        found = searched.near_optimal(
+            float(epsilon),
+            int(max_trees),
+            distinct == "structures",
+            work=WORK if time_limit is None else math.inf,
+            seconds=math.inf if time_limit is None else float(time_limit),
+            strength=self._strength,
+            thresholds=None if thresholds == "all" else int(thresholds),
+        )
+        if found is None:
+            raise TimeoutError("rashomon: the limit is too low to find the trees that cost no more than the best one")
+        return found
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the path of a case through the tree, in words and money, and how many similar trees begin like it."""
+        found = super().explain(case)
+        if self.near_optimal_ is None:
+            return found
+        tree = self._tree()
+        return found.with_note(
+            self.near_optimal_.headline(tree.columns[tree.nodes.test[0]] if tree.n_nodes > 1 else None)
+        )
+
+    def _forget(self) -> None:
+        super()._forget()
+        for name in ("near_optimal_", "_searched"):
+            self.__dict__.pop(name, None)
+
+    def _content(self) -> dict[str, Any]:
+        near = self.near_optimal_
+        return super()._content() | ({} if near is None else {"near_optimal": near.to_plain()})
+
+    def _restore(self, reader: Reader, version: int) -> ProblemContext:
+        near = reader.take("near_optimal", dict, None)
+        self.near_optimal_ = None if near is None else read_near_optimal(near)
+        return super()._restore(reader, version)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The training cases stay with the learner that was fitted.
+        return {name: value for name, value in super().__getstate__().items() if name != "_searched"}
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
         folds = self.__dict__.pop("_folds", None)
