@@ -268,10 +268,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "min_cases": SEARCHED_MIN_CASES,
         "weighting": SEVERAL,
         "time_limit": """Seconds. "refined": trees with more samples, other ω and other confidence levels are tried
-        until the time is over, and kept if they cost less on cases left out; making the soft labels is not cut short, and is skipped if less than 1 s plus 1 s per 1,000 cases
-        is left. If the table is too large for the time, trees are grown from some of the cases; nodes count these
-        if there is no time to count all. "paper": after this time the remaining nodes are split without look-ahead.
-        After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then holds the best tree so far, if there was one.""",
+        until the time is over, and kept if they cost less on cases left out; making the soft labels is not cut short,
+        and is skipped if less than 1 s plus 1 s per 1,000 cases is left. If the table is too large for the time, trees
+        are grown from some of the cases; nodes count these if there is no time to count all. "paper": after this time
+        the remaining nodes are split without look-ahead. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner then
+        holds the best tree so far, if there was one.""",
         "callback": "Called with a `Progress` whenever a better tree is found. If it returns True, the search ends.",
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },

@@ -1,6 +1,7 @@
 // Trees of least cost on some cases, proven: depth first, with bounds and a cache (docs/design/exact-search.md).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,8 @@ namespace worthwhile {
 
 constexpr int kAnyLeaves = std::numeric_limits<int>::max();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+inline double lowest(const double* values, int n) { return *std::min_element(values, values + n); }
 
 // Kinds of cases at a node, in rising order; `parts`, unless empty: the share of each that is there, where values are missing.
 struct KindSet {

@@ -1,0 +1,320 @@
+// The last one or two splits of a tree, from sums over the values of all questions instead of by recursion.
+#include <algorithm>
+
+#include "exact/solver.hpp"
+
+namespace worthwhile {
+
+// The sums of the kinds at a node by question and code: losses, and weight.
+void Solver::count(const Node& node, std::vector<double>& sums) const {
+    work_ += static_cast<double>(sums.size() + node.cases.kinds.size() * problem_.questions.size() * width_);
+    std::fill(sums.begin(), sums.end(), 0.0);
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const std::vector<uint32_t>& codes = problem_.codes[q];
+        const auto n_codes = static_cast<uint32_t>(problem_.questions[q].n_codes);
+        double* own = sums.data() + offset_[q] * width_;
+        for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
+            const uint32_t kind = node.cases.kinds[i];
+            if (codes[kind] == n_codes) continue;
+            const double part = node.cases.part(i);
+            double* to = own + codes[kind] * width_;
+            const double* loss = problem_.loss.data() + kind * answers;
+            for (std::size_t a = 0; a < answers; ++a) to[a] += part * loss[a];
+            to[answers] += part * problem_.weight[kind];
+        }
+    }
+}
+
+namespace {
+
+// The sums of a part of the cases, by question and code: given, or what is left of the whole without another part.
+struct Given {
+    const double* sums;
+    double at(std::size_t i) const { return sums[i]; }
+};
+struct Rest {
+    const double *whole, *part;
+    double at(std::size_t i) const { return whole[i] - part[i]; }
+};
+
+}  // namespace
+
+// What the best split by one question costs some cases, without its price: the lowest sum over the branches of what their best answers cost.
+// `total`: losses by answer and the weight of all of them.
+template <class Sums>
+double Solver::best_split(const Sums& sums, int question, const double* total, int& option) const {
+    const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers), first = offset_[static_cast<std::size_t>(question)] * width_;
+    work_ += static_cast<double>(static_cast<std::size_t>(asked.n_codes) * (asked.numeric ? width_ : width_ * asked.levels.size()));
+    double best = kInfinity;
+    double *known = buffers_[0].data(), *lost = buffers_[1].data();  // the sums of cases with and without a value
+    bool any_missing = false;
+    if (problem_.has_missing) {
+        std::fill(known, known + width_, 0.0);
+        for (int code = 0; code < asked.n_codes; ++code)
+            for (std::size_t i = 0; i <= answers; ++i) known[i] += sums.at(first + static_cast<std::size_t>(code) * width_ + i);
+        for (std::size_t i = 0; i <= answers; ++i) lost[i] = total[i] - known[i];
+        any_missing = lost[answers] > 1e-12 * total[answers];
+        if (known[answers] <= 0) return best;
+        if (any_missing) total = known;
+    }
+    const auto cost_of = [&](const double* part) {  // of a branch with its share of the cases without a value
+        double low = kInfinity;
+        const double share = any_missing ? part[answers] / known[answers] : 0.0;
+        for (std::size_t a = 0; a < answers; ++a) low = std::min(low, part[a] + (any_missing ? share * lost[a] : 0.0));
+        return low;
+    };
+    double *part = buffers_[2].data(), *rest = buffers_[3].data();
+    if (asked.numeric) {
+        std::fill(part, part + width_, 0.0);
+        for (int cut = 0; cut + 1 < asked.n_codes; ++cut) {
+            const std::size_t at = first + static_cast<std::size_t>(cut) * width_;
+            if (sums.at(at + answers) <= 0) continue;
+            for (std::size_t i = 0; i <= answers; ++i) part[i] += sums.at(at + i);
+            if (part[answers] >= total[answers] * (1 - 1e-14)) break;
+            for (std::size_t i = 0; i <= answers; ++i) rest[i] = total[i] - part[i];
+            const double cost = cost_of(part) + cost_of(rest) + 2 * policy_.leaf_price;
+            if (cost < best) best = cost, option = cut;
+        }
+        return best;
+    }
+    for (int o = 0; o < asked.n_options(); ++o) {
+        const Level& level = asked.levels[static_cast<std::size_t>(o)];
+        double cost = level.n_branches * policy_.leaf_price;
+        int filled = 0;
+        for (int b = 0; b < level.n_branches; ++b) {
+            std::fill(part, part + width_, 0.0);
+            for (int code = 0; code < asked.n_codes; ++code)
+                if (level.branch_of[static_cast<std::size_t>(code)] == b)
+                    for (std::size_t i = 0; i <= answers; ++i) part[i] += sums.at(first + static_cast<std::size_t>(code) * width_ + i);
+            if (part[answers] <= 0) continue;
+            ++filled;
+            cost += cost_of(part);
+        }
+        if (filled > 1 && cost < best) best = cost, option = o;
+    }
+    return best;
+}
+
+std::vector<double> Solver::estimates(const Node& node, int context) {
+    count(node, sums_);
+    std::vector<double> total(node.loss), found;
+    total.push_back(node.weight);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const Order& order = contexts_[context].orders[q];
+        int option = 0;
+        const double value = order.allowed ? best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option) : kInfinity;
+        found.push_back(std::isfinite(value) ? value + price(node, order, static_cast<int>(q)) : kInfinity);
+    }
+    return found;
+}
+
+Solver::Entry Solver::solve_one(const Node& node, int context) {
+    Entry best{node.leaf, true, {Decision::leaf, -1, -1, -1}};
+    count(node, sums_);
+    std::vector<double> total(node.loss);
+    total.push_back(node.weight);
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const Order& order = contexts_[context].orders[q];
+        const double due = price(node, order, static_cast<int>(q));
+        if (due + 2 * policy_.leaf_price >= best.bound - slack_) continue;
+        int option = -1;
+        const double value = due + best_split(Given{sums_.data()}, static_cast<int>(q), total.data(), option);
+        if (value < best.bound - slack_) best = {value, true, {Decision::ask, static_cast<int>(q), option, -1}};
+    }
+    return best;
+}
+
+// ---- a split below a split
+
+// What some cases cost with at most one more question. `total`: losses by answer, and weight.
+template <class Sums>
+double Solver::best_with_one(const Sums& sums, const double* total, const Context& context) const {
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
+    const double weight = total[answers];
+    double best = lowest(total, problem_.n_answers) + policy_.leaf_price;
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const double due = context.prices[q] * weight;
+        if (!(due + 2 * policy_.leaf_price < best - slack_)) continue;
+        int option = 0;
+        best = std::min(best, due + best_split(sums, static_cast<int>(q), total, option));
+    }
+    return best;
+}
+
+Solver::Entry Solver::solve_two(const Node& node, int context) {
+    const std::size_t answers = static_cast<std::size_t>(problem_.n_answers);
+    Entry best = solve_one(node, context);  // also counts
+    std::vector<double> total(node.loss);
+    total.push_back(node.weight);
+    double *part = buffers_[4].data(), *rest = buffers_[5].data();
+    const auto clear = [&] {
+        std::fill(left_.begin(), left_.end(), 0.0);
+        std::fill(part, part + width_, 0.0);
+    };
+    const auto move = [&](uint32_t kind) {
+        work_ += static_cast<double>(problem_.questions.size() * width_);
+        const double* loss = problem_.loss.data() + kind * answers;
+        const double weight = problem_.weight[kind];
+        for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+            double* to = left_.data() + (offset_[q] + problem_.codes[q][kind]) * width_;
+            for (std::size_t a = 0; a < answers; ++a) to[a] += loss[a];
+            to[answers] += weight;
+        }
+        for (std::size_t a = 0; a < answers; ++a) part[a] += loss[a];
+        part[answers] += weight;
+    };
+    const auto set_rest = [&] {
+        for (std::size_t i = 0; i < width_; ++i) rest[i] = total[i] - part[i];
+    };
+    std::vector<uint32_t> kinds = node.cases.kinds;
+    for (std::size_t q = 0; q < problem_.questions.size(); ++q) {
+        const Question& asked = problem_.questions[q];
+        const double due = contexts_[context].prices[q] * node.weight;
+        if (contexts_[context].orders[q].commits || !(due + 2 * policy_.leaf_price < best.bound - slack_)) continue;
+        const Context& next = contexts_[contexts_.after(context, static_cast<int>(q))];
+        const std::vector<uint32_t>& codes = problem_.codes[q];
+        std::sort(kinds.begin(), kinds.end(), [&](uint32_t a, uint32_t b) { return codes[a] != codes[b] ? codes[a] < codes[b] : a < b; });
+        if (asked.numeric) {
+            clear();
+            // Of the last cut that was looked at: what its parts cost, and how much less the right one may cost by now.
+            double left = policy_.leaf_price, right = policy_.leaf_price, moved = 0;
+            for (std::size_t i = 0; i + 1 < kinds.size(); ++i) {
+                move(kinds[i]);
+                moved += problem_.most[kinds[i]] + worst_price_ * problem_.weight[kinds[i]];
+                if (codes[kinds[i]] == codes[kinds[i + 1]]) continue;
+                set_rest();
+                const double at_least = due + left + std::max(right - moved, policy_.leaf_price);
+                if (at_least >= best.bound - slack_) continue;
+                poll();
+                left = best_with_one(Given{left_.data()}, part, next);
+                right = kInfinity;
+                moved = 0;
+                if (due + left + policy_.leaf_price >= best.bound - slack_) {
+                    right = policy_.leaf_price;
+                    continue;
+                }
+                right = best_with_one(Rest{sums_.data(), left_.data()}, rest, next);
+                if (due + left + right < best.bound - slack_)
+                    best = {due + left + right, true, {Decision::ask, static_cast<int>(q), static_cast<int>(codes[kinds[i]]), -1}};
+            }
+            continue;
+        }
+        for (int option = 0; option < asked.n_options(); ++option) {
+            const Level& level = asked.levels[static_cast<std::size_t>(option)];
+            double value = due;
+            int filled = 0;
+            for (int b = 0; b < level.n_branches && value < best.bound; ++b) {
+                clear();
+                bool any = false;
+                for (uint32_t kind : kinds)
+                    if (level.branch_of[codes[kind]] == b) move(kind), any = true;
+                filled += any;
+                value += any ? best_with_one(Given{left_.data()}, part, next) : policy_.leaf_price;
+                if (level.n_branches != 2 || b == 1) continue;
+                set_rest();
+                if (!any || rest[answers] <= 0) break;
+                value += best_with_one(Rest{sums_.data(), left_.data()}, rest, next);
+                filled = 2;
+                break;
+            }
+            if (filled > 1 && value < best.bound - slack_) best = {value, true, {Decision::ask, static_cast<int>(q), option, -1}};
+        }
+    }
+    return best;
+}
+
+// The same where every question has two values, from the sums over all pairs of questions. Only the rarer value of each is counted; what has
+// the other one is the difference (Demirovic et al. 2022).
+template <int N>
+Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
+    const int answers = N > 0 ? N : problem_.n_answers;
+    const std::size_t t = problem_.questions.size(), k = static_cast<std::size_t>(answers);
+    std::vector<double>& single = sums_;   // answers x questions
+    std::vector<double>& weights = left_;  // by question
+    std::fill_n(single.begin(), k * t, 0.0);
+    std::fill_n(weights.begin(), t, 0.0);
+    std::fill_n(pairs_.begin(), t * t * k, 0.0);
+    for (uint32_t kind : node.cases.kinds) {
+        const double* loss = problem_.loss.data() + kind * k;
+        work_ += static_cast<double>((ones_start_[kind + 1] - ones_start_[kind]) * (ones_start_[kind + 1] - ones_start_[kind]) * k / 2);
+        const uint32_t *ones = ones_.data() + ones_start_[kind], *end = ones_.data() + ones_start_[kind + 1];
+        for (const uint32_t* i = ones; i != end; ++i) {
+            double* row = pairs_.data() + *i * k * t;
+            for (int a = 0; a < answers; ++a, row += t) {
+                single[static_cast<std::size_t>(a) * t + *i] += loss[a];
+                if (loss[a] == 0) continue;
+                for (const uint32_t* j = i + 1; j != end; ++j) row[*j] += loss[a];
+            }
+            weights[*i] += problem_.weight[kind];
+        }
+    }
+    const Context& here = contexts_[context];
+    const double leaf_price = policy_.leaf_price;
+    Entry best{node.leaf, true, {Decision::leaf, -1, -1, -1}};
+    double *with = buffers_[0].data(), *without = buffers_[1].data();  // losses of the cases with and without the rarer value
+    for (std::size_t i = 0; i < t; ++i) {
+        const double due = here.prices[i] * node.weight;
+        if (here.orders[i].commits || !(due + 2 * leaf_price < best.bound - slack_)) continue;
+        if (weights[i] <= 0 || weights[i] >= node.weight * (1 - 1e-14)) continue;
+        const Context& next = contexts_[contexts_.after(context, static_cast<int>(i))];
+        const double weight[2] = {weights[i], node.weight - weights[i]};
+        double low[2] = {kInfinity, kInfinity};
+        for (int a = 0; a < answers; ++a) {
+            with[a] = single[static_cast<std::size_t>(a) * t + i];
+            without[a] = node.loss[static_cast<std::size_t>(a)] - with[a];
+            low[0] = std::min(low[0], with[a]);
+            low[1] = std::min(low[1], without[a]);
+        }
+        double value[2], bound[2];
+        for (int s = 0; s < 2; ++s) {
+            value[s] = low[s] + leaf_price;
+            bound[s] = std::min(value[s], 2 * leaf_price + next.cheapest * weight[s]);
+        }
+        if (due + bound[0] + bound[1] >= best.bound - slack_) continue;
+        work_ += static_cast<double>(4 * t * k);
+        double* below = below_.data();  // by question below: the best answer for each of the four parts
+        std::fill_n(below, 4 * t, kInfinity);
+        for (int a = 0; a < answers; ++a) {
+            const double* all = single.data() + static_cast<std::size_t>(a) * t;
+            const double* own = pairs_.data() + (i * k + static_cast<std::size_t>(a)) * t;
+            const double total_with = with[a], total_without = without[a];
+            const auto consider = [&](std::size_t j, double both) {
+                below[j] = std::min(below[j], both);
+                below[t + j] = std::min(below[t + j], total_with - both);
+                const double other = all[j] - both;
+                below[2 * t + j] = std::min(below[2 * t + j], other);
+                below[3 * t + j] = std::min(below[3 * t + j], total_without - other);
+            };
+            const double* across = pairs_.data() + static_cast<std::size_t>(a) * t + i;
+            for (std::size_t j = 0; j < i; ++j) consider(j, across[j * k * t]);
+            for (std::size_t j = i + 1; j < t; ++j) consider(j, own[j]);
+        }
+        for (std::size_t j = 0; j < t; ++j) {
+            if (j == i) continue;
+            value[0] = std::min(value[0], below[j] + below[t + j] + 2 * leaf_price + next.prices[j] * weight[0]);
+            value[1] = std::min(value[1], below[2 * t + j] + below[3 * t + j] + 2 * leaf_price + next.prices[j] * weight[1]);
+        }
+        const double sum = due + value[0] + value[1];
+        if (sum < best.bound - slack_) best = {sum, true, {Decision::ask, static_cast<int>(i), 0, -1}};
+    }
+    return best;
+}
+
+Solver::Entry Solver::solve_two_binary(const Node& node, int context) {
+    switch (problem_.n_answers) {
+        case 2:
+            return solve_two_binary<2>(node, context);
+        case 3:
+            return solve_two_binary<3>(node, context);
+        case 4:
+            return solve_two_binary<4>(node, context);
+        case 5:
+            return solve_two_binary<5>(node, context);
+        default:
+            return solve_two_binary<0>(node, context);
+    }
+}
+
+}  // namespace worthwhile
