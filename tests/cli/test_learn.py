@@ -411,3 +411,16 @@ def test_a_cap_must_be_a_number_of_at_least_0(capsys, folder):
     # The words after the option are typer's and differ between its releases.
     assert re.search(r"'--cap': .*(equal to 0|x>=0)", fails(capsys, *common, "--cap", "-1"))
     assert "--set cap: this parameter is set by --cap" in fails(capsys, *common, "--set", "cap=5")
+
+
+def test_trees_like_the_best_one_are_counted_in_the_output_and_the_report(capsys, tmp_path):
+    rows = [f"{i % 3},{i % 2},{'yes' if i % 3 else 'no'}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
+    model, report = tmp_path / "m.json", tmp_path / "r.html"
+    settings = ["--set", "soft_labels=0", "--set", "leaf_price=0.01", "--set", "cross_fit=false"]
+    command = ["learn", tmp_path / "t.csv", "--target", "y", "--learner", "optimal", *settings]
+    code, out, _ = run(capsys, *command, "-o", model, "--report", report)
+    assert code == 0
+    assert "No other tree costs at most 5 % more on the training cases." in " ".join(out.split())
+    assert "No other tree costs at most 5 % more on the training cases." in report.read_text()
+    assert '"near_optimal": {"objective": ' in model.read_text()

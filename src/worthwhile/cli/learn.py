@@ -214,7 +214,7 @@ def learn(
         unwritten = "" if report is None else "; no report was written"
         raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
     _summarise(clf, name, split, seconds, say, seed)
-    for line in _about_leaves(clf):
+    for line in [*_about_leaves(clf), *_about_similar(clf)]:
         say(line)
     say(f"Model:  {out}", wrap=False)
     if report is not None:
@@ -389,6 +389,12 @@ def _about_leaves(clf: Any) -> list[str]:
         hint = f"--readable gives the cheapest part of it with at most {READABLE_LEAVES}, --max-leaves with any number"
         return [f"The tree has {leaves} leaves: too many to read; {hint}."]
     return []
+
+
+def _about_similar(clf: Any) -> list[str]:
+    """Return how many trees cost almost the same, if that was counted."""
+    near = getattr(clf, "near_optimal_", None)
+    return [] if near is None else [near.headline()]
 
 
 def _case_names(problem: TrainingData, split: _Split, ids: tuple[str, list[str]] | None) -> Callable[[int], str]:

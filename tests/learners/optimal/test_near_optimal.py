@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 import worthwhile as ww
 from all_learners import COSTS
+from interrupting import run_interrupted
 from worthwhile.learners.optimal import classifier
 from worthwhile.learners.optimal.near_optimal import FirstTest, NearOptimalSummary, UsedTest
 
@@ -270,3 +271,18 @@ def test_nominal_tests_and_a_leaf():
     assert [one.test for one in near.first_tests] == ["a", None]
     assert [tree.n_leaves for tree in near] == [3, 2, 1]  # a branch for every value, x against the rest, no test
     assert near.objectives == pytest.approx((1.0, 1.0, 3.1 / 3))
+
+
+def test_ctrl_c_ends_the_count_in_the_core():
+    out, err = run_interrupted("""
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(800, 8)), rng.integers(0, 2, 800)
+        settings = {"soft_labels": 0, "leaf_price": 0, "cross_fit": False, "near_optimal": None}
+        clf = ww.OptimalClassifier(costs=ww.Costs(errors=50), max_depth=3, time_limit=0.2, **settings).fit(X, y)
+        interrupt_in("near_optimal_trees")
+        try:
+            clf.rashomon(time_limit=600)
+        except KeyboardInterrupt:
+            print("stopped", clf.tree_.n_leaves > 1)
+    """)
+    assert (out.split(), err) == (["stopped", "True"], "")
