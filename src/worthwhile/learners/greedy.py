@@ -84,6 +84,7 @@ class _GreedyClassifier(TreeClassifier):
             min_cases=float(self.min_cases),
             min_share=float(self.min_share),
             max_depth=NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
+            nominal_splits=self.nominal_splits,
             mdl_correction=bool(getattr(self, "mdl_correction", False)),
             context=bool(getattr(self, "context", False)),
             idx_depth=min(int(getattr(self, "lookahead", 1)), NO_LIMIT),

@@ -437,7 +437,7 @@ class ACTClassifier(TreeClassifier):
         return some
 
     def _given(self) -> dict[str, Any]:
-        names = "omega", "confidence", "samples", "variant", "min_cases", "max_leaves"
+        names = "omega", "confidence", "samples", "variant", "min_cases", "max_leaves", "nominal_splits"
         return {name: getattr(self, name) for name in names}
 
     def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:

@@ -455,6 +455,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "impurity": self.impurity,
             "expected": self.splits == "expected",
             "cuts": self.cuts,
+            "nominal_splits": self.nominal_splits,
             "context": bool(self.context),
             "max_depth": MAX_DEPTH if self.max_depth is None else min(int(self.max_depth), MAX_DEPTH),
         }

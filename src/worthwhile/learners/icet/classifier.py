@@ -211,7 +211,7 @@ class ICETClassifier(TreeClassifier):
         training = training.timely(self.time_limit, rng).repeated()  # trials divide the cases at random
         labels = SoftLabels.own(training)
         if self.variant == "refined":
-            given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
+            given = {name: getattr(self, name) for name in ("min_cases", "max_leaves", "nominal_splits")}
             labels = choose_growth(training, SAMPLES, given, self._n_threads(), deadline, rng, greedy=()).labels
         if self.time_limit is not None:
             deadline.set_aside(closing_seconds(self._growing_seconds(labels), training.n_cases, self.cross_fit))
@@ -363,6 +363,7 @@ class ICETClassifier(TreeClassifier):
             criterion="icf",
             min_cases=float(self.min_cases or (SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES)),
             max_leaves=NO_LIMIT if self.max_leaves is None else int(self.max_leaves),
+            nominal_splits=self.nominal_splits,
             may_stop=not paper,
             context=not paper,
             least_cost=not paper,
