@@ -35,7 +35,7 @@ struct LinearCut {
 struct Choice {
     int column = -1;  // -1: none
     LinearCut cut;
-    double price = 0, drop = 0;  // its risk is price / drop
+    double price = 0, drop = 0;           // its risk is price / drop
     std::shared_ptr<const Level> subset;  // of a nominal test: some values against the rest; nullptr: a branch for every value
 
     bool valid() const { return column >= 0; }
@@ -205,8 +205,7 @@ private:
         various = outcomes > 1;
         if (!various) return {};
         const double drop = here_ - (policy_.expected ? weighted / all : worst);
-        if (policy_.nominal_splits != NominalSplits::multiway && outcomes > 2 && has_subsets(values))
-            return divided(column, task, drop);
+        if (policy_.nominal_splits != NominalSplits::multiway && outcomes > 2 && has_subsets(values)) return divided(column, task, drop);
         return checked(column, {}, price(column, task), drop);
     }
 
@@ -220,21 +219,15 @@ private:
             right_ = subsets.right();
             keep(subsets, drop_between());
         });
-        const Level& level = *keep.best[0].level;
-        DescriptionLength multiway(1), subset(keep.tries);
-        left_.assign(width_, 0.0);
-        right_.assign(width_, 0.0);
-        for (std::size_t v = 0; v < level.branch_of.size(); ++v) {
-            const double* counts = table_.data() + v * width_;
-            std::vector<double>& side = level.branch_of[v] ? right_ : left_;
-            for (std::size_t c = 0; c < width_; ++c) side[c] += counts[c];
-            multiway.add_branch(counts, width_);
+        const std::shared_ptr<const Level> level = keep.best[0].level;
+        bool whole = false;
+        if (policy_.nominal_splits == NominalSplits::both) {
+            sum_sides(table_, width_, *level, sides_);
+            whole = description_bits(table_.data(), level->branch_of.size(), width_, width_, 0.0) <=
+                    description_bits(sides_.data(), 2, width_, width_, subsets.choice_bits());
         }
-        subset.add_branch(left_.data(), width_);
-        subset.add_branch(right_.data(), width_);
-        const bool whole = policy_.nominal_splits == NominalSplits::both && multiway.bits(width_) <= subset.bits(width_);
         Choice choice = checked(column, {}, price(column, task), whole ? multiway_drop : keep.best[0].value);
-        if (!whole) choice.subset = keep.best[0].level;
+        if (!whole && choice.valid()) choice.subset = level;
         return choice;
     }
 
@@ -420,7 +413,8 @@ private:
 
     void split(Task& task, const Choice& choice, std::vector<Task>& tasks) {
         const Column& values = data_.table.columns[static_cast<std::size_t>(choice.column)];
-        const int n_branches = values.numeric() || choice.subset ? 2 : values.n_values, first = tree_.add_leaves(n_branches), node = task.node;
+        const int n_branches = values.numeric() || choice.subset ? 2 : values.n_values, first = tree_.add_leaves(n_branches),
+                  node = task.node;
         tree_.test[node] = choice.column;
         tree_.first_child[node] = first;
         tree_.n_children[node] = n_branches;
@@ -550,7 +544,7 @@ private:
 
     // The current column.
     double least_ = 0, largest_ = 0;
-    std::vector<double> held_, known_, left_, right_, table_;
+    std::vector<double> held_, known_, left_, right_, table_, sides_;
     std::array<double, kMostCuts> drawn_;
     std::vector<std::pair<double, uint32_t>> sorted_;
 

@@ -30,11 +30,11 @@ struct Range {
 // A division of cases by one test.
 struct Split {
     int column = -1;
-    int level = 0;             // nominal: the level of the column
+    int level = 0;                        // nominal: the level of the column
     std::shared_ptr<const Level> subset;  // nominal: some values against the rest, found for this node, in place of a level
-    double low = 0, high = 0;  // numeric: the neighbouring values that the cut separates
-    std::size_t position = 0;  // numeric: entries on the left side
-    bool complete = true;      // no case of the node lacks the value
+    double low = 0, high = 0;             // numeric: the neighbouring values that the cut separates
+    std::size_t position = 0;             // numeric: entries on the left side
+    bool complete = true;                 // no case of the node lacks the value
 
     int branches(const Table& table) const {
         const Column& of = table.columns[column];

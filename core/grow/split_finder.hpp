@@ -20,8 +20,8 @@ struct Candidate {
     Split split;
     SplitStats stats{};
     double score = 0;
-    double known = 0;     // weight of the cases whose value is known
-    double expected = 0;  // nominal: to compare a branch for every value with some values against the rest; less is better
+    double known = 0;  // weight of the cases whose value is known
+    double bits = 0;   // nominal: the length of a description, to compare a branch for every value with some values against the rest
 };
 
 template <class Word>
@@ -39,7 +39,8 @@ public:
             list_price_.push_back(pricing.price_of(c, pricing.nothing(), amounts.data()));
             const bool divisible = policy.nominal_splits != NominalSplits::multiway && has_subsets(data.table.columns[c]);
             slots_.push_back({c, 0, divisible ? policy.nominal_splits : NominalSplits::multiway});
-            for (int l = 1; l < static_cast<int>(data.table.columns[c].levels.size()); ++l) slots_.push_back({c, l, NominalSplits::multiway});
+            for (int l = 1; l < static_cast<int>(data.table.columns[c].levels.size()); ++l)
+                slots_.push_back({c, l, NominalSplits::multiway});
         }
     }
 
@@ -320,7 +321,7 @@ private:
             return;
         }
         score_nominal(view, c, scratch);
-        if (!subset.empty() && (!c.valid || subset.front().expected < c.expected)) c = subset.front();
+        if (!subset.empty() && (!c.valid || subset.front().bits < c.bits)) c = subset.front();
     }
 
     // The `most` best ways to divide the values of a test into two, by gain or by the drop of the cost; each a candidate.
@@ -349,7 +350,7 @@ private:
         for (const BestSubsets::Found& way : keep.best) {
             c.split.subset = way.level;
             c.valid = true;
-            take_subset(view, c, known, way.value, keep.tries, scratch);
+            take_subset(view, c, known, way.value, subsets.choice_bits(), scratch);
             if (c.valid) found.push_back(c);
         }
     }
@@ -358,27 +359,25 @@ private:
     template <class Visit>
     void each_by_costs(Subsets& subsets, const Known& known, Visit visit) const {
         const int usual = errors_.best_answer(known.class_weights, policy_.answer);
-        subsets.each(static_cast<std::size_t>(errors_.n_answers - 1),
-                     [&](const double* value, std::size_t i) {
-                         const int answer = static_cast<int>(i) + (static_cast<int>(i) >= usual);
-                         return (errors_.of(value, answer) - errors_.of(value, usual)) / sum(value);
-                     },
-                     visit);
+        subsets.each(
+            static_cast<std::size_t>(errors_.n_answers - 1),
+            [&](const double* value, std::size_t i) {
+                const int answer = static_cast<int>(i) + (static_cast<int>(i) >= usual);
+                return (errors_.of(value, answer) - errors_.of(value, usual)) / sum(value);
+            },
+            visit);
     }
 
-    // Fills in what a way to divide values is worth; `value` is minus the entropy, or cost, of its sides.
-    void take_subset(const View<Word>& view, Candidate& c, const Known& known, double value, std::size_t tries, Scratch& scratch) const {
+    // Fills in what a way to divide values is worth; `value` is minus the entropy, or cost, of its sides. A test with many values would find one
+    // of high gain by chance: it pays for the choice.
+    void take_subset(const View<Word>& view, Candidate& c, const Known& known, double value, double choice_bits, Scratch& scratch) const {
         if (policy_.criterion->by_drop)
             set_drop(c, known, -value, view.weight);
         else
-            c.stats.gain = (entropy_sum(known.class_weights, known.weight) + value) / view.weight;
-        if (policy_.mdl_correction && !policy_.criterion->by_drop) c.stats.gain -= std::log2(static_cast<double>(tries)) / view.weight;
+            c.stats.gain = (entropy_sum(known.class_weights, known.weight) + value - choice_bits) / view.weight;
         std::vector<double>& sides = scratch.doubles;
-        sides.assign(2 * static_cast<std::size_t>(width_), 0.0);
-        for (std::size_t v = 0; v < c.split.subset->branch_of.size(); ++v)
-            for (int i = 0; i < width_; ++i)
-                sides[static_cast<std::size_t>(c.split.subset->branch_of[v] * width_ + i)] += scratch.branches[v * static_cast<std::size_t>(width_) + static_cast<std::size_t>(i)];
-        c.expected = expected(sides.data(), 2, tries);
+        sum_sides(scratch.branches, static_cast<std::size_t>(width_), *c.split.subset, sides);
+        c.bits = description_bits(sides.data(), 2, static_cast<std::size_t>(width_), static_cast<std::size_t>(k_), choice_bits);
         const double left = sum(sides.data());
         const double parts[] = {left, known.weight - left, std::max(0.0, view.weight - known.weight)};
         if (policy_.criterion->by_ratio) c.stats.split_info = spread(parts, 3, view.weight);
@@ -423,7 +422,9 @@ private:
         c.valid = true;
         c.known = known.weight;
         c.split.complete = !partition_.lacks(view, column);
-        if (policy_.nominal_splits == NominalSplits::both) c.expected = expected(scratch.branches.data(), level.n_branches, 1);
+        if (policy_.nominal_splits == NominalSplits::both)
+            c.bits = description_bits(scratch.branches.data(), static_cast<std::size_t>(level.n_branches), static_cast<std::size_t>(width_),
+                                      static_cast<std::size_t>(k_), 0.0);
         if (policy_.criterion->by_drop) {
             set_drop(c, known, cost_below, view.weight);
             return;
@@ -441,27 +442,6 @@ private:
             const int b = split.branch_of(data_.table, row);
             if (b >= 0) data_.add_deviations(row, partition_.weight_of()[row], branches.data() + static_cast<std::size_t>(b) * width_);
         }
-    }
-
-    // What branches with these statistics are worth to cases that come later, if the way was chosen out of so many. A branch for every value
-    // always has the larger gain, and drop of the cost, on the cases at hand.
-    double expected(const double* branches, int n_branches, std::size_t tries) const {
-        DescriptionLength length(tries);
-        double cost = 0;
-        std::size_t present = 0;
-        for (int b = 0; b < n_branches; ++b) {
-            const double* weights = branches + static_cast<std::size_t>(b) * static_cast<std::size_t>(width_);
-            length.add_branch(weights, static_cast<std::size_t>(k_));
-            cost += leaf_cost(errors_, weights, errors_.best_answer(weights, policy_.answer), 0.25);
-        }
-        for (int c = 0; c < k_; ++c) {
-            double sum = 0;
-            for (int b = 0; b < n_branches; ++b) sum += branches[static_cast<std::size_t>(b * width_ + c)];
-            present += sum > 1e-9;
-        }
-        static const int rule = getenv("RULE") ? atoi(getenv("RULE")) : 0;
-        const bool pess = rule == 1 || (rule == 0 && policy_.criterion->by_drop);
-        return pess ? cost : length.bits(std::max<std::size_t>(present, 2));
     }
 
     void set_drop(Candidate& c, const Known& known, double cost_below, double weight) const {

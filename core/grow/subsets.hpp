@@ -46,6 +46,8 @@ public:
     const std::vector<double>& right() const { return right_; }
     const std::vector<double>& total() const { return total_; }
     std::size_t n_present() const { return present_.size(); }
+    // What it takes to tell which way was chosen: the side of every value but the first.
+    double choice_bits() const { return static_cast<double>(present_.size()) - 1; }
 
     // Calls visit() for every way to try, with left() and right() filled in. `score(statistics of a value, i)` is what order i, of
     // `n_orders`, puts the values in order by.
@@ -82,7 +84,9 @@ public:
             if (total_[c] > 1e-9) classes.push_back(c);
         std::stable_sort(classes.begin(), classes.end(), [&](std::size_t a, std::size_t b) { return total_[a] > total_[b]; });
         const std::size_t n_orders = classes.size() <= 2 ? std::min<std::size_t>(classes.size(), 1) : std::min(classes.size(), kOrders);
-        each(n_orders, [&](const double* value, std::size_t i) { return value[classes[i]] / std::accumulate(value, value + k_, 0.0); }, visit);
+        each(
+            n_orders, [&](const double* value, std::size_t i) { return value[classes[i]] / std::accumulate(value, value + k_, 0.0); },
+            visit);
     }
 
     // The present way: value -> branch. The first value that occurs is in branch 0, and values that do not occur go where most cases go.
@@ -146,7 +150,6 @@ public:
     BestSubsets(double tolerance, std::size_t most) : tolerance_(tolerance), most_(most) {}
 
     void operator()(const Subsets& way, double value) {
-        ++tries;
         if (best.size() == most_ && value <= best.back().value + tolerance_) return;
         Level level{2, way.branch_of()};
         for (const Found& found : best)
@@ -158,38 +161,43 @@ public:
     }
 
     std::vector<Found> best;
-    std::size_t tries = 0;
 
 private:
     double tolerance_;
     std::size_t most_;
 };
 
-// Bits that the classes of cases are told in if they are divided into branches with these class weights: the classes themselves, the shares of
-// the classes in each branch, each to half the bits of the number of cases (Rissanen 1978), and which of `tries` ways to divide them it is. A
-// branch for every value always has the larger gain; this tells whether it is worth its branches.
-class DescriptionLength {
-public:
-    explicit DescriptionLength(std::size_t tries) : bits_(std::log2(static_cast<double>(std::max<std::size_t>(tries, 1)))) {}
+// The statistics, of `width` each, of the two sides that values with these statistics are divided into.
+inline void sum_sides(const std::vector<double>& counts, std::size_t width, const Level& level, std::vector<double>& sides) {
+    sides.assign(2 * width, 0.0);
+    for (std::size_t v = 0; v < level.branch_of.size(); ++v)
+        for (std::size_t i = 0; i < width; ++i) sides[static_cast<std::size_t>(level.branch_of[v]) * width + i] += counts[v * width + i];
+}
 
-    void add_branch(const double* class_weights, std::size_t k) {
+// The bits that it takes to tell the classes of cases that are divided into branches with these statistics (of `width` each, which begin with
+// the weights of `k` classes): the classes themselves; the shares of the classes in each branch, each to half the bits of the number of cases
+// (Rissanen 1978); and which way to divide them was chosen. A branch for every value always has the larger gain, and the larger drop of the cost; this
+// tells whether it is worth its branches.
+inline double description_bits(const double* branches, std::size_t n_branches, std::size_t width, std::size_t k, double choice_bits) {
+    double bits = choice_bits, weight = 0;
+    std::size_t n_filled = 0, n_classes = 0;
+    for (std::size_t c = 0; c < k; ++c) {
+        bool any = false;
+        for (std::size_t b = 0; b < n_branches; ++b) any |= branches[b * width + c] > 1e-9;
+        n_classes += any;
+    }
+    for (std::size_t b = 0; b < n_branches; ++b) {
         double branch = 0;
         for (std::size_t c = 0; c < k; ++c) {
-            branch += class_weights[c];
-            bits_ -= xlog2(class_weights[c]);
+            branch += branches[b * width + c];
+            bits -= xlog2(branches[b * width + c]);
         }
-        if (branch <= 0) return;
-        bits_ += xlog2(branch);
-        weight_ += branch;
-        ++n_branches_;
+        bits += xlog2(branch);
+        weight += branch;
+        n_filled += branch > 1e-9;
     }
-    double bits(std::size_t n_classes) const {
-        return bits_ + 0.5 * static_cast<double>(n_branches_ * (n_classes - 1)) * std::log2(std::max(weight_, 1.0));
-    }
-
-private:
-    double bits_, weight_ = 0;
-    std::size_t n_branches_ = 0;
-};
+    const double n_shares = static_cast<double>(n_filled) * (static_cast<double>(n_classes) - 1);
+    return bits + 0.5 * n_shares * std::log2(std::max(weight, 1.0));
+}
 
 }  // namespace worthwhile
