@@ -205,7 +205,7 @@ private:
         various = outcomes > 1;
         if (!various) return {};
         const double drop = here_ - (policy_.expected ? weighted / all : worst);
-        if (policy_.nominal_splits != NominalSplits::multiway && outcomes > 2 && has_subsets(values)) return divided(column, task, drop);
+        if (policy_.nominal_splits != NominalSplits::multiway && has_subsets(values)) return divided(column, task, drop);
         return checked(column, {}, price(column, task), drop);
     }
 
@@ -223,8 +223,8 @@ private:
         bool whole = false;
         if (policy_.nominal_splits == NominalSplits::both) {
             sum_sides(table_, width_, *level, sides_);
-            whole = description_bits(table_.data(), level->branch_of.size(), width_, width_, 0.0) <=
-                    description_bits(sides_.data(), 2, width_, width_, subsets.choice_bits());
+            const double bits = description_bits(table_.data(), level->branch_of.size(), width_, width_, 0.0);
+            whole = description_bits(sides_.data(), 2, width_, width_, subsets.choice_bits()) >= bits - 1e-9 * (1 + bits);
         }
         Choice choice = checked(column, {}, price(column, task), whole ? multiway_drop : keep.best[0].value);
         if (!whole && choice.valid()) choice.subset = level;

@@ -321,7 +321,7 @@ private:
             return;
         }
         score_nominal(view, c, scratch);
-        if (!subset.empty() && (!c.valid || subset.front().bits < c.bits)) c = subset.front();
+        if (!subset.empty() && (!c.valid || subset.front().bits < c.bits - 1e-9 * (1 + c.bits))) c = subset.front();
     }
 
     // The `most` best ways to divide the values of a test into two, by gain or by the drop of the cost; each a candidate.

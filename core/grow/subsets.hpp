@@ -94,7 +94,8 @@ public:
         const double left = std::accumulate(left_.begin(), left_.begin() + static_cast<std::ptrdiff_t>(k_), 0.0);
         const double right = std::accumulate(right_.begin(), right_.begin() + static_cast<std::ptrdiff_t>(k_), 0.0);
         const int32_t first = side_[present_[0]];
-        std::vector<int32_t> branches(side_.size(), (left < right) != (first == 1));
+        const double more = first == 0 ? right - left : left - right;  // in branch 1
+        std::vector<int32_t> branches(side_.size(), more > 1e-9);
         for (std::size_t v : present_) branches[v] = side_[v] != first;
         return branches;
     }
