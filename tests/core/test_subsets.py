@@ -45,7 +45,7 @@ nominal_problems = st.builds(with_nominal_columns, problems(), SEEDS)
 @splits
 @pytest.mark.parametrize("prune", ref.PRUNINGS)
 def test_grown_and_pruned_tree(nominal_splits, prune):
-    @compare(200)
+    @compare(120)
     @given(problem=nominal_problems, policy=policies(prunings=[prune]))
     def check(problem, policy):
         policy = replace(policy, nominal_splits=nominal_splits)
@@ -120,7 +120,7 @@ def test_routes_of_fresh_cases(nominal_splits):
 
 @splits
 def test_trees_of_forests(nominal_splits):
-    @compare(150)
+    @compare(100)
     @given(problem=nominal_problems, seed=SEEDS)
     def check(problem, seed):
         rng = np.random.default_rng(seed)
@@ -193,14 +193,14 @@ def test_a_division_is_charged_for_being_chosen():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     noise = rng.integers(0, 40, 200)
-    weak = np.where(rng.random(200) < 0.8, y, 1 - y).astype(float)
+    weak = np.where(rng.random(200) < 0.62, y, 1 - y).astype(float)
     problem = ref.Problem([noise, weak], [40, 0], y, 2)
     policy = ref.Policy(criterion="gain", nominal_splits="subset", prune="none", max_depth=1, min_cases=1)
     table = np.array([np.bincount(y[noise == v], minlength=2) for v in range(40)], dtype=float)
     ordered = table[np.argsort(table[:, 0] / np.maximum(table.sum(axis=1), 1))]
     by_chance = max(ref.gain(np.array([ordered[:i].sum(0), ordered[i:].sum(0)]), 200.0) for i in range(1, 40))
     own = ref.gain(np.array([np.bincount(y[weak == v], minlength=2) for v in (0, 1)], dtype=float), 200.0)
-    assert by_chance > own - 0.05
+    assert by_chance > own
     assert to_node(core_grow(problem, policy)).column == 1
 
 
