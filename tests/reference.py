@@ -672,7 +672,7 @@ def make_candidate(problem, policy, cases, column, branch, n_branches, test_pric
 
 
 def nominal_candidates(problem, policy, cases, column, test_price):
-    """The ungrouped test, some values against the rest or the better of the two; and one per level of generalisation."""
+    """The ungrouped test, some values against the rest or the better of the two; one per level of generalisation."""
     subsets = best_subsets(problem, policy, cases, column, test_price, 1)
     whole = multiway_candidates(problem, policy, cases, column, test_price)
     by_level = whole[1:] if whole and whole[0].branch_of == list(range(problem.n_values[column])) else whole
@@ -716,7 +716,7 @@ def description_bits(table, choice_bits):
 def rankings(table, keys):
     """The values that occur in order by the mean of each key (a number per class) over their cases."""
     present = [v for v, row in enumerate(table) if row.sum() > SLACK]
-    return [sorted(present, key=lambda v: float(table[v] @ key) / float(table[v].sum())) for key in keys]  # noqa: B023
+    return [sorted(present, key=lambda v: float(table[v] @ key) / float(table[v].sum())) for key in keys]
 
 
 def share_keys(table):

@@ -99,6 +99,11 @@ class ICETClassifier(TreeClassifier):
     weighting : {"instance"}, optional
         On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
         (Ting 1998). None: all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     min_cases : float, optional
         At least two branches of a split must each hold this weight of cases. None: 2, with soft labels 5.
     max_leaves : int, optional
