@@ -411,3 +411,16 @@ def test_a_cap_must_be_a_number_of_at_least_0(capsys, folder):
     # The words after the option are typer's and differ between its releases.
     assert re.search(r"'--cap': .*(equal to 0|x>=0)", fails(capsys, *common, "--cap", "-1"))
     assert "--set cap: this parameter is set by --cap" in fails(capsys, *common, "--set", "cap=5")
+
+
+def test_nominal_values_may_be_divided_into_two(capsys, folder, tmp_path):
+    for ways, most in (("multiway", 4), ("subset", 2)):
+        options = ["--costs", folder / "heart.toml", "--learner", "eg2", "--set", f"nominal_splits={ways}"]
+        target = ["--target", "class", "-o", tmp_path / "m.json"]
+        assert run(capsys, "learn", folder / "heart.csv", *target, *options)[0] == 0
+        tree = ww.load(tmp_path / "m.json").tree_
+        asked = [tree.nodes.n_children[node] for node in np.flatnonzero(tree.nodes.test >= 0)]
+        assert max(asked) == most
+    code, _, err = run(capsys, "learn", folder / "heart.csv", *target, "--set", "nominal_splits=binary")
+    assert code == 2
+    assert "choose 'multiway', 'subset' or 'both'" in err
