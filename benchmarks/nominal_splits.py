@@ -35,13 +35,14 @@ LEARNERS = {
     "ACT": ("ACTClassifier", {"cross_fit": False, "r": 2}, 400, ("splice",)),
 }
 CASES, ERRORS = 2_000, 5
-NOTE = """Cost per case, tests and errors together, in units of the price of all tests. `subset`: two branches, for some
-values and for the rest; `both`: at every node, the one of the two with the shorter description. What a division of
-values pays for being chosen, and how it is compared with a branch for every value, was settled by C45, EG2, IDX, DTMC
-on {settled} (10 splits each); none of the sets below took part. ACT learns from at most {act} cases (the refined one with r = 2), and is left out on
-splice, whose 60 columns take it long. The forest is left out on horse_colic, where so many values are missing that its
-trees have a million nodes in any case. The geometric mean is that of the ratios to `multiway`; below 1 is cheaper.
-Seconds are those of the processor per fit, on a busy machine."""
+NOTE = """Cost per case, tests and errors together, in units of the price of all tests. `subset`: two branches, for
+some values and for the rest; `both`: at every node, the one of the two with the shorter description. What a division
+of values pays for being chosen, and how it is compared with a branch for every value, was settled by C45, EG2, IDX
+and DTMC on {settled} (10 splits each); none of the sets below took part. ACT learns from at most {act} cases (the
+refined one with r = 2), and is left out on splice, whose 60 columns take it long. The forest is left out on
+horse_colic, where so many values are missing that its trees become huge in any case. The geometric mean is
+that of the ratios to `multiway`; below 1 is cheaper. Seconds are those of the processor per fit, on a busy
+machine."""
 
 
 def cases_of(name: str) -> tuple:
