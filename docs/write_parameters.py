@@ -154,8 +154,10 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     ),
     "nominal_splits": (
         CHOICES,
-        """How nominal tests are asked: a branch for every value; two branches, for some values and for the rest; or
-        both. Up to 5 values, all ways to divide them are tried; of more, each value against the rest.""",
+        """How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values
+        and for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to
+        divide them are tried at each node; of more, each value against the rest, and cuts of the values in order by
+        class share (DTMC: by cost).""",
     ),
     "near_optimal": (
         "float",
@@ -277,6 +279,9 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "random_state": "Makes the samples repeatable; with a time limit, only on an equally fast machine.",
     },
     "OptimalClassifier": {
+        "nominal_splits": """How nominal tests are asked: a branch for every value; two branches, for some values and
+        for the rest; or both. Up to 5 values, all ways to divide them are tried; of more, each value against the
+        rest.""",
         "max_depth": """Longest path from the root to a leaf. The cross-validation may choose a lower depth.""",
         "max_leaves": "Largest number of leaves.",
         "weighting": SEVERAL,

@@ -75,7 +75,7 @@ def core_policy(policy, n_threads=1):
         max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth, mdl_correction=policy.mdl_correction,
         context=policy.context, idx_depth=policy.idx_depth, least_cost=policy.answer == "least-cost",
         prune=policy.prune, confidence=policy.confidence, raise_subtrees=policy.raise_subtrees, n_threads=n_threads,
-        reject_below=policy.reject_below,
+        reject_below=policy.reject_below, nominal_splits=policy.nominal_splits,
         biases=None if policy.biases is None else np.array(policy.biases, dtype=np.float64),
     )  # fmt: skip
 
@@ -294,6 +294,6 @@ def core_greedy_tree(problem, policy, cuts="exact", seed=0):
         table, classes, problem.k, np.ascontiguousarray(weights[None, :]), core_pricing(problem),
         impurity=policy.impurity, parameter=policy.parameter, expected=policy.expected, cuts=cuts,
         context=policy.context, max_depth=NO_LIMIT if policy.max_depth is None else policy.max_depth,
-        seeds=[seed], n_threads=1,
+        seeds=[seed], n_threads=1, nominal_splits=policy.nominal_splits,
     )  # fmt: skip
     return tree

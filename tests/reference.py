@@ -122,6 +122,7 @@ class Policy:
     biases: list[float] | None = None  # by column: in place of the list prices; infinite = never asked
     reject_below: float = 0.0  # majority answers: a node whose majority has a smaller share rejects
     ahead: LookAhead | None = None
+    nominal_splits: str = "multiway"
 
     def __post_init__(self):
         for name, valid in (("criterion", CRITERIA), ("prune", PRUNINGS), ("answer", ANSWERS)):
@@ -657,6 +658,7 @@ class Candidate:
     drop_tie: float = 0.0
     threshold: float | None = None
     branch_of: list[int] | None = None
+    bits: float = 0.0  # nominal: the length of a description
 
 
 def make_candidate(problem, policy, cases, column, branch, n_branches, test_price):
@@ -670,6 +672,22 @@ def make_candidate(problem, policy, cases, column, branch, n_branches, test_pric
 
 
 def nominal_candidates(problem, policy, cases, column, test_price):
+    """The ungrouped test, some values against the rest or the better of the two; one per level of generalisation."""
+    subsets = best_subsets(problem, policy, cases, column, test_price, 1)
+    whole = multiway_candidates(problem, policy, cases, column, test_price)
+    by_level = whole[1:] if whole and whole[0].branch_of == list(range(problem.n_values[column])) else whole
+    ungrouped = whole[: len(whole) - len(by_level)]
+    if policy.nominal_splits == "subset" and problem.n_values[column] > 2:
+        ungrouped = subsets
+    if policy.nominal_splits == "both":
+        if policy.criterion == "cost-drop":  # what does not pay for itself is no rival
+            ungrouped, subsets = ([c for c in some if c.drop > c.least_drop] for some in (ungrouped, subsets))
+        if subsets and (not ungrouped or shorter(subsets[0].bits, ungrouped[0].bits)):
+            ungrouped = subsets
+    return ungrouped + by_level
+
+
+def multiway_candidates(problem, policy, cases, column, test_price):
     """The ungrouped test and one per level of generalisation."""
     values = problem.columns[column][cases.rows]
     found = []
@@ -677,9 +695,87 @@ def nominal_candidates(problem, policy, cases, column, test_price):
         branch = np.array([branch_of[v] if v >= 0 else -1 for v in values], dtype=np.int64)
         candidate, table = make_candidate(problem, policy, cases, column, branch, max(branch_of) + 1, test_price)
         candidate.branch_of = list(branch_of)
+        candidate.bits = description_bits(table, 0)
         if np.sum(table.sum(axis=1) >= policy.min_cases - SLACK) >= 2:
             found.append(candidate)
     return found
+
+
+def shorter(bits, others):
+    return bits < others - TIE * (1 + others)
+
+
+def description_bits(table, choice_bits):
+    """What it takes to tell the classes of cases that are divided like this, and the class shares of every branch."""
+    total, filled = float(table.sum()), [row for row in table if row.sum() > SLACK]
+    n_shares = len(filled) * (sum(table.sum(axis=0) > SLACK) - 1)
+    classes = sum(row.sum() * entropy(row) for row in filled)
+    return choice_bits + classes + n_shares / 2 * math.log2(max(total, 1.0))
+
+
+def rankings(table, keys):
+    """The values that occur in order by the mean of each key (a number per class) over their cases."""
+    present = [v for v, row in enumerate(table) if row.sum() > SLACK]
+    return [sorted(present, key=lambda v: float(table[v] @ key) / float(table[v].sum())) for key in keys]
+
+
+def share_keys(table):
+    """One key per class: its share. Of many classes the most frequent ones; two classes have the same rankings."""
+    total = table.sum(axis=0)
+    classes = sorted((c for c in range(len(total)) if total[c] > SLACK), key=lambda c: -total[c])
+    return np.eye(len(total))[classes[:1] if len(classes) == 2 else classes[:8]]
+
+
+def divisions(table, keys):
+    """The ways to divide values into two: lists of the values on one side, in the order in which they are tried."""
+    present = [v for v, row in enumerate(table) if row.sum() > SLACK]
+    n = len(present)
+    if n > 5:
+        cut = [ranked[:size] for ranked in rankings(table, keys) for size in range(1, n)]
+        return cut + [[v] for v in present]
+    masks = sorted(range(1, 2**n - 1), key=lambda mask: (mask.bit_count(), mask))
+    halves = [m for m in masks if 2 * m.bit_count() < n or (2 * m.bit_count() == n and m & 1)]
+    return [[v for i, v in enumerate(present) if mask >> i & 1] for mask in halves]
+
+
+def sides_of(table, left):
+    """Value -> branch: the first value that occurs is in branch 0; values that do not occur go where most cases go."""
+    present = [v for v, row in enumerate(table) if row.sum() > SLACK]
+    side = {v: int((v in left) != (present[0] in left)) for v in present}
+    heavier = sum(float(table[v].sum()) * (1 if side[v] else -1) for v in present) > SLACK
+    return [side.get(v, int(heavier)) for v in range(len(table))]
+
+
+def best_subsets(problem, policy, cases, column, test_price, most):
+    """The best ways to divide the values of a nominal column into two, best first, the first of equals."""
+    if policy.nominal_splits == "multiway" or problem.n_values[column] < 3:
+        return []
+    values = problem.columns[column][cases.rows]
+    table = branch_table(problem, cases, values, problem.n_values[column])
+    n_present, by_drop = int(np.sum(table.sum(axis=1) > SLACK)), policy.criterion == "cost-drop"
+    keys = share_keys(table)
+    if by_drop and policy.answer == "least-cost":
+        usual = choose_answer(problem, policy, table.sum(axis=0))
+        keys = np.delete(problem.errors.T - problem.errors[:, usual], usual, axis=0)
+    ranked = []
+    for left in divisions(table, keys):
+        branch_of = sides_of(table, left)
+        branch = np.array([branch_of[v] if v >= 0 else -1 for v in values], dtype=np.int64)
+        new, sides = make_candidate(problem, policy, cases, column, branch, 2, test_price)
+        new.branch_of, new.bits = branch_of, description_bits(sides, n_present - 1)
+        if np.any(sides.sum(axis=1) < policy.min_cases - SLACK) or any(c.branch_of == branch_of for c in ranked):
+            continue
+        place = len(ranked)
+        while place > 0 and (
+            new.drop > ranked[place - 1].drop + new.drop_tie
+            if by_drop
+            else new.gain > ranked[place - 1].gain + LEAST_GAIN
+        ):
+            place -= 1
+        ranked.insert(place, new)
+    for candidate in ranked:
+        candidate.gain -= (n_present - 1) / float(cases.weights.sum())
+    return ranked[:most]
 
 
 def stored_threshold(problem, column, low, high):
@@ -1195,7 +1291,13 @@ def options(problem, policy, cases):
     """The splits that a look-ahead compares, whatever they gain."""
     found = []
     for column, n_values in enumerate(problem.n_values):
-        found += (nominal_candidates if n_values else best_cuts)(problem, policy, cases, column, 0.0)
+        if not n_values:
+            found += best_cuts(problem, policy, cases, column, 0.0)
+            continue
+        found += best_subsets(problem, policy, cases, column, 0.0, policy.ahead.r)
+        whole = multiway_candidates(problem, policy, cases, column, 0.0)
+        replaced = list(range(n_values)) if policy.nominal_splits == "subset" and n_values > 2 else None
+        found += [candidate for candidate in whole if candidate.branch_of != replaced]
     return found
 
 
@@ -1265,6 +1367,7 @@ class ForestPolicy:
     expected: bool = False
     context: bool = False
     max_depth: int | None = None
+    nominal_splits: str = "multiway"
 
 
 def impurity(name, counts, parameter):
@@ -1287,6 +1390,7 @@ class Option:
     price: float
     drop: float
     threshold: float | None = None
+    branch_of: list[int] | None = None
 
     def better_than(self, other):
         """Less risk; of equals, and of free tests, the larger drop."""
@@ -1324,18 +1428,40 @@ def greedy_options(problem, policy, cases, path=(), least=1e-9):
         values = problem.columns[column][cases.rows]
         test_price = price_in_context(problem, column, paid, amounts)
         if n_values:
-            ways = [(None, values, n_values)]
+            ways = [nominal_way(problem, policy, cases, values, n_values)]
         else:
             distinct = np.unique(values[~np.isnan(values)]).tolist()
             ways = [
-                (half_way(v, above), np.where(np.isnan(values), -1, (values > v).astype(int)), 2)
+                (half_way(v, above), np.where(np.isnan(values), -1, (values > v).astype(int)), 2, None)
                 for v, above in pairwise(distinct)
             ]
-        for threshold, branch, n_branches in ways:
+        for threshold, branch, n_branches, branch_of in ways:
             drop = drop_of_impurity(problem, policy, cases, branch, n_branches)
             if drop > least * here:
-                found.append(Option(column, branch, n_branches, test_price, drop, threshold))
+                found.append(Option(column, branch, n_branches, test_price, drop, threshold, branch_of))
     return found
+
+
+def nominal_way(problem, policy, cases, values, n_values):
+    """How GreedyTree asks a nominal test: (None, branch of each case, number of branches, value -> branch)."""
+    table = branch_table(problem, cases, values, n_values)
+    n_present = int(np.sum(table.sum(axis=1) > SLACK))
+    whole = None, values, n_values, list(range(n_values))
+    if policy.nominal_splits == "multiway" or n_values < 3 or n_present < 2:
+        return whole
+    best = None
+    for left in divisions(table, share_keys(table)):
+        branch_of = sides_of(table, left)
+        branch = np.array([branch_of[v] if v >= 0 else -1 for v in values], dtype=np.int64)
+        drop = drop_of_impurity(problem, policy, cases, branch, 2)
+        if best is None or drop > best[0] * (1 + 1e-12):
+            best = drop, (None, branch, 2, branch_of)
+    sides = branch_table(problem, cases, best[1][1], 2)
+    if policy.nominal_splits == "both" and not shorter(
+        description_bits(sides, n_present - 1), description_bits(table, 0)
+    ):
+        return whole
+    return best[1]
 
 
 def greedy_tree(problem, policy, cases, depth=0, path=()):
@@ -1349,7 +1475,7 @@ def greedy_tree(problem, policy, cases, depth=0, path=()):
             best = option
     if best is not None:
         node.column, node.threshold = best.column, best.threshold
-        node.branch_of = list(range(best.n_branches)) if best.threshold is None else None
+        node.branch_of = best.branch_of
         node.children = [
             greedy_tree(problem, policy, part, depth + 1, (*path, best.column))
             if len(part.rows)

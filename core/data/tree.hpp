@@ -58,16 +58,18 @@ struct Tree {
         return first;
     }
 
-    // Puts another tree, with the same maps, in the place of a leaf.
-    void graft(int node, const Tree& other) {
+    // Puts another tree in the place of a leaf. The first `n_shared` entries of `maps` are the same in both.
+    void graft(int node, const Tree& other, int n_shared) {
         const int shift = add_leaves(other.size() - 1) - 1;  // the root of the other one is not added
+        const int map_shift = static_cast<int>(maps.size()) - n_shared;
+        maps.insert(maps.end(), other.maps.begin() + n_shared, other.maps.end());
         for (int from = 0; from < other.size(); ++from) {
             const int to = from == 0 ? node : from + shift;
             test[to] = other.test[from];
             threshold[to] = other.threshold[from];
             first_child[to] = other.leaf(from) ? -1 : other.first_child[from] + shift;
             n_children[to] = other.n_children[from];
-            map_start[to] = other.map_start[from];
+            map_start[to] = other.map_start[from] + (other.map_start[from] >= n_shared ? map_shift : 0);
             map_size[to] = other.map_size[from];
             std::copy_n(other.class_weights(from), width(), class_weights(to));
         }

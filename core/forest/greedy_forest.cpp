@@ -35,7 +35,8 @@ struct LinearCut {
 struct Choice {
     int column = -1;  // -1: none
     LinearCut cut;
-    double price = 0, drop = 0;  // its risk is price / drop
+    double price = 0, drop = 0;           // its risk is price / drop
+    std::shared_ptr<const Level> subset;  // of a nominal test: some values against the rest; nullptr: a branch for every value
 
     bool valid() const { return column >= 0; }
     // Less risk; among free tests and equal risks the larger drop; then the first column.
@@ -181,7 +182,7 @@ private:
 
     // A split that does not lower the impurity of every outcome is none.
     Choice checked(int column, const LinearCut& cut, double price, double drop) const {
-        return drop > 1e-9 * here_ ? Choice{column, cut, price, drop} : Choice{};
+        return drop > 1e-9 * here_ ? Choice{column, cut, price, drop, nullptr} : Choice{};
     }
 
     Choice nominal(int column, const Task& task, bool& various) {
@@ -203,7 +204,31 @@ private:
         }
         various = outcomes > 1;
         if (!various) return {};
-        return checked(column, {}, price(column, task), here_ - (policy_.expected ? weighted / all : worst));
+        const double drop = here_ - (policy_.expected ? weighted / all : worst);
+        if (policy_.nominal_splits != NominalSplits::multiway && has_subsets(values)) return divided(column, task, drop);
+        return checked(column, {}, price(column, task), drop);
+    }
+
+    // Some values against the rest or, with `both`, a branch for every value, which lowers the impurity by `multiway_drop`, if that is the shorter
+    // description. The class weights by value are in table_.
+    Choice divided(int column, const Task& task, double multiway_drop) {
+        Subsets subsets(table_, width_, width_);
+        BestSubsets keep(1e-12 * here_, 1);
+        subsets.each_by_shares([&] {
+            left_ = subsets.left();
+            right_ = subsets.right();
+            keep(subsets, drop_between());
+        });
+        const std::shared_ptr<const Level> level = keep.best[0].level;
+        bool whole = false;
+        if (policy_.nominal_splits == NominalSplits::both) {
+            sum_sides(table_, width_, *level, sides_);
+            const double bits = description_bits(table_.data(), level->branch_of.size(), width_, width_, 0.0);
+            whole = description_bits(sides_.data(), 2, width_, width_, subsets.choice_bits()) >= bits - 1e-9 * (1 + bits);
+        }
+        Choice choice = checked(column, {}, price(column, task), whole ? multiway_drop : keep.best[0].value);
+        if (!whole && choice.valid()) choice.subset = level;
+        return choice;
     }
 
     // The drop of impurity if the known cases are divided into those counted in left_ and in right_; 0 if one side is empty.
@@ -388,13 +413,18 @@ private:
 
     void split(Task& task, const Choice& choice, std::vector<Task>& tasks) {
         const Column& values = data_.table.columns[static_cast<std::size_t>(choice.column)];
-        const int n_branches = values.numeric() ? 2 : values.n_values, first = tree_.add_leaves(n_branches), node = task.node;
+        const int n_branches = values.numeric() || choice.subset ? 2 : values.n_values, first = tree_.add_leaves(n_branches),
+                  node = task.node;
         tree_.test[node] = choice.column;
         tree_.first_child[node] = first;
         tree_.n_children[node] = n_branches;
         if (!values.numeric()) {
             tree_.map_start[node] = map_start_[static_cast<std::size_t>(choice.column)];
             tree_.map_size[node] = values.n_values;
+        }
+        if (choice.subset) {
+            tree_.map_start[node] = static_cast<int>(tree_.maps.size());
+            tree_.maps.insert(tree_.maps.end(), choice.subset->branch_of.begin(), choice.subset->branch_of.end());
         }
         if (parts_.size() < static_cast<std::size_t>(n_branches)) parts_.resize(static_cast<std::size_t>(n_branches));
         divide(task, choice, values);
@@ -419,7 +449,12 @@ private:
         if (!values.numeric()) {
             for (std::size_t i = task.first_case; i < cases_.size(); ++i) {
                 const Entry& e = cases_[i];
-                (values.missing(e.row) ? unknown_ : parts_[static_cast<std::size_t>(values.code(e.row))]).push_back(e);
+                if (values.missing(e.row)) {
+                    unknown_.push_back(e);
+                    continue;
+                }
+                const auto code = static_cast<std::size_t>(values.code(e.row));
+                parts_[choice.subset ? static_cast<std::size_t>(choice.subset->branch_of[code]) : code].push_back(e);
             }
             return;
         }
@@ -509,7 +544,7 @@ private:
 
     // The current column.
     double least_ = 0, largest_ = 0;
-    std::vector<double> held_, known_, left_, right_, table_;
+    std::vector<double> held_, known_, left_, right_, table_, sides_;
     std::array<double, kMostCuts> drawn_;
     std::vector<std::pair<double, uint32_t>> sorted_;
 

@@ -8,6 +8,7 @@
 #include "data/table.hpp"
 #include "data/tree.hpp"
 #include "forest/impurity.hpp"
+#include "grow/subsets.hpp"
 #include "parallel/cancellation.hpp"
 #include "pricing/pricing.hpp"
 
@@ -16,7 +17,8 @@ namespace worthwhile {
 struct ForestPolicy {
     const Impurity* impurity = &kImpurities[0];
     double parameter = 0;
-    bool expected = false;    // the mean drop over the outcomes counts, not the least
+    bool expected = false;  // the mean drop over the outcomes counts, not the least
+    NominalSplits nominal_splits = NominalSplits::multiway;
     bool exact_cuts = false;  // every cut of a numeric test is tried, not some at random between its least and largest value
     bool context = false;     // a test that is paid for on the path costs nothing more
     int max_depth = 0;

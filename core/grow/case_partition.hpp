@@ -30,15 +30,17 @@ struct Range {
 // A division of cases by one test.
 struct Split {
     int column = -1;
-    int level = 0;             // nominal
-    double low = 0, high = 0;  // numeric: the neighbouring values that the cut separates
-    std::size_t position = 0;  // numeric: entries on the left side
-    bool complete = true;      // no case of the node lacks the value
+    int level = 0;                        // nominal: the level of the column
+    std::shared_ptr<const Level> subset;  // nominal: some values against the rest, found for this node, in place of a level
+    double low = 0, high = 0;             // numeric: the neighbouring values that the cut separates
+    std::size_t position = 0;             // numeric: entries on the left side
+    bool complete = true;                 // no case of the node lacks the value
 
     int branches(const Table& table) const {
         const Column& of = table.columns[column];
-        return of.numeric() ? 2 : of.levels[level].n_branches;
+        return of.numeric() ? 2 : asked(of).n_branches;
     }
+    const Level& asked(const Column& of) const { return subset ? *subset : of.levels[level]; }
     // Between the neighbouring values; never the upper one.
     double middle() const {
         const double middle = std::midpoint(low, high);
@@ -51,7 +53,7 @@ struct Split {
             return std::isnan(v) ? -1 : !(v <= low);
         }
         const int32_t code = of.code(row);
-        return code < 0 ? -1 : of.levels[level].branch_of[code];
+        return code < 0 ? -1 : asked(of).branch_of[code];
     }
 };
 

@@ -140,7 +140,7 @@ private:
             if (!growers[thread]) growers[thread] = std::make_unique<Grower>(data_, pricing_, errors_, policy_);
             grown[i] = growers[thread]->grow_below(std::move(starts[i].path), starts[i].cases, own);
         });
-        for (std::size_t i = 0; i < starts.size(); ++i) tree_.graft(starts[i].node, grown[i]);
+        for (std::size_t i = 0; i < starts.size(); ++i) tree_.graft(starts[i].node, grown[i], n_shared_maps_);
     }
 
     Tree grow_below(Path path, NodeCases<Word>& node, Cancellation& cancellation) {
@@ -149,7 +149,7 @@ private:
         return std::move(tree_);
     }
 
-    // One map "code -> branch" per nominal column and level, shared by all nodes that ask it.
+    // One map "code -> branch" per nominal column and level, shared by all nodes that ask it. Subsets of values, found for one node, come later.
     void collect_maps() {
         map_start_.assign(data_.table.n_columns(), {});
         for (int c = 0; c < data_.table.n_columns(); ++c)
@@ -157,6 +157,7 @@ private:
                 map_start_[c].push_back(static_cast<int>(tree_.maps.size()));
                 tree_.maps.insert(tree_.maps.end(), level.branch_of.begin(), level.branch_of.end());
             }
+        n_shared_maps_ = static_cast<int>(tree_.maps.size());
     }
 
     void push_task(const Task& task, const Range* ranges) {
@@ -247,7 +248,8 @@ private:
             // The case that a lazy tree is grown for may lie between the middle and the final threshold, and must go the way that it will walk.
             tree_.threshold[node] = reusable_ ? partition_.largest_up_to(root_, split.column, split.middle()) : split.middle();
         } else {
-            tree_.map_start[node] = map_start_[split.column][split.level];
+            tree_.map_start[node] = split.subset ? static_cast<int>(tree_.maps.size()) : map_start_[split.column][split.level];
+            if (split.subset) tree_.maps.insert(tree_.maps.end(), split.subset->branch_of.begin(), split.subset->branch_of.end());
             tree_.map_size[node] = data_.table.columns[split.column].n_values;
         }
     }
@@ -310,6 +312,7 @@ private:
     std::vector<uint64_t> seeds_;  // by node, for the look-ahead
     std::vector<double> work_;     // by node, for the meter: the share of all work at it and below
     std::vector<std::vector<int>> map_start_;
+    int n_shared_maps_ = 0;
     std::vector<Task> tasks_;
     std::vector<Range> task_ranges_;  // of all tasks, one after the other
     std::vector<SharedBlock> blocks_;

@@ -9,6 +9,7 @@
 #include "data/table.hpp"
 #include "data/tree.hpp"
 #include "grow/criterion.hpp"
+#include "grow/subsets.hpp"
 #include "parallel/cancellation.hpp"
 #include "parallel/meter.hpp"
 #include "pricing/error_costs.hpp"
@@ -36,6 +37,7 @@ struct GrowPolicy {
     double min_cases = 2.0;
     double min_share = 0.1;
     int max_depth = 1 << 30;
+    NominalSplits nominal_splits = NominalSplits::multiway;
     bool mdl_correction = false;  // of C4.5 release 8: a numeric test pays for choosing among its cuts
     bool context = false;         // a test that is paid for on the path costs nothing more
     int idx_depth = 1;            // of IDX: how many tests in a row a candidate is judged by

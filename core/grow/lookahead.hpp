@@ -222,7 +222,9 @@ private:
     static constexpr double kWorthSharing = 400;
 
     static bool same_split(const Split& a, const Split& b) {
-        return a.column == b.column && a.level == b.level && a.position == b.position;
+        if ((a.subset != nullptr) != (b.subset != nullptr)) return false;
+        return a.column == b.column && a.level == b.level && a.position == b.position &&
+               (!a.subset || a.subset->branch_of == b.subset->branch_of);
     }
 
     double worth_of(const Candidate& option, const CasePartition<Word>& partition, const View<Word>& view, const TestSet& paid, int depth,
@@ -235,7 +237,8 @@ private:
         const int answer = sampler.answer_of(view.class_weights, view.weight, 0);
         SampleValue sum;
         sum.tests = pricing_.nothing();
-        const int n_samples = numeric ? 1 : policy_.sampling.r;  // a numeric test has r cuts: all tests get the same effort
+        // A numeric test has r cuts, and r ways to divide values into two are tried: all tests get the same effort.
+        const int n_samples = numeric || split.subset ? 1 : policy_.sampling.r;
         for (std::size_t b = 0; b < children.size(); ++b) {
             SampleValue least;
             for (int s = 0; s < n_samples; ++s) {

@@ -11,6 +11,7 @@
 #include "grow/case_partition.hpp"
 #include "grow/grower.hpp"
 #include "grow/nominal_counts.hpp"
+#include "grow/subsets.hpp"
 
 namespace worthwhile {
 
@@ -20,6 +21,7 @@ struct Candidate {
     SplitStats stats{};
     double score = 0;
     double known = 0;  // weight of the cases whose value is known
+    double bits = 0;   // nominal: the length of a description, to compare a branch for every value with some values against the rest
 };
 
 template <class Word>
@@ -35,8 +37,10 @@ public:
         const std::vector<double> amounts = pricing.mean_amounts(data.weights);
         for (int c = 0; c < data.table.n_columns(); ++c) {
             list_price_.push_back(pricing.price_of(c, pricing.nothing(), amounts.data()));
-            slots_.push_back({c, 0});
-            for (int l = 1; l < static_cast<int>(data.table.columns[c].levels.size()); ++l) slots_.push_back({c, l});
+            const bool divisible = policy.nominal_splits != NominalSplits::multiway && has_subsets(data.table.columns[c]);
+            slots_.push_back({c, 0, divisible ? policy.nominal_splits : NominalSplits::multiway});
+            for (int l = 1; l < static_cast<int>(data.table.columns[c].levels.size()); ++l)
+                slots_.push_back({c, l, NominalSplits::multiway});
         }
     }
 
@@ -73,7 +77,8 @@ public:
         return found.back();
     }
 
-    // The splits that a look-ahead compares, whatever they gain: every nominal test, and the `n_cuts` best cuts of every numeric one.
+    // The splits that a look-ahead compares, whatever they gain: every nominal test, and the `n_cuts` best cuts of every numeric one or ways to
+    // divide the values of a nominal one into two.
     std::vector<Candidate> options(const View<Word>& view, const TestSet& paid, int n_cuts, Cancellation& cancellation) {
         cancellation_ = &cancellation;
         std::vector<Candidate> found;
@@ -84,6 +89,8 @@ public:
             if (partition_.list_of(slot.column) >= 0) {
                 score_cuts(view, c, n_cuts, scratch_[0], found);
             } else {
+                if (slot.splits != NominalSplits::multiway) score_subsets(view, c, n_cuts, scratch_[0], found);
+                if (slot.splits == NominalSplits::subset) continue;
                 score_nominal(view, c, scratch_[0]);
                 if (c.valid) found.push_back(c);
             }
@@ -115,6 +122,7 @@ public:
 private:
     struct Slot {
         int column, level;
+        NominalSplits splits;
     };
     struct Scratch {
         std::vector<uint32_t> counts;
@@ -185,7 +193,7 @@ private:
             if (partition_.list_of(c.split.column) >= 0)
                 score_numeric(view, c, scratch_[thread]);
             else
-                score_nominal(view, c, scratch_[thread]);
+                score_divided(view, c, slots_[slot].splits, scratch_[thread]);
         });
         return found;
     }
@@ -303,16 +311,95 @@ private:
         search(UnitEntropy(xlog_, totals, k_, scratch.counts));
     }
 
-    void score_nominal(const View<Word>& view, Candidate& c, Scratch& scratch) {
+    // A branch for every value, some values against the rest, or the better of the two.
+    void score_divided(const View<Word>& view, Candidate& c, NominalSplits splits, Scratch& scratch) {
+        if (splits == NominalSplits::multiway) return score_nominal(view, c, scratch);
+        std::vector<Candidate> subset;
+        score_subsets(view, c, 1, scratch, subset);
+        if (splits == NominalSplits::subset) {
+            if (!subset.empty()) c = subset.front();
+            return;
+        }
+        score_nominal(view, c, scratch);
+        if (!subset.empty() && (!c.valid || subset.front().bits < c.bits - 1e-9 * (1 + c.bits))) c = subset.front();
+    }
+
+    // The `most` best ways to divide the values of a test into two, by gain or by the drop of the cost; each a candidate.
+    void score_subsets(const View<Word>& view, Candidate c, int most, Scratch& scratch, std::vector<Candidate>& found) {
         const Column& column = data_.table.columns[c.split.column];
-        const Level& level = column.levels[c.split.level];
+        count_nominal(view, c.split, scratch);
+        Subsets subsets(scratch.branches, static_cast<std::size_t>(width_), static_cast<std::size_t>(k_));
+        if (subsets.n_present() < 2) return;
+        const bool by_drop = policy_.criterion->by_drop;
+        const Known known{subsets.total().data(), sum(subsets.total().data())};
+        BestSubsets keep(by_drop ? 1e-9 * known.weight * errors_.largest : 1e-10 * view.weight, static_cast<std::size_t>(most));
+        const auto visit = [&] {
+            const double left = sum(subsets.left().data()), right = sum(subsets.right().data());
+            if (std::min(left, right) < policy_.min_cases - 1e-9) return;
+            const auto cost_of = [&](const std::vector<double>& side, double weight) {
+                return by_drop ? error_cost(side.data()) : entropy_sum(side.data(), weight);
+            };
+            keep(subsets, -cost_of(subsets.left(), left) - cost_of(subsets.right(), right));
+        };
+        if (by_drop && policy_.answer == AnswerPolicy::least_cost)
+            each_by_costs(subsets, known, visit);
+        else
+            subsets.each_by_shares(visit);
+        c.known = known.weight;
+        c.split.complete = !partition_.lacks(view, column);
+        for (const BestSubsets::Found& way : keep.best) {
+            c.split.subset = way.level;
+            c.valid = true;
+            take_subset(view, c, known, way.value, subsets.choice_bits(), scratch);
+            if (c.valid) found.push_back(c);
+        }
+    }
+
+    // In order by what another answer costs more than the best one. If the best division of all has the best answer on one side, it is found.
+    template <class Visit>
+    void each_by_costs(Subsets& subsets, const Known& known, Visit visit) const {
+        const int usual = errors_.best_answer(known.class_weights, policy_.answer);
+        subsets.each(
+            static_cast<std::size_t>(errors_.n_answers - 1),
+            [&](const double* value, std::size_t i) {
+                const int answer = static_cast<int>(i) + (static_cast<int>(i) >= usual);
+                return (errors_.of(value, answer) - errors_.of(value, usual)) / sum(value);
+            },
+            visit);
+    }
+
+    // Fills in what a way to divide values is worth; `value` is minus the entropy, or cost, of its sides. A test with many values would find one
+    // of high gain by chance: it pays for the choice.
+    void take_subset(const View<Word>& view, Candidate& c, const Known& known, double value, double choice_bits, Scratch& scratch) const {
+        if (policy_.criterion->by_drop)
+            set_drop(c, known, -value, view.weight);
+        else
+            c.stats.gain = (entropy_sum(known.class_weights, known.weight) + value - choice_bits) / view.weight;
+        std::vector<double>& sides = scratch.doubles;
+        sum_sides(scratch.branches, static_cast<std::size_t>(width_), *c.split.subset, sides);
+        c.bits = description_bits(sides.data(), 2, static_cast<std::size_t>(width_), static_cast<std::size_t>(k_), choice_bits);
+        const double left = sum(sides.data());
+        const double parts[] = {left, known.weight - left, std::max(0.0, view.weight - known.weight)};
+        if (policy_.criterion->by_ratio) c.stats.split_info = spread(parts, 3, view.weight);
+    }
+
+    // The statistics of every branch of a nominal test.
+    void count_nominal(const View<Word>& view, const Split& split, Scratch& scratch) const {
+        const Column& column = data_.table.columns[split.column];
+        const Level& level = column.levels[split.level];
         const Range range = view.ranges[partition_.rows_list()];
         if (has_indicators_)
-            counts_.divide(data_.indicators->first[c.split.column], level, scratch.branches);
+            counts_.divide(data_.indicators->first[split.column], level, scratch.branches);
         else
             count_branches(column, level, view.block->words.get() + range.begin, range.size(), partition_.weight_of(), partition_.packing(),
                            width_, scratch.branches);
-        if (policy_.criterion->by_drop && data_.by_case()) add_deviations(view, c.split, scratch.branches);
+        if (policy_.criterion->by_drop && data_.by_case()) add_deviations(view, split, scratch.branches);
+    }
+
+    void score_nominal(const View<Word>& view, Candidate& c, Scratch& scratch) {
+        const Column& column = data_.table.columns[c.split.column];
+        const Level& level = column.levels[c.split.level];
+        count_nominal(view, c.split, scratch);
         std::vector<double>& parts = scratch.doubles;
         parts.assign(static_cast<std::size_t>(level.n_branches) + 1, 0.0);
         int large = 0;
@@ -335,6 +422,9 @@ private:
         c.valid = true;
         c.known = known.weight;
         c.split.complete = !partition_.lacks(view, column);
+        if (policy_.nominal_splits == NominalSplits::both)
+            c.bits = description_bits(scratch.branches.data(), static_cast<std::size_t>(level.n_branches), static_cast<std::size_t>(width_),
+                                      static_cast<std::size_t>(k_), 0.0);
         if (policy_.criterion->by_drop) {
             set_drop(c, known, cost_below, view.weight);
             return;

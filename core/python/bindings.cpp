@@ -350,6 +350,13 @@ Pruning pruning_named(const std::string& name) {
     return Pruning::none;
 }
 
+NominalSplits nominal_splits_named(const std::string& name) {
+    if (name == "subset") return NominalSplits::subset;
+    if (name == "both") return NominalSplits::both;
+    check(name == "multiway", "unknown nominal splits: ", name);
+    return NominalSplits::multiway;
+}
+
 AnswerPolicy answer_policy(bool least_cost) { return least_cost ? AnswerPolicy::least_cost : AnswerPolicy::majority; }
 
 struct Policy : LearnPolicy {
@@ -362,6 +369,7 @@ struct Policy : LearnPolicy {
         grow.min_cases = given.take<double>("min_cases");
         grow.min_share = given.take<double>("min_share");
         grow.max_depth = given.take<int>("max_depth");
+        grow.nominal_splits = nominal_splits_named(given.take<std::string>("nominal_splits", "multiway"));
         grow.mdl_correction = given.take<bool>("mdl_correction");
         grow.context = given.take<bool>("context");
         grow.idx_depth = given.take<int>("idx_depth");
@@ -648,6 +656,7 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.exact_cuts = cuts == "exact";
     policy.parameter = given.take<double>("parameter");
     policy.expected = given.take<bool>("expected");
+    policy.nominal_splits = nominal_splits_named(given.take<std::string>("nominal_splits", "multiway"));
     policy.context = given.take<bool>("context");
     policy.max_depth = given.take<int>("max_depth");
     policy.n_threads = given.take<int>("n_threads");

@@ -424,3 +424,16 @@ def test_trees_like_the_best_one_are_counted_in_the_output_and_the_report(capsys
     assert "No other tree costs at most 5 % more on the training cases." in " ".join(out.split())
     assert "No other tree costs at most 5 % more on the training cases." in report.read_text()
     assert '"near_optimal": {"objective": ' in model.read_text()
+
+
+def test_nominal_values_may_be_divided_into_two(capsys, folder, tmp_path):
+    for ways, most in (("multiway", 4), ("subset", 2)):
+        options = ["--costs", folder / "heart.toml", "--learner", "eg2", "--set", f"nominal_splits={ways}"]
+        target = ["--target", "class", "-o", tmp_path / "m.json"]
+        assert run(capsys, "learn", folder / "heart.csv", *target, *options)[0] == 0
+        tree = ww.load(tmp_path / "m.json").tree_
+        asked = [tree.nodes.n_children[node] for node in np.flatnonzero(tree.nodes.test >= 0)]
+        assert max(asked) == most
+    code, _, err = run(capsys, "learn", folder / "heart.csv", *target, "--set", "nominal_splits=binary")
+    assert code == 2
+    assert "choose 'multiway', 'subset' or 'both'" in err

@@ -34,3 +34,21 @@ def test_a_branch_without_values():
     node = {"test": "x", "branches": [["a"], []], "children": [1, 2]}
     known = tree(small(columns=columns, costs={}, nodes=[node, {"answer": "no"}, {"answer": "yes"}]))
     assert [condition(known, 0, b) for b in (0, 1)] == ["a", "no known value"]
+
+
+@pytest.mark.parametrize(("n_apart", "text"), [(1, "other than v0"), (2, "other than v0 or v1"), (12, None)])
+def test_of_very_many_values_the_others_are_named(n_apart, text):
+    values = [f"v{i}" for i in range(24)]
+    columns = [{"name": "x", "kind": "nominal", "values": values}]
+    node = {"test": "x", "branches": [values[:n_apart], values[n_apart:]], "children": [1, 2]}
+    known = tree(small(columns=columns, costs={}, nodes=[node, {"answer": "no"}, {"answer": "yes"}]))
+    assert condition(known, 0, 0) == " or ".join(values[:n_apart])
+    assert condition(known, 0, 1) == (text or " or ".join(values[n_apart:]))
+
+
+def test_values_that_no_branch_takes_are_not_among_the_others():
+    values = [f"v{i}" for i in range(24)]
+    columns = [{"name": "x", "kind": "nominal", "values": values}]
+    node = {"test": "x", "branches": [values[:1], values[1:-1]], "children": [1, 2]}
+    known = tree(small(columns=columns, costs={}, nodes=[node, {"answer": "no"}, {"answer": "yes"}]))
+    assert condition(known, 0, 1) == " or ".join(values[1:-1])

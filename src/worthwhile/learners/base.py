@@ -24,7 +24,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.files import write_text
 from worthwhile.learners.fingerprint import Fingerprint, fingerprint
-from worthwhile.learners.parameters import Weighting, check_parameters
+from worthwhile.learners.parameters import NominalSplits, Weighting, check_parameters
 from worthwhile.learners.training import Training, with_deviations, with_prices
 from worthwhile.learners.weighting import case_costs, class_costs, instance_weights
 from worthwhile.learners.workload import Piece, workload
@@ -56,6 +56,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     cap: float | None = None
     weighting: Weighting | None = None
     nominal: Sequence[str | int] | None = None
+    nominal_splits: NominalSplits = "multiway"
     columns: Sequence[str] | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -63,6 +64,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     # Of the training cases, and the decimal mark of the file they came from; for files and evaluations.
     _fingerprint: ClassVar[Fingerprint | None] = None
     _decimal: ClassVar[str] = "."
+    # Whether all ways to divide nominal values are listed before learning; otherwise every node finds its own.
+    _lists_subsets: ClassVar[bool] = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, case_prices: Any = None, case_errors: Any = None) -> Self:
         """Learn from cases.
@@ -218,7 +221,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         context = ProblemContext(schema, tuple(labels.tolist()), bound_costs)
         check_conditions(schema, bound_costs.prices)
         own = context.checked_case_prices(prices, columns.n_cases)
-        ways = ways_to_ask(schema, hierarchies, getattr(self, "nominal_splits", "multiway"))
+        ways = ways_to_ask(schema, hierarchies, self.nominal_splits if self._lists_subsets else "multiway")
         table = schema.encode(columns, ways, complete=True)
         table = with_prices(table, context, columns, index, own)
         training = Training(

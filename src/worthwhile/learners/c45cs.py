@@ -72,6 +72,11 @@ class C45CSClassifier(C45Classifier):
         Share of soft labels, which are class probabilities by a random forest and a logistic regression, in the labels
         that the tree is grown from, pruned by and answers by. "chosen": 0, ½ or 1, whichever leads to the cheapest
         answers in a cross-validation.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     preset : {"given", "chosen"}, default "given"
         "given": the other parameters as they are. "chosen": these or one of two presets, whichever leads to the
         cheapest answers in a cross-validation. One preset allows branches of a single case and prunes less

@@ -84,6 +84,7 @@ class _GreedyClassifier(TreeClassifier):
             min_cases=float(self.min_cases),
             min_share=float(self.min_share),
             max_depth=NO_LIMIT if self.max_depth is None else min(int(self.max_depth), NO_LIMIT),
+            nominal_splits=self.nominal_splits,
             mdl_correction=bool(getattr(self, "mdl_correction", False)),
             context=bool(getattr(self, "context", False)),
             idx_depth=min(int(getattr(self, "lookahead", 1)), NO_LIMIT),
@@ -110,6 +111,11 @@ class C45Classifier(_GreedyClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     mdl_correction : bool, default False
         C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
     prune : {"pessimistic", "cost", "none"}, default "pessimistic"
@@ -204,6 +210,11 @@ class EG2Classifier(_GreedyClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     mdl_correction : bool, default False
         C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
     context : bool, default False
@@ -304,6 +315,11 @@ class IDXClassifier(_GreedyClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     mdl_correction : bool, default False
         C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
     context : bool, default False
@@ -402,6 +418,11 @@ class CSID3Classifier(_GreedyClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     mdl_correction : bool, default False
         C4.5's later correction: a numeric test loses log2(number of cuts tried) / cases of its gain.
     context : bool, default False
@@ -573,6 +594,11 @@ class DTMCClassifier(_GreedyClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     context : bool, default True
         True: the criterion uses what a test costs after those on the path: nothing if it is paid for, less if its group
         is. False: list prices.

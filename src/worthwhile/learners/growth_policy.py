@@ -37,6 +37,7 @@ class GrowthPolicy:
     min_cases: float = 2.0
     min_share: float = 0.1
     max_depth: int = NO_LIMIT
+    nominal_splits: str = "multiway"
     mdl_correction: bool = False
     context: bool = False  # the criterion uses what a test costs after those on the path
     idx_depth: int = 1  # look-ahead of IDX

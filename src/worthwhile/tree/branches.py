@@ -11,14 +11,21 @@ if TYPE_CHECKING:
 
 __all__ = ["condition", "number", "threshold_text"]
 
+MANY = 10  # values of a branch; of more, those of the other branches are named, if they are fewer
+
 
 def condition(tree: Tree, node: int, branch: int) -> str:
-    """Return the condition of a branch in words, e.g. "≤ 38" or "angina or abnang"."""
+    """Return the condition of a branch in words, e.g. "≤ 38", "angina or abnang" or "other than angina"."""
     test = int(tree.nodes.test[node])
     values = tree.schema.values[test]
     if values is None:
         return f"{'>' if branch else '≤'} {threshold_text(tree, test, float(tree.nodes.threshold[node]))}"
-    taken = (value for value, b in zip(values, tree.nodes.branch_of(node), strict=True) if b == branch)
+    branch_of = tree.nodes.branch_of(node)
+    taken, others = [], []
+    for value, b in zip(values, branch_of, strict=True):
+        (taken if b == branch else others).append(value)
+    if MANY < len(taken) > len(others) > 0 and min(branch_of) >= 0:
+        return f"other than {' or '.join(others)}"
     return " or ".join(taken) or "no known value"
 
 

@@ -75,6 +75,11 @@ class LSID3Classifier(_GreedyClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing and in pruning (Ting 1998). None:
         all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     prune : {"pessimistic", "cost", "none"}, default "pessimistic"
         C4.5's error-based pruning, pruning by expected total cost (as in ACT), or none.
     confidence : float, default 0.25
@@ -207,6 +212,11 @@ class ACTClassifier(TreeClassifier):
     weighting : {"instance"}, optional
         On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
         (Ting 1998). None: all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     confidence : float, optional
         Confidence level of the pessimistic error estimate. None: by the costs, as in the paper ("refined": 0.75 with
         soft labels).
@@ -437,7 +447,7 @@ class ACTClassifier(TreeClassifier):
         return some
 
     def _given(self) -> dict[str, Any]:
-        names = "omega", "confidence", "samples", "variant", "min_cases", "max_leaves"
+        names = "omega", "confidence", "samples", "variant", "min_cases", "max_leaves", "nominal_splits"
         return {name: getattr(self, name) for name in names}
 
     def _builder(self, labels: SoftLabels, settings: GrowthSettings) -> TreeBuilder:

@@ -206,6 +206,7 @@ class TreeBuilder:
             criterion=criterion,
             omega=self.omega,
             min_cases=self._min_cases,
+            nominal_splits=self._given.get("nominal_splits", "multiway"),
             may_stop=not self._paper,
             context=True,
             least_cost=True,

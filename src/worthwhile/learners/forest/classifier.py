@@ -115,6 +115,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998). None: all cases
         weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     context : bool, default False
         True: in growing, a test that is paid for on the path is free, and a group's common price counts once. False:
         list prices.
@@ -455,6 +460,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "impurity": self.impurity,
             "expected": self.splits == "expected",
             "cuts": self.cuts,
+            "nominal_splits": self.nominal_splits,
             "context": bool(self.context),
             "max_depth": MAX_DEPTH if self.max_depth is None else min(int(self.max_depth), MAX_DEPTH),
         }

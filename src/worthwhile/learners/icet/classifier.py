@@ -99,6 +99,11 @@ class ICETClassifier(TreeClassifier):
     weighting : {"instance"}, optional
         On top of what the learner itself does with error costs, each case weighs as much as it costs to misclassify it
         (Ting 1998). None: all cases weigh the same.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     min_cases : float, optional
         At least two branches of a split must each hold this weight of cases. None: 2, with soft labels 5.
     max_leaves : int, optional
@@ -211,7 +216,7 @@ class ICETClassifier(TreeClassifier):
         training = training.timely(self.time_limit, rng).repeated()  # trials divide the cases at random
         labels = SoftLabels.own(training)
         if self.variant == "refined":
-            given = {"min_cases": self.min_cases, "max_leaves": self.max_leaves}
+            given = {name: getattr(self, name) for name in ("min_cases", "max_leaves", "nominal_splits")}
             labels = choose_growth(training, SAMPLES, given, self._n_threads(), deadline, rng, greedy=()).labels
         if self.time_limit is not None:
             deadline.set_aside(closing_seconds(self._growing_seconds(labels), training.n_cases, self.cross_fit))
@@ -363,6 +368,7 @@ class ICETClassifier(TreeClassifier):
             criterion="icf",
             min_cases=float(self.min_cases or (SOFT_MIN_CASES if labels.soft else OWN_MIN_CASES)),
             max_leaves=NO_LIMIT if self.max_leaves is None else int(self.max_leaves),
+            nominal_splits=self.nominal_splits,
             may_stop=not paper,
             context=not paper,
             least_cost=not paper,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -177,6 +177,7 @@ class OptimalClassifier(TreeClassifier):
     memory_limit: float | None = None
     near_optimal: float | None = 0.05
     callback: Callable[[Progress], Any] | None = None
+    _lists_subsets: ClassVar[bool] = True
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
