@@ -21,9 +21,8 @@ def condition(tree: Tree, node: int, branch: int) -> str:
     if values is None:
         return f"{'>' if branch else '≤'} {threshold_text(tree, test, float(tree.nodes.threshold[node]))}"
     branch_of = tree.nodes.branch_of(node)
-    taken, others = [], []
-    for value, b in zip(values, branch_of, strict=True):
-        (taken if b == branch else others).append(value)
+    taken = [value for value, b in zip(values, branch_of, strict=True) if b == branch]
+    others = [value for value, b in zip(values, branch_of, strict=True) if b != branch]
     if MANY < len(taken) > len(others) > 0 and min(branch_of) >= 0:
         return f"other than {' or '.join(others)}"
     return " or ".join(taken) or "no known value"
