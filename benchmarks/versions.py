@@ -136,7 +136,7 @@ def main() -> None:
     page = [
         "# Before and after",
         "",
-        f"Processor seconds of the same work by two versions, by turns, minimum of the repeats; {options.cases:,} cases.",
+        f"Processor seconds of the same work by two versions, by turns, least of the repeats; {options.cases:,} cases.",
         "",
     ]
     page += ["| work | before | after | after / before |", "|---|---:|---:|---:|"]

@@ -275,7 +275,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
         self.classes_, self.n_features_in_ = data.reader.labels, len(data.context.columns)
         self.feature_names_in_ = np.array(data.context.columns, dtype=object)
-        validation = self._validation_set(*validation_given, "validation") if _is_pair(validation_given) else None
+        pair = validation_given if _is_pair(validation_given) else None
+        validation = None if pair is None else self._validation_set(pair[0], pair[1], "validation")
         self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
         self._warn_of_budget()
