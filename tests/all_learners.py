@@ -26,6 +26,8 @@ SHORT = {
     "soft_labels": 0,
     "random_state": 0,
 }
+# With the default depth of 4, a single fit on a few hundred cases takes more than a second.
+SHALLOW = {ww.OptimalClassifier: {"max_depth": 2}}
 
 
 # A group, a delay, a test that needs another one, and errors that differ, for four columns without names.
@@ -45,7 +47,7 @@ both = pytest.mark.parametrize("variant", VARIANTS)
 
 def make(learner, **parameters):
     """A learner with those of some parameters that it has; a search, or a forest, is short and repeatable."""
-    chosen = (SHORT if learner not in GREEDY else {}) | parameters
+    chosen = (SHORT if learner not in GREEDY else {}) | SHALLOW.get(learner, {}) | parameters
     return learner(**{name: value for name, value in chosen.items() if name in learner._parameter_names()})
 
 

@@ -87,6 +87,8 @@ def core_training(problem, has_missing=None):
     table = core_table(problem.columns, problem.n_values, problem.levels, has_missing)
     if ref.depends_on_case(problem):
         table.set_prices(np.array([ref.amounts_of_row(problem, row) for row in range(len(problem.y))]))
+    if problem.case_errors is not None:
+        table.set_deviations(np.ascontiguousarray(problem.case_errors - problem.errors[problem.y]))
     return table, problem.y.astype(np.int32), weights
 
 

@@ -194,6 +194,15 @@ def with_all_prices(rng, problem, caps=True):
     return priced
 
 
+def with_case_errors(rng, problem):
+    """The problem, half of the time with error costs by case: some classes and some cases are more expensive."""
+    if rng.random() < 0.5:
+        return problem
+    n, a = len(problem.y), problem.errors.shape[1]
+    own = problem.errors[problem.y] * rng.choice([0.5, 1.0, 3.0], (n, 1))
+    return replace(problem, case_errors=own + ref.largest_error(problem) * rng.choice([0.0, 0.0, 0.2, 1.0], (n, a)))
+
+
 def worst_price(problem):
     """The most that any case can be charged: all tests and all surcharges, and every wait by itself."""
     everything = set(range(len(problem.columns)))
@@ -209,7 +218,8 @@ def worst_price(problem):
 def priced_problems(draw, max_rows=40, max_columns=6, caps=True):
     """A problem with all kinds of prices."""
     problem = draw(problems(max_rows, max_columns))
-    return with_all_prices(np.random.default_rng(draw(SEEDS)), problem, caps)
+    rng = np.random.default_rng(draw(SEEDS))
+    return with_case_errors(rng, with_all_prices(rng, problem, caps))
 
 
 def flag_nodes(rng, problem, node):

@@ -65,6 +65,7 @@ class Problem:
     waiting: list[tuple[float, float]] = field(default_factory=list)  # points (time, price) from (0, 0) on
     cap: float = math.inf
     case_prices: np.ndarray | None = None  # (cases, tests): in place of `marginal`
+    case_errors: np.ndarray | None = None  # (cases, answers): in place of `errors`, while learning
 
     def __post_init__(self):
         n_columns = len(self.columns)
@@ -359,8 +360,21 @@ def largest_error(problem):
     return float(np.abs(problem.errors).max())
 
 
+class ClassWeights(np.ndarray):
+    """Class weights that know what every answer costs their cases: (cases that it is wrong, right for; answers)."""
+
+    own_errors = None
+
+
+def costs_of_answers(problem, weights):
+    """What every answer costs cases of these class weights in errors: their own costs, if they have some."""
+    own = getattr(weights, "own_errors", None)
+    return np.asarray(weights, dtype=np.float64) @ problem.errors if own is None else own.sum(axis=0)
+
+
 def choose_answer(problem, policy, weights):
     """The answer to cases with these class weights; the lowest index wins ties."""
+    costs = costs_of_answers(problem, weights)
     weights = np.asarray(weights, dtype=np.float64)
     best = 0
     if policy.answer == "majority":
@@ -368,7 +382,6 @@ def choose_answer(problem, policy, weights):
             if weights[c] > weights[best] + TIE * weights.sum():
                 best = c
         return best
-    costs = weights @ problem.errors
     tie = TIE * weights.sum() * largest_error(problem)
     for a in range(1, problem.errors.shape[1]):
         if costs[a] < costs[best] - tie:
@@ -383,7 +396,7 @@ def answer_or_reject(problem, policy, weights):
     rejects = range(problem.k, problem.errors.shape[1])
     if policy.answer != "majority" or not rejects or share >= policy.reject_below - TIE:
         return answer
-    costs = np.asarray(weights) @ problem.errors
+    costs = costs_of_answers(problem, weights)
     tie = TIE * np.sum(weights) * largest_error(problem)
     best = rejects[0]
     for a in rejects:
@@ -604,7 +617,13 @@ def entropy(weights):
 
 def class_weights(problem, cases):
     """The class weights of some cases."""
-    return np.bincount(problem.y[cases.rows], weights=cases.weights, minlength=problem.k)
+    found = np.bincount(problem.y[cases.rows], weights=cases.weights, minlength=problem.k).view(ClassWeights)
+    if problem.case_errors is not None:
+        found.own_errors = np.zeros((2, problem.errors.shape[1]))
+        for row, weight in zip(cases.rows, cases.weights, strict=True):
+            for answer, cost in enumerate(problem.case_errors[row]):
+                found.own_errors[int(answer == problem.y[row]), answer] += weight * cost
+    return found
 
 
 def branch_table(problem, cases, branch, n_branches):
@@ -631,15 +650,19 @@ def split_info(table, total):
 
 def error_cost(problem, policy, weights):
     """L: what the answer to cases of these class weights costs in errors."""
-    return float(np.dot(weights, problem.errors[:, choose_answer(problem, policy, weights)]))
+    return float(costs_of_answers(problem, weights)[choose_answer(problem, policy, weights)])
 
 
-def cost_drop(problem, policy, table, total, test_price):
+def cost_drop(problem, policy, cases, branch, n_branches, test_price):
     """DTMC's score, what it must exceed to count, and how far a later cut must exceed an earlier one."""
-    before = error_cost(problem, policy, table.sum(axis=0))
-    after = sum(error_cost(problem, policy, row) for row in table)
-    prices = test_price * float(table.sum())
-    size = largest_error(problem) * float(table.sum())
+
+    def cost(chosen):
+        return error_cost(problem, policy, class_weights(problem, Cases(cases.rows[chosen], cases.weights[chosen])))
+
+    before, after = cost(branch >= 0), sum(cost(branch == b) for b in range(n_branches))
+    total, known = float(cases.weights.sum()), float(cases.weights[branch >= 0].sum())
+    prices = test_price * known
+    size = largest_error(problem) * known
     return (before - after - prices) / total, TIE * (size + prices) / total, TIE * size / total
 
 
@@ -666,7 +689,7 @@ def make_candidate(problem, policy, cases, column, branch, n_branches, test_pric
     total = float(cases.weights.sum())
     candidate = Candidate(column, branch, n_branches, test_price, gain(table, total), split_info(table, total))
     if policy.criterion == "cost-drop":
-        drops = cost_drop(problem, policy, table, total, test_price)
+        drops = cost_drop(problem, policy, cases, branch, n_branches, test_price)
         candidate.drop, candidate.least_drop, candidate.drop_tie = drops
     return candidate, table
 
@@ -998,7 +1021,8 @@ def some_cases(problem, rows):
     """The problem with some of its cases only."""
     settings = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
     settings |= {"columns": [column[rows] for column in problem.columns]}
-    settings |= {"case_prices": None if problem.case_prices is None else problem.case_prices[rows]}
+    for name in ("case_prices", "case_errors"):
+        settings[name] = None if settings[name] is None else settings[name][rows]
     return Problem(**(settings | {"y": problem.y[rows], "weights": problem.weights[rows]}))
 
 
@@ -1114,20 +1138,26 @@ def prune_pessimistic(problem, policy, node, cases):
 
 def leaf_cost(problem, policy, weights, answer):
     """mcost: the error cost to expect of a leaf with these class weights and this answer."""
+    own = getattr(weights, "own_errors", None)
+    plain = float(costs_of_answers(problem, weights)[answer])
     weights = np.asarray(weights, dtype=np.float64)
     total = float(weights.sum())
     if total == 0:
         return 0.0
     to_pay = problem.errors[:, answer]
-    if answer >= problem.k:
-        return float(weights @ to_pay)
-    if problem.k == 1:
-        return total * float(to_pay[0])
+    if answer >= problem.k or problem.k == 1:
+        return plain
     others = [i for i in range(problem.k) if i != answer]
     wrong = total - float(weights[answer])
     upper = upper_errors(total, wrong, policy.confidence)
-    per_error = sum((weights[i] + 1) / (wrong + problem.k - 1) * to_pay[i] for i in others)
-    return float(upper * per_error + (total - upper) * to_pay[answer])
+    if own is None:
+        wrong_cost, right_cost = sum(weights[i] * to_pay[i] for i in others), to_pay[answer]
+    else:
+        wrong_cost = own[0, answer]
+        right_cost = own[1, answer] / weights[answer] if weights[answer] > 0 else to_pay[answer]
+    # One more case of every other class, which costs what the matrix says.
+    per_error = (wrong_cost + sum(to_pay[i] for i in others)) / (wrong + problem.k - 1)
+    return float(upper * per_error + (total - upper) * right_cost)
 
 
 def paid_on(problem, path, case_values):
@@ -1342,7 +1372,8 @@ def average_cost(problem, policy, node):
         own = None if problem.case_prices is None else problem.case_prices[row]
         end = walk(problem, policy, node, case, own_prices=own)
         spent = price(problem, end.charged, amounts_of_row(problem, row))
-        error = problem.errors[problem.y[row], classify(problem, policy, node, case)[0]]
+        errors = problem.errors[problem.y[row]] if problem.case_errors is None else problem.case_errors[row]
+        error = errors[classify(problem, policy, node, case)[0]]
         total += problem.weights[row] * (spent + error)
     return total / problem.weights.sum() if problem.weights.sum() > 0 else 0.0
 

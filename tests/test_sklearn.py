@@ -13,7 +13,8 @@ from all_learners import FORESTS, GREEDY, LEARNERS, SEARCHES, make
 from worthwhile.learners.soft_labels import remember_ensembles
 
 
-@parametrize_with_checks([learner() for learner in LEARNERS])
+# Searches are short; the default parameters of the others are checked.
+@parametrize_with_checks([make(learner) for learner in LEARNERS])
 def test_common_checks(estimator, check):
     check(estimator)
 

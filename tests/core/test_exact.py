@@ -52,7 +52,7 @@ def test_no_tree_of_depth_two_costs_less(seed, columns, leaf_price, leaves):
     assert len(ref.leaves(node)) <= leaves
 
 
-@compare(25)
+@compare(10)
 @given(seed=SEEDS)
 def test_no_tree_of_depth_three_costs_less(seed):
     rng = np.random.default_rng(seed)

@@ -65,14 +65,14 @@ def priced_at(problem, factor):
     return replace(problem, marginal=marginal, common=[factor * price for price in problem.common])
 
 
-@compare(200)
+@compare(100)
 @given(problem=problems(), policy=policies(prunings=["cost"]))
 def test_cost_pruning_changes_its_mind_at_the_same_price(problem, policy):
     # At most prices all is cut off or nothing is, and a wrong price goes unnoticed. So go to where the tree changes,
     # by halving: the criterion does not look at prices, and the largest tree stands at price 0.
     policy = replace(policy, criterion="gain-ratio")
     low, high, whole = 0.0, 8.0, ref.grow(priced_at(problem, 0.0), policy)
-    for _ in range(14):
+    for _ in range(10):
         factor = (low + high) / 2
         tree = ref.grow(priced_at(problem, factor), policy)
         assert_same_tree(core_grow(priced_at(problem, factor), policy), tree)

@@ -1,4 +1,4 @@
-"""The core against the oracle: groups, surcharges, waits, commits, prices by case and caps, all mixed."""
+"""The core against the oracle: groups, surcharges, waits, commits, prices and errors by case, and caps, all mixed."""
 
 from dataclasses import replace
 
@@ -121,7 +121,7 @@ def with_paths(node, path=()):
 @given(problem=priced_problems(max_rows=16, max_columns=3, caps=False), policy=policies(prunings=["cost"]), r=SEEDS)
 def test_trees_grown_with_look_ahead(problem, policy, r):
     ahead = ref.LookAhead(r=1 + r % 3, samples=ref.SAMPLES[r % 2])
-    policy = replace(policy, criterion="icf", answer="least-cost", ahead=ahead)
+    policy = replace(policy, criterion="icf", answer="least-cost", context=True, ahead=ahead)  # as all that look ahead
     assert_same_tree(core_grow_ahead(problem, policy), ref.grow(problem, policy))
 
 
@@ -140,7 +140,7 @@ def forest_of(problem, trees, cases, amounts):
 @given(problem=priced_problems(), policy=policies(), data=st.data())
 def test_no_case_pays_more_than_the_cap(problem, policy, data):
     # Prices by case are known to nobody who only sees the list: the cap is about the list.
-    problem = replace(problem, case_prices=None, errors=problem.errors[:, : problem.k])
+    problem = replace(problem, case_prices=None, case_errors=None, errors=problem.errors[:, : problem.k])
     cases = data.draw(fresh_cases(problem, 40))
     amounts = amounts_of(problem, cases, 1)
     tree = core_grow(problem, policy)

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import worthwhile as ww
 from worthwhile.learners import soft_labels
@@ -137,3 +139,21 @@ def test_nominal_values_become_columns():
     training = training_of(pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["p", "q", None]}), [0, 1, 0])
     expected = [[1.0, 1, 0], [np.nan, 0, 1], [3.0, 0, 0]]
     np.testing.assert_array_equal(features_of(training.schema, training.columns), expected)
+
+
+def test_the_logistic_regression_uses_one_thread(monkeypatch):
+    """Threads of BLAS on tiny arrays wait for each other, and make others wait."""
+    fit, seen = LogisticRegression.fit, []
+
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    def watched(*args, **keywords):
+        seen.append(threads())
+        return fit(*args, **keywords)
+
+    monkeypatch.setattr(LogisticRegression, "fit", watched)
+    with threadpool_limits(2, "blas"):
+        ensemble_shares(X, Y.astype(np.int32), 2, None, 0, 1)
+        assert threads() == {2}
+    assert seen == [{1}] * soft_labels.N_FOLDS

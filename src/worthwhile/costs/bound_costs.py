@@ -103,18 +103,20 @@ class BoundCosts:
         regret = self.error_costs - base[:, None]
         unit = self._unit(regret)
         own = self.prices
-        scaled = [
-            _rounded(array / unit)
-            for array in (own.marginal, own.common, own.surcharge_amount, own.waiting[:, 1], regret)
-        ]
-        if max(np.abs(array).max(initial=0.0) for array in scaled) > MAX_AMOUNT:  # times weights, they would overflow
-            return self.as_given
-        marginal, common, amounts, waiting, errors = scaled
-        points = np.column_stack([own.waiting[:, 0], waiting])
-        prices = replace(own, marginal=marginal, common=common, surcharge_amount=amounts, waiting=points)
         is_free = not (self.costs.tests or self.cap is not None or self.by_case)
+        amounts = [] if is_free else [own.marginal, own.common, own.surcharge_amount, own.waiting[:, 1]]
+        scaled = [_rounded(array / unit) for array in (*amounts, regret)]
+        # Times weights, they would overflow.
+        if max(np.abs(array).max() for array in scaled if array.size) > MAX_AMOUNT:
+            return self.as_given
+        *parts, errors = scaled
+        if is_free:
+            return LearningCosts(unit, base, errors, self.core_pricing, _core.Errors(errors, unit))
+        marginal, common, surcharges, waiting = parts
+        points = np.column_stack([own.waiting[:, 0], waiting]) if len(waiting) else own.waiting
+        prices = replace(own, marginal=marginal, common=common, surcharge_amount=surcharges, waiting=points)
         cap = None if self.cap is None else self.cap / unit
-        pricing = self.core_pricing if is_free else _core_pricing(prices, self.truth, cap, unit)
+        pricing = _core_pricing(prices, self.truth, cap, unit)
         return LearningCosts(unit, base, errors, pricing, _core.Errors(errors, unit))
 
     @functools.cached_property
@@ -123,8 +125,13 @@ class BoundCosts:
         base = np.zeros(len(self.error_costs))
         return LearningCosts(1.0, base, self.error_costs, self.core_pricing, self.core_errors)
 
+    @functools.cached_property
+    def largest_error(self) -> float:
+        """The largest error cost, without its sign: the scale of differences that do not count."""
+        return float(np.abs(self.error_costs).max())
+
     def _unit(self, regret: Floats) -> float:
-        listed = self.prices.full_prices()
+        listed = self.prices.full_prices() if self.costs.tests else np.empty(0)
         if (listed > 0).any():
             return float(np.exp(np.log(listed[listed > 0]).mean())) / MEAN_PRICE
         return float(regret.max(initial=0.0)) or 1.0
@@ -143,6 +150,8 @@ class BoundCosts:
 
 def _rounded(values: Floats) -> Floats:
     """Return numbers rounded to 40 bits."""
+    if not values.size:
+        return values
     mantissa, exponent = np.frexp(values)
     return np.ascontiguousarray(np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS))
 
@@ -153,6 +162,8 @@ def _priced(costs: Costs, columns: Sequence[str]) -> tuple[Costs, Prices]:
 
 def _truths(prices: Prices, classes: Sequence[Any]) -> npt.NDArray[np.int32]:
     """Return the index of the class of each surcharge; -1: it is for all classes; a class that is not here is none."""
+    if not prices.surcharges:
+        return np.empty(0, np.int32)
     names = [str(label_key(plain_label(label))) for label in classes]
     place = {name: at for at, name in enumerate(names)}
     found = [-1 if own.truth is None else place.get(label_key(own.truth), len(names)) for own in prices.surcharges]

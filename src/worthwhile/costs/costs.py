@@ -6,6 +6,7 @@ is the user guide; docs/design/pricing.md defines exactly how a test is priced.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections import Counter
@@ -108,6 +109,8 @@ class Prices:
     def full_prices(self) -> np.ndarray:
         """Return the price of each column as the first test of its groups, without what it requires."""
         total = self.marginal.copy()
+        if not len(self.group_list):
+            return total
         np.add.at(total, np.repeat(np.arange(len(total)), np.diff(self.group_start)), self.common[self.group_list])
         return total
 
@@ -722,8 +725,10 @@ class Costs:
 def _ragged(rows: Iterable[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     """Return lists of numbers as one array: where each starts, and all numbers."""
     lists = list(rows)
-    start = np.cumsum([0, *map(len, lists)], dtype=np.int32)
-    return start, np.array([item for row in lists for item in row], dtype=np.int32)
+    if not any(lists):
+        return np.zeros(len(lists) + 1, np.int32), np.empty(0, np.int32)
+    start = [0, *itertools.accumulate(map(len, lists))]  # four times as fast as numpy's cumsum of a list
+    return np.array(start, dtype=np.int32), np.array([item for row in lists for item in row], dtype=np.int32)
 
 
 def _check_truths(tests: Mapping[str, Test], errors: ErrorTable) -> None:

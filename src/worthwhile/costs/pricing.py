@@ -60,6 +60,7 @@ class Pricing:
         self.n_surcharges = len(prices.surcharge_test)
         self._amounts = [*prices.marginal.tolist(), *prices.surcharge_amount.tolist()]
         self._groups = [frozenset(prices.groups_of(t)) for t in range(self.n_tests)]
+        self._grouped = any(self._groups)
         self._common = prices.common.tolist()
         self._delayed = prices.delayed.tolist()
         self._wait = prices.wait.tolist() if len(prices.waiting) else [0.0] * self.n_tests
@@ -97,7 +98,7 @@ class Pricing:
 
     def tests(self, items: Set[int]) -> frozenset[int]:
         """Return the tests among some items."""
-        return frozenset(item for item in items if item < self.n_tests)
+        return frozenset(items if self._plain else (item for item in items if item < self.n_tests))
 
     def price(self, charged: Set[int], paid: Set[int] = frozenset(), amounts: Sequence[float] | None = None) -> float:
         """Return the price of `charged` if the items in `paid` are already paid for.
@@ -107,8 +108,9 @@ class Pricing:
         amounts = self._amounts if amounts is None else amounts
         last = self.n_tests + self.n_surcharges
         new = charged - paid
-        groups = self._groups_of(new) - self._groups_of(paid)
-        parts = [*(amounts[item] for item in new if item < last), *(self._common[g] for g in groups)]
+        parts = [amounts[item] for item in new if item < last]
+        if self._grouped:
+            parts += [self._common[g] for g in self._groups_of(new) - self._groups_of(paid)]
         if self._waiting:
             parts += [waiting_price(self._waiting, self.waited(charged | paid))]
             parts += [-waiting_price(self._waiting, self.waited(paid))]

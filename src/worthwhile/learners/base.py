@@ -27,7 +27,7 @@ from worthwhile.learners.fingerprint import Fingerprint, fingerprint
 from worthwhile.learners.parameters import NominalSplits, Weighting, check_parameters
 from worthwhile.learners.training import Training, with_deviations, with_prices
 from worthwhile.learners.weighting import case_costs, class_costs, instance_weights
-from worthwhile.learners.workload import Piece, workload
+from worthwhile.learners.workload import Piece, is_followed, workload
 from worthwhile.parallel.workers import local_threads
 from worthwhile.table.columns import Columns, as_frame, is_frame, nominal_positions, read_columns, value_text
 from worthwhile.table.identifiers import find_identifiers, identifier_warning
@@ -106,7 +106,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         # Without cross-fitting, which takes longer, the time for a fingerprint is saved, too.
         cases = training.schema, training.columns, training.classes
         self._set_origin(fingerprint(*cases) if getattr(self, "cross_fit", True) else None)
-        workload().expect(self._pieces(training))
+        if is_followed():
+            workload().expect(self._pieces(training))
         self._learn(training)
         self._assess(training)
         workload().finish()

@@ -159,6 +159,7 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
     """
     least_cost = answer == "least-cost"
     seen: list[FoldTree] = []
+    as_grown: list[Floats | None] = []
     losses = np.zeros(len(STRENGTHS))
     for fold in trees:
         core, kept, held_out = fold
@@ -168,7 +169,8 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
         if not revision.answers and (kept.case_errors is None or not least_cost):
             errors = kept.bound_costs.error_costs if least_cost else None
             probabilities = agreeing(probabilities, nodes.answer, core.votes(), errors)
-        likely = _likelihoods(nodes, probabilities, held_out, least_cost)
+        likely, costs_as_grown = _likelihoods(nodes, probabilities, held_out, least_cost)
+        as_grown.append(costs_as_grown)
         losses -= np.log(np.maximum(likely, MIN_PROBABILITY)) @ _sample_weights(held_out)
         seen.append(fold)
     if not seen:
@@ -176,7 +178,11 @@ def assess(trees: Iterable[FoldTree], answer: str, revision: Revision) -> OutOfF
     # Of equally good strengths, the smallest; differences in the last digits do not count.
     chosen = int(np.flatnonzero(losses <= losses.min() + 1e-9 * abs(losses.min()))[0])
     weights = np.concatenate([_sample_weights(held_out) for _, _, held_out in seen])
-    costs = _costs_out_of_fold(seen, answer, STRENGTHS[chosen], revision)
+    plain = [one for one in as_grown if one is not None]
+    if revision.answers or revision.pays or len(plain) < len(seen):
+        costs = _costs_out_of_fold(seen, answer, STRENGTHS[chosen], revision)
+    else:
+        costs = np.concatenate(plain)  # a third of the time of fit on 500 × 8 is saved
     if revision.pays:
         cut = _costs_out_of_fold(seen, answer, STRENGTHS[chosen], revision._replace(cuts=True))
         if _is_clearly_less(cut, costs, weights):
@@ -436,22 +442,28 @@ def _shrunk(nodes: Nodes, weights: Floats, strengths: Floats) -> Floats:
     return found
 
 
-def _likelihoods(nodes: Nodes, probabilities: Floats, cases: Training, least_cost: bool) -> Floats:
-    """Return at each strength the probability of the class of every case."""
+def _likelihoods(
+    nodes: Nodes, probabilities: Floats, cases: Training, least_cost: bool
+) -> tuple[Floats, Floats | None]:
+    """Return at each strength the probability of the class of every case, and what the cases cost.
+
+    The costs are None where they depend on the probabilities, since values are missing or surcharges are expected.
+    """
     # One walk tells the leaf of every case: the probabilities of a node say its number, and the square of it.
     numbers = np.arange(len(nodes.test), dtype=np.float64)
     marks = np.zeros_like(probabilities[0])
     marks[:, 0] = numbers
     marks[:, -1] = numbers**2
-    _, _, marked = _route(core_with(nodes, marks), cases, least_cost)
+    given, prices, marked = _route(core_with(nodes, marks), cases, least_cost)
     if np.array_equal(marked[:, 0] ** (2 if marks.shape[1] > 1 else 1), marked[:, -1]):
-        return probabilities[:, marked[:, 0].astype(np.intp), cases.classes]
+        costs = None if cases.context.has_surcharges else prices + cases.errors_of(given)
+        return probabilities[:, marked[:, 0].astype(np.intp), cases.classes], costs
     # Cases with missing values end in several leaves.
     likely = np.empty((len(probabilities), cases.n_cases))
     for at, own in enumerate(probabilities):
         _, _, shares = _route(core_with(nodes, own), cases, least_cost)
         likely[at] = shares[np.arange(cases.n_cases), cases.classes]
-    return likely
+    return likely, None
 
 
 def core_with(nodes: Nodes, probabilities: Floats) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "ensemble_piece",
     "exact_piece",
     "following",
+    "is_followed",
     "search_piece",
     "tree_piece",
     "workload",
@@ -154,6 +155,11 @@ def _left(expected: float, elapsed: float, share: float) -> float:
 
 
 _current: ContextVar[Workload | None] = ContextVar("_current", default=None)
+
+
+def is_followed() -> bool:
+    """Return whether someone follows the fit."""
+    return _current.get() is not None
 
 
 def workload() -> Workload:

@@ -27,8 +27,10 @@ def ways_to_ask(
     >>> ways_to_ask(schema, nominal_splits="both")
     {'pet': [[0, 1, 2], [0, 1, 0], [0, 0, 1], [0, 1, 1]]}
     """
-    found = {}
+    found: dict[str, list[list[int]]] = {}
     hierarchical = levels_for(schema, hierarchies)
+    if nominal_splits == "multiway" and not hierarchical:
+        return found
     for name, values in zip(schema.names, schema.values, strict=True):
         if values is None or (name in schema.ordered and name not in hierarchical):
             continue

@@ -164,7 +164,7 @@ class Walk:
 
     def cheapest_answer(self) -> int:
         """Return the index of the answer with the least expected error cost."""
-        scale = float(self.shares.sum()) * float(np.abs(self.tree.error_costs).max())
+        scale = float(self.shares.sum()) * self.tree.context.bound_costs.largest_error
         return least_answer(self.answer_costs, scale)
 
     def answer_index(self) -> int:

@@ -248,6 +248,27 @@ def test_with_budget_is_the_same_as_refitting(adaptive):
     same(whole, make(adaptive=adaptive).fit(X, Y))
 
 
+@modes
+def test_the_curve_takes_costs_by_case(adaptive):
+    clf = make(adaptive=adaptive).fit(X, Y)
+    rng = np.random.default_rng(3)
+    prices = rng.integers(1, 9, FRESH.shape).astype(float)
+    errors = rng.integers(1, 90, (len(FRESH), len(clf.problem_.answers))).astype(float)
+    curve = clf.budget_curve(FRESH, FRESH_Y, prices, errors)
+    one = next(r for r in curve if r.alpha == clf.alpha_ and (r.trees, r.rate) == (len(clf.trees_), clf.rate_))
+    assert one.price == pytest.approx(clf.test_costs(FRESH, prices).mean())
+    total = clf.total_costs(FRESH, FRESH_Y, prices, errors)
+    assert one.price + one.error_cost == pytest.approx(total.mean())
+    with pytest.raises(ValueError, match="case_errors has the shape"):
+        clf.budget_curve(FRESH, FRESH_Y, case_errors=errors[:3])
+
+
+@pytest.mark.parametrize("name", ["case_prices", "case_errors"])
+def test_costs_by_case_are_refused_for_files(name, tmp_path):
+    with pytest.raises(ValueError, match=f"fit_parts does not support {name}: .*; use fit"):
+        make().fit_parts(tmp_path, "y", **{name: np.ones(X.shape)})
+
+
 def test_with_budget_refuses_what_was_not_grown():
     clf = make(budget=8).fit(X, Y)
     with pytest.raises(ValueError, match=r"budget=9 requires refitting: .* within a budget of 8.0"):

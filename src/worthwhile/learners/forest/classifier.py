@@ -41,6 +41,7 @@ from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice
+from worthwhile.tree.case_errors import checked_case_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import MAX_DEPTH, ExpectedCost, Reader, is_finite, needs_of, parse_expected_cost
@@ -223,7 +224,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     time_limit: float | None = None
     callback: Callable[[Progress], Any] | None = None
 
-    def fit_parts(self, parts: Any, target: str, weight: str | None = None) -> Self:
+    def fit_parts(
+        self, parts: Any, target: str, weight: str | None = None, *, case_prices: None = None, case_errors: None = None
+    ) -> Self:
         """Learn from many Parquet files; every worker holds one file in memory at a time.
 
         Each tree is grown from a sample of one file (`sampling` "chosen" means "drawn"), and files take turns in
@@ -242,6 +245,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             The column of the classes.
         weight : str, optional
             The column of the case weights; a case of weight 0 is left out.
+        case_prices, case_errors : None
+            Not supported: an array for all cases would not fit in memory either. `fit` takes both.
 
         Returns
         -------
@@ -259,12 +264,15 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         (8, 0.0)
         """
         self._check_parameters()
+        for name, given in (("case_prices", case_prices), ("case_errors", case_errors)):
+            if given is not None:
+                raise ValueError(f"fit_parts does not support {name}: costs must not depend on the case; use fit")
         for name, usual in (("tests", "all"), ("time_limit", None), ("callback", None)):
             if getattr(self, name) != usual:
                 raise ValueError(
                     f"fit_parts does not support {name}={getattr(self, name)!r}; use fit, or {name}={usual!r}"
                 )
-        values, given = self._values(), self.validation
+        values, validation_given = self._values(), self.validation
         data = prepare(self, files_of(parts), target, weight, self._options())
         self._set_origin(None)  # the cases are not in memory together
         self._context, self._class_weights = data.context, data.class_weights
@@ -272,7 +280,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self.sampling_ = "weighted" if self.sampling == "weighted" else "drawn"
         self.classes_, self.n_features_in_ = data.reader.labels, len(data.context.columns)
         self.feature_names_in_ = np.array(data.context.columns, dtype=object)
-        validation = self._validation_set(given[0], given[1], "validation") if _is_pair(given) else None
+        pair = validation_given if _is_pair(validation_given) else None
+        validation = None if pair is None else self._validation_set(pair[0], pair[1], "validation")
         self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
         self._warn_of_budget()
@@ -409,7 +418,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         costs = training.context.error_costs[judging.classes] if judging.case_errors is None else judging.case_errors
         return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
 
-    def _validation_set(self, X: Any, y: Any, what: str) -> ValidationSet:
+    def _validation_set(
+        self, X: Any, y: Any, what: str, case_prices: Any = None, case_errors: Any = None
+    ) -> ValidationSet:
         context = self.problem_
         X = as_frame(X)
         names = None if is_frame(X, named=True) else context.columns
@@ -420,7 +431,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         labels, place = distinct_labels(y, columns.n_cases)
         position = {label: i for i, label in enumerate(context.classes)}
         truth = np.array([position.get(label, -1) for label in labels], dtype=np.intp)[place]
-        return ValidationSet(context.schema.encode(columns), truth, context.error_rows(labels, warn=True)[place])
+        costs = checked_case_errors(case_errors, context.answers, columns.n_cases)
+        if costs is None:
+            costs = context.error_rows(labels, warn=True)[place]
+        amounts = None if case_prices is None else context.amounts(columns, case_prices, y)
+        return ValidationSet(context.schema.encode(columns), truth, costs, amounts=amounts)
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:
         costs, rule = self.problem_.bound_costs, self._rule()
@@ -523,12 +538,14 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         other._expected = None  # it was measured with the other budget
         return other
 
-    def budget_curve(self, X: Any, y: Any) -> list[BudgetRecord]:
+    def budget_curve(self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None) -> list[BudgetRecord]:
         """Return what the forests cost on some cases with 0, 1, 2, … trees, in one pass.
 
         Parameters
         ----------
         X, y : cases and their classes
+        case_prices, case_errors : arrays or frames, optional
+            What tests and wrong answers cost each case; see `fit`.
 
         Returns
         -------
@@ -546,7 +563,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         [(0, 0.0), (1, 3.0), (2, 3.0)]
         """
         check_is_fitted(self, "trees_")
-        validator = self._validator(self._validation_set(X, y, "the curve"))
+        validator = self._validator(self._validation_set(X, y, "the curve", case_prices, case_errors))
         return [record for forest in self.forests_ for record in validator.curve(forest)]
 
     # ---- answering

@@ -123,7 +123,8 @@ class ForestValidator:
         return found
 
     def _recorder(self) -> VoteRecorder:
-        return VoteRecorder(self.cases.table, len(self.cases.truth), self.costs, self.rule, self.n_threads)
+        cases = self.cases
+        return VoteRecorder(cases.table, len(cases.truth), self.costs, self.rule, self.n_threads, cases.amounts)
 
     def _consulted(self, trees: Sequence[Tree]) -> VoteRecorder:
         recorder = self._recorder()

@@ -282,6 +282,7 @@ class ValidationSet:
     truth: npt.NDArray[np.intp]  # -1: a class that no training case has
     costs: Floats  # (cases, answers): error cost of every answer
     weights: Floats | None = None
+    amounts: Floats | None = None  # what tests and surcharges cost each case; None: as the table or the list says
 
     def record(self, history: VoteHistory, alpha: float, ends: Stages, rate: float | None = None) -> BudgetRecord:
         """Return what a forest costs if the cases stop at these stages."""
@@ -321,8 +322,16 @@ class ValidationSet:
 class VoteRecorder:
     """Consults trees about all cases of a table and records the votes."""
 
-    def __init__(self, table: Any, n_cases: int, costs: BoundCosts, rule: AnswerRule, n_threads: int) -> None:
-        self._router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, shares=rule.least_cost)
+    def __init__(
+        self,
+        table: Any,
+        n_cases: int,
+        costs: BoundCosts,
+        rule: AnswerRule,
+        n_threads: int,
+        amounts: Floats | None = None,
+    ) -> None:
+        self._router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, amounts, rule.least_cost)
         self.votes = Votes(n_cases, rule)
         self._n_threads = n_threads
         self._rows: list[tuple[Any, ...]] = []
