@@ -223,6 +223,17 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         prices and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled":
         only the first reason counts. False: all trees are consulted.""",
     ),
+    "base": (
+        '{"forest", "boosting", "chosen"} or classifier',
+        """The model of each set of tests: a random forest, with out-of-bag probabilities; histogram gradient boosting;
+        or any scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded;
+        it must know missing values if there are any). "chosen": a forest or boosting, whichever answers cheaper out
+        of fold from the largest set.""",
+    ),
+    "n_trees": (
+        "int",
+        "Number of trees of each forest, or of rounds of boosting (half as many with more than three classes).",
+    ),
     "time_limit": ("float", ""),
     "memory_limit": ("float", "Megabytes for what the search remembers. None: 1,024. Less only makes it slower."),
     "callback": ("function", ""),
@@ -311,6 +322,22 @@ OWN: Mapping[str, Mapping[str, str]] = {
         individual so far, without a final comparison.""",
         "random_state": "Makes the search repeatable.",
         "n_jobs": WORKERS,
+    },
+    "CascadeClassifier": {
+        "budget": """What the tests may cost per case, on average. The rate between prices and error costs is then
+        chosen so that it is kept on the training cases, out of fold. None: prices and error costs are in the same
+        unit.""",
+        "weighting": """"instance": each case weighs as much as it costs to misclassify it, in the models (Ting 1998);
+        the answer is then the most probable class. None: all cases weigh the same, and the answer is the one with the
+        lowest expected error cost.""",
+        "nominal": """Numeric columns to treat as categories. Columns of strings, categories and booleans are always
+        nominal.""",
+        "time_limit": """Seconds after which no further model is fitted. If the table has more than 500,000 cells
+        (cases times columns) per second of the limit, a random part of the cases is used. After Ctrl-C, `fit` raises
+        KeyboardInterrupt; the learner then holds the cascade of the models fitted so far.""",
+        "callback": """Called with a `Progress` after every model; its `cost` is that of the best single set so far. If
+        it returns True, no further model is fitted.""",
+        "random_state": "Makes the models repeatable.",
     },
     "BudgetForestClassifier": {
         "nominal": """Numeric columns to treat as categories. Columns of strings, categories and booleans are always
@@ -403,6 +430,27 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             labels.""",
         ),
     },
+    "CascadeClassifier": {
+        "stages_": (
+            "list of tuple of str",
+            """The sets of tests, from few to many. Every case begins with the first, which costs nothing, and ends in
+            one of them.""",
+        ),
+        "expected_cost_": (
+            "float",
+            "What a new case is expected to cost, tests and errors together, measured out of fold.",
+        ),
+        "expected_cost_interval_": INTERVAL,
+        "base_": ("str or classifier", "The kind of model that is used."),
+        "stopped_": (
+            '{"done", "time limit", "callback", "interrupted"}',
+            "Why fitting models ended.",
+        ),
+        "feature_importances_": (
+            "array",
+            "Share of each test in what the tests of all sets tell a random forest.",
+        ),
+    },
     "BudgetForestClassifier": {
         "expected_cost_": (
             "float",
@@ -471,7 +519,8 @@ def sections(learner: type[Any]) -> dict[str, list[str]]:
     tree = TREE if issubclass(learner, TreeClassifier) else {}
     if learner.__name__ == "OptimalClassifier":  # looks at no tree with more leaves
         tree = {name: text for name, text in tree.items() if name != "leaf_limit_"}
-    for name, (kind, text) in (tree | attributes_of(learner) | EVERY).items():
+    every = {name: text for name, text in EVERY.items() if name not in attributes_of(learner)}
+    for name, (kind, text) in (tree | attributes_of(learner) | every).items():
         attributes += _entry(f"{name} : {kind}", text)
     return {"Parameters": parameters, "Attributes": attributes}
 

@@ -1,5 +1,7 @@
 """The list of all public learners: every common check runs over it, and a test asserts that it is complete."""
 
+import json
+
 import pytest
 
 import worthwhile as ww
@@ -14,14 +16,16 @@ GREEDY = [
 ]
 SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier, ww.OptimalClassifier]
 FORESTS = [ww.BudgetForestClassifier]
+CASCADES = [ww.CascadeClassifier]
 SINGLE = [*GREEDY, *SEARCHES]  # learners of one tree
-LEARNERS = [*SINGLE, *FORESTS]
+LEARNERS = [*SINGLE, *FORESTS, *CASCADES]
 
 SHORT = {
     "trials": 60,
     "population": 10,
     "r": 2,
     "max_trees": 5,
+    "n_trees": 10,
     "thresholds": 3,
     "soft_labels": 0,
     "random_state": 0,
@@ -53,4 +57,6 @@ def make(learner, **parameters):
 
 def learned(clf):
     """All that was learned, as text."""
+    if not hasattr(clf, "trees_") and not hasattr(clf, "tree_"):
+        return [json.dumps(clf._content()["cascade"])]
     return [tree.to_json() for tree in (clf.trees_ if hasattr(clf, "trees_") else [clf.tree_])]

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 import worthwhile as ww
+from worthwhile.learners.cascade.stage_models import StageModel
+from worthwhile.learners.cascade.tree_ensemble import TreeEnsemble
 
 
 class Problem(NamedTuple):
@@ -145,7 +147,13 @@ FORESTS = {
         ("pima", "two", "tangled"),
     ),
 }
-LEARNERS = GREEDY | SEARCHES | FORESTS
+CASCADE = {"n_trees": 4, "random_state": 4}
+CASCADES = {
+    "cascade": (ww.CascadeClassifier, CASCADE, ALL),
+    "cascade-budget": (ww.CascadeClassifier, {"budget": 5.0, **CASCADE}, ("pima", "two", "tangled")),
+    "cascade-cap": (ww.CascadeClassifier, {"cap": 7.0, "weighting": "instance", **CASCADE}, ("heart", "three")),
+}
+LEARNERS = GREEDY | SEARCHES | FORESTS | CASCADES
 ENTRIES = [f"{name}/{problem}" for name, (_, _, problems) in LEARNERS.items() for problem in problems]
 
 
@@ -172,9 +180,41 @@ def plain_ensemble(features, classes, n_classes, weights, seed, n_jobs):
     return shares / shares.sum(axis=1, keepdims=True)
 
 
+def plain_importances(cases, n_tests):
+    """How much each test tells, by counting."""
+    found = np.zeros(n_tests)
+    for owner, column in zip(cases.owners, np.nan_to_num(cases.features).T, strict=True):
+        above = (column > np.sort(column)[len(column) // 2]).astype(int)
+        counts = np.bincount(above * cases.n_classes + cases.classes, minlength=2 * cases.n_classes).reshape(2, -1)
+        found[owner] += round(float((counts**2 / np.maximum(counts.sum(axis=1, keepdims=True), 1)).sum()), 6)
+    return found
+
+
+def plain_forest(cases, own, features, prior):
+    """A forest of one stump per feature, in place of scikit-learn's."""
+    parts, raw = [], np.zeros((len(own), cases.n_classes))
+    weights = np.ones(len(own)) if cases.weights is None else cases.weights
+    for at, column in enumerate(own.T):
+        known = np.nan_to_num(column)
+        cut = float(np.sort(known)[len(known) // 2])
+        above = (column > cut).astype(int)
+        counts = np.bincount(above * cases.n_classes + cases.classes, weights, 2 * cases.n_classes)
+        counts = counts.reshape(2, -1) + prior
+        values = np.vstack([prior[None, :], counts / counts.sum(axis=1, keepdims=True)])
+        parts.append(([at, -1, -1], [cut, 0.0, 0.0], [True, False, False], [1, -1, -1], [2, -1, -1], values))
+        raw += values[1 + above]
+    arrays = [tuple(np.array(array) for array in part) for part in parts]
+    trees = TreeEnsemble._joined(arrays, np.zeros(len(parts), dtype=np.int32))
+    return StageModel("forest", features, prior, trees=trees), raw / len(parts)
+
+
 def observe(entry, n_jobs):
     """A digest of each thing that the learner of an entry computes."""
-    with unittest.mock.patch("worthwhile.learners.soft_labels._fit_ensemble", plain_ensemble):
+    with (
+        unittest.mock.patch("worthwhile.learners.soft_labels._fit_ensemble", plain_ensemble),
+        unittest.mock.patch("worthwhile.learners.cascade.stage_models._forest", plain_forest),
+        unittest.mock.patch("worthwhile.learners.cascade.growing.importances", plain_importances),
+    ):
         clf, cases = learn(entry, n_jobs)
     rng = np.random.default_rng(8)
     X = cases.X[rng.permutation(len(cases.X))[:60]]

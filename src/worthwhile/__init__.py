@@ -35,6 +35,7 @@ _HOME = {
     "ACTClassifier": "learners.act.classifier",
     "OptimalClassifier": "learners.optimal.classifier",
     "BudgetForestClassifier": "learners.forest.classifier",
+    "CascadeClassifier": "learners.cascade.classifier",
     "load": "learners.model_file",
 }
 _MODULES = ("datasets", "displays", "evaluation", "metrics", "report")
@@ -55,6 +56,7 @@ if TYPE_CHECKING:  # the same again, for type checkers and editors
     from worthwhile.learners.act.classifier import ACTClassifier as ACTClassifier
     from worthwhile.learners.act.classifier import LSID3Classifier as LSID3Classifier
     from worthwhile.learners.c45cs import C45CSClassifier as C45CSClassifier
+    from worthwhile.learners.cascade.classifier import CascadeClassifier as CascadeClassifier
     from worthwhile.learners.forest.classifier import BudgetForestClassifier as BudgetForestClassifier
     from worthwhile.learners.greedy import C45Classifier as C45Classifier
     from worthwhile.learners.greedy import CSID3Classifier as CSID3Classifier

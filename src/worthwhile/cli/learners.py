@@ -15,6 +15,7 @@ __all__ = ["LEARNERS", "find_learner", "make_learner", "parameter_rows", "read_s
 LEARNERS: Mapping[str, str] = {
     "act": "ACTClassifier",
     "optimal": "OptimalClassifier",
+    "cascade": "CascadeClassifier",
     "icet": "ICETClassifier",
     "budget-forest": "BudgetForestClassifier",
     "eg2": "EG2Classifier",

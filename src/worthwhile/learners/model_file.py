@@ -13,6 +13,7 @@ from worthwhile.files import read_text
 from worthwhile.learners import c45cs, greedy
 from worthwhile.learners.act import classifier as act_classifier
 from worthwhile.learners.base import MODEL_FORMAT, MODEL_VERSION, CostSensitiveClassifier
+from worthwhile.learners.cascade import classifier as cascade_classifier
 from worthwhile.learners.fingerprint import read_fingerprint
 from worthwhile.learners.forest import classifier as forest_classifier
 from worthwhile.learners.icet import classifier as icet_classifier
@@ -32,6 +33,7 @@ LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
     "LSID3Classifier": act_classifier.LSID3Classifier,
     "ACTClassifier": act_classifier.ACTClassifier,
     "OptimalClassifier": optimal_classifier.OptimalClassifier,
+    "CascadeClassifier": cascade_classifier.CascadeClassifier,
     "BudgetForestClassifier": forest_classifier.BudgetForestClassifier,
 }
 

@@ -15,6 +15,7 @@ __all__ = [
     "IMPURITIES",
     "Adaptive",
     "Answer",
+    "Base",
     "Cuts",
     "Distinct",
     "Impurity",
@@ -39,6 +40,7 @@ __all__ = [
 # The types of parameters with named values, for type checkers and editors; `RULES` are made from them.
 Adaptive = bool | Literal["settled"]
 Answer = Literal["majority", "least-cost"]
+Base = Literal["forest", "boosting", "chosen"] | Any  # or a scikit-learn classifier
 Cuts = Literal["random", "exact"]
 Distinct = Literal["trees", "structures"]
 Impurity = Literal["pairs", "powers"]
@@ -58,6 +60,7 @@ Variant = Literal["refined", "paper"]
 VectorRule = Literal["sum", "max"]
 Weighting = Literal["instance"]
 
+BASES: tuple[str, ...] = get_args(get_args(Base)[0])
 IMPURITIES: tuple[Impurity, ...] = get_args(Impurity)
 
 
@@ -141,6 +144,10 @@ def _is_n_jobs(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0
 
 
+def _is_classifier(value: Any) -> bool:
+    return not isinstance(value, type) and all(hasattr(value, name) for name in ("fit", "get_params", "predict_proba"))
+
+
 _BOOL = Rule(_is_bool, ("True", "False"), verb="choose")
 
 RULES: Mapping[str, Rule] = {
@@ -166,6 +173,11 @@ RULES: Mapping[str, Rule] = {
         lambda value: isinstance(value, Mapping), ("a mapping of column to {value: more general value}",), optional=True
     ),
     "budget": _number(0, optional=True),
+    "base": Rule(
+        lambda value: value in BASES if isinstance(value, str) else _is_classifier(value),
+        (*map(repr, BASES), "a scikit-learn classifier with predict_proba"),
+    ),
+    "n_trees": _whole(1, 30_000),
     "alpha": _one_or_more(0),
     "power": _one_or_more(1),
     "max_trees": _whole(1, 30_000),

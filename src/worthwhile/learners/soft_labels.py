@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -27,7 +27,16 @@ from worthwhile.parallel.workers import without_workers
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 
-__all__ = ["SOFT_LABEL_WEIGHTS", "SoftLabels", "has_values", "remember_ensembles", "seconds_needed"]
+__all__ = [
+    "SOFT_LABEL_WEIGHTS",
+    "SoftLabels",
+    "feature_owners",
+    "features_of",
+    "features_of_arrays",
+    "has_values",
+    "remember_ensembles",
+    "seconds_needed",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -155,13 +164,30 @@ def features_of(schema: Schema, columns: Columns) -> Floats:
 
     Nominal columns of very many values are ordinal-encoded.
     """
-    parts: list[Floats] = [np.empty((columns.n_cases, 0))]
-    for values, array in zip(schema.values, schema.arrays(columns), strict=True):
+    return features_of_arrays(schema, schema.arrays(columns), columns.n_cases)
+
+
+def features_of_arrays(schema: Schema, arrays: Sequence[npt.NDArray[Any]], n_cases: int) -> Floats:
+    """Return `features_of` of columns as the core has them: numbers, and codes of values."""
+    parts: list[Floats] = [np.empty((n_cases, 0))]
+    for values, array in zip(schema.values, arrays, strict=True):
         found = array[:, None]
         if values is not None and len(values) <= MAX_VALUES:
             found = found == np.arange(len(values))
         parts.append(found.astype(np.float64))
     return np.clip(np.hstack(parts), -HUGE, HUGE)
+
+
+def feature_owners(schema: Schema) -> npt.NDArray[np.intp]:
+    """Return the column that each feature of `features_of` belongs to.
+
+    Examples
+    --------
+    >>> feature_owners(Schema(("age", "colour"), (None, ("blue", "green", "red")))).tolist()
+    [0, 1, 1, 1]
+    """
+    widths = [len(v) if v is not None and len(v) <= MAX_VALUES else 1 for v in schema.values]
+    return np.repeat(np.arange(len(widths)), widths)
 
 
 def ensemble_shares(

@@ -22,6 +22,7 @@ __all__ = [
     "case_amounts",
     "check_conditions",
     "condition_holds",
+    "conditions_of",
     "surcharges_apply",
     "truth_shares",
 ]
@@ -79,13 +80,13 @@ def surcharges_apply(schema: Schema, prices: Prices, columns: Columns) -> Bools:
     if not prices.surcharges:
         return found
     arrays = schema.arrays(columns)
-    for s, conditions in enumerate(_conditions(schema, prices)):
+    for s, conditions in enumerate(conditions_of(schema, prices)):
         for column, condition in conditions:
             found[:, s] &= condition_holds(schema.values[column], condition, arrays[column])
     return found
 
 
-def _conditions(schema: Schema, prices: Prices) -> list[list[tuple[int, Condition]]]:
+def conditions_of(schema: Schema, prices: Prices) -> list[list[tuple[int, Condition]]]:
     """Return the conditions of each surcharge on columns: its own result, and those of others."""
     found = []
     for test, surcharge in zip(prices.surcharge_test.tolist(), prices.surcharges, strict=True):
@@ -106,7 +107,7 @@ def condition_holds(values: tuple[str, ...] | None, condition: Condition, array:
 
 def check_conditions(schema: Schema, prices: Prices) -> None:
     """Refuse comparisons with nominal columns, and texts where a column has numbers."""
-    for test, conditions in zip(prices.surcharge_test.tolist(), _conditions(schema, prices), strict=True):
+    for test, conditions in zip(prices.surcharge_test.tolist(), conditions_of(schema, prices), strict=True):
         for column, condition in conditions:
             name, own = schema.names[column], schema.names[test]
             what = f"a surcharge of test {show(own)} has the condition {condition.text()!r} on {show(name)}"
@@ -163,7 +164,7 @@ def amounts_of_case(
         How probable it is that the case has the class of each surcharge.
     """
     amounts: list[float] = prices.marginal.tolist()
-    for s, conditions in enumerate(_conditions(schema, prices)):
+    for s, conditions in enumerate(conditions_of(schema, prices)):
         full = float(prices.surcharge_amount[s]) * truth[s]
         held = [_case_holds(schema, column, condition, case) for column, condition in conditions]
         if any(hold is False for hold in held):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from worthwhile.tree.context import ProblemContext
     from worthwhile.tree.tree import Tree
 
-__all__ = ["forest_table", "tree_table"]
+__all__ = ["cascade_table", "forest_table", "tree_table"]
 
 
 def tree_table(tree: Tree, name: str) -> str:
@@ -48,6 +48,15 @@ def forest_table(context: ProblemContext, trees: Sequence[Tree], name: str, fact
     using = {t: sum(bool((tree.nodes.test == t).any()) for tree in trees) for t in tests}
     rows = [(context.columns[t], amount(_alone(context, t)), _count(using[t], "tree")) for t in tests]
     return _table(name, [_count(len(trees), "tree"), *facts], ("test", "price alone", "used by"), rows)
+
+
+def cascade_table(context: ProblemContext, stages: Sequence[tuple[str, ...]], name: str, facts: Sequence[str]) -> str:
+    """Return the sets of tests of a cascade as a table."""
+    rows = []
+    for number, tests in enumerate(stages, start=1):
+        price = context.pricing.price(context.closure_of(tests))
+        rows.append((str(number), amount(price), ", ".join(tests) or "no test"))
+    return _table(name, facts, ("set", "price", "tests"), rows)
 
 
 def _usage(tree: Tree) -> dict[int, str]:

@@ -1,0 +1,360 @@
+"""Cascades: models on growing sets of tests, and a rule that says when to answer (docs/design/cascades.md)."""
+
+# The sections Parameters and Attributes of the docstrings are written by docs/write_parameters.py.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from worthwhile.learners.base import CostSensitiveClassifier
+from worthwhile.learners.cascade.advice import CascadeCase
+from worthwhile.learners.cascade.growing import CascadeGrower
+from worthwhile.learners.cascade.model_file import cascade_from_json, cascade_to_json
+from worthwhile.learners.cascade.policy import CascadeWalk
+from worthwhile.learners.cascade.test_sets import TestSet
+from worthwhile.learners.cross_fitting import expected_cost_of
+from worthwhile.learners.deadline import Deadline
+from worthwhile.learners.folds import stratified_share
+from worthwhile.learners.parameters import Base
+from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
+from worthwhile.learners.training import Training
+from worthwhile.learners.workload import Piece, workload
+from worthwhile.parallel.workers import without_workers
+from worthwhile.tree.advice import Advice
+from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.explanation import Explanation
+from worthwhile.tree.json_format import ExpectedCost, Reader, is_finite, needs_of, parse_expected_cost
+from worthwhile.tree.notebook import cascade_table
+from worthwhile.tree.run import Fetch, Outcome, run
+from worthwhile.wording import amount
+
+__all__ = ["CascadeClassifier"]
+
+Floats = npt.NDArray[np.float64]
+FITTED = ("stages_", "base_", "stopped_", "_cascade", "_expected", "_importances")
+# Sets are chosen on so many cases, with small models; the chosen ones learn from up to so many.
+MANY_CASES, MOST_CASES = 2_500, 30_000
+FEW_TREES = 60
+AT_ONCE = 50_000  # cases that are walked together
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CascadeClassifier(CostSensitiveClassifier):
+    """A cascade: models on growing sets of tests, and a rule that says when to answer and what to buy next.
+
+    Sets of tests grow by value for money. Each has a model, by default a random forest, whose probabilities for new
+    cases are known out of bag. Whether a case answers or goes on to a larger set, and to which, is decided by what
+    either is expected to cost, found by going back from the largest sets to the smallest.
+
+    Parameters
+    ----------
+    costs : Costs, optional
+        Prices of the tests and costs of errors. None: tests are free, and every error costs 1.
+    cap : float, optional
+        The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
+        commits to and waiting included. With 0, only free tests are used. None: no limit.
+    budget : float, optional
+        What the tests may cost per case, on average. The rate between prices and error costs is then chosen so that it
+        is kept on the training cases, out of fold. None: prices and error costs are in the same unit.
+    weighting : {"instance"}, optional
+        "instance": each case weighs as much as it costs to misclassify it, in the models (Ting 1998); the answer is
+        then the most probable class. None: all cases weigh the same, and the answer is the one with the lowest expected
+        error cost.
+    base : {"forest", "boosting", "chosen"} or classifier, default "forest"
+        The model of each set of tests: a random forest, with out-of-bag probabilities; histogram gradient boosting; or
+        any scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded; it
+        must know missing values if there are any). "chosen": a forest or boosting, whichever answers cheaper out of
+        fold from the largest set.
+    n_trees : int, default 100
+        Number of trees of each forest, or of rounds of boosting (half as many with more than three classes).
+    time_limit : float, optional
+        Seconds after which no further model is fitted. If the table has more than 500,000 cells (cases times columns)
+        per second of the limit, a random part of the cases is used. After Ctrl-C, `fit` raises KeyboardInterrupt; the
+        learner then holds the cascade of the models fitted so far.
+    callback : function, optional
+        Called with a `Progress` after every model; its `cost` is that of the best single set so far. If it returns
+        True, no further model is fitted.
+    nominal : list of column names or positions, optional
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal.
+    columns : list of str, optional
+        Names for the columns of an X that has none.
+    random_state : int, numpy Generator or RandomState, optional
+        Makes the models repeatable.
+    n_jobs : int, optional
+        Number of threads. None: one; -1: all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    stages_ : list of tuple of str
+        The sets of tests, from few to many. Every case begins with the first, which costs nothing, and ends in one of
+        them.
+    expected_cost_ : float
+        What a new case is expected to cost, tests and errors together, measured out of fold.
+    expected_cost_interval_ : (float, float)
+        The 95 % confidence interval of `expected_cost_`.
+    base_ : str or classifier
+        The kind of model that is used.
+    stopped_ : {"done", "time limit", "callback", "interrupted"}
+        Why fitting models ended.
+    feature_importances_ : array
+        Share of each test in what the tests of all sets tell a random forest.
+    classes_ : array
+        The classes, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns of X, if it has names.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> pima = ww.datasets.load("pima")
+    >>> known = {"columns": pima.feature_names, "random_state": 0}
+    >>> clf = ww.CascadeClassifier(costs=pima.costs.with_errors(200), n_trees=30, **known).fit(pima.X, pima.y)
+    >>> len(clf.stages_) > 1, clf.stages_[0]
+    (True, ())
+    """
+
+    base: Base = "forest"
+    n_trees: int = 100
+    budget: float | None = None
+    time_limit: float | None = None
+    callback: Callable[[Progress], Any] | None = None
+
+    def _forget(self) -> None:
+        for name in FITTED:
+            self.__dict__.pop(name, None)
+
+    # ---- learning
+
+    def _pieces(self, training: Training) -> list[Piece]:
+        return [Piece("forest", 1.0)]
+
+    def _learn(self, training: Training) -> None:
+        rng, deadline = self._generator(), Deadline(self.time_limit, training.start)
+        seed = int(rng.integers(2**31 - 1))
+        cases, rows = training.timely(self.time_limit, rng).repeated_rows()  # cases are drawn at random
+        monitor = _Monitor(deadline, self.callback)
+        with workload().doing_told(Piece("forest", 1.0), monitor.share), without_workers():
+            if len(rows) > MANY_CASES:
+                some = rows[stratified_share(cases.classes[rows], MANY_CASES / len(rows), rng)]
+                finder = few = self._grower(cases.take(some), min(int(self.n_trees), FEW_TREES), self.base, seed)
+                sets = self._grown(few, few.sets(), monitor, last=False)
+                chosen = [stage.tests for stage in few.cascade(sets[0], self.budget)[0].stages]
+                if len(rows) > MOST_CASES:
+                    rows = rows[stratified_share(cases.classes[rows], MOST_CASES / len(rows), rng)]
+                if not monitor.goes_on():
+                    grower, sets = few, [sets[0]]
+                else:
+                    grower = self._grower(cases.take(rows), int(self.n_trees), few.base, seed)
+                    sets = self._grown(grower, [sets[0], *chosen[1:]], monitor, last=True)
+            else:
+                finder = grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
+                sets = self._grown(grower, grower.sets(), monitor, last=True)
+            self._cascade, outcomes = grower.cascade(sets[0], self.budget)
+        self._set_importances(finder.importance)
+        self.base_, self.stopped_ = grower.base, monitor.stopped
+        self._expected: ExpectedCost | None = None
+        if grower.training.n_cases > 1:
+            self._expected = expected_cost_of(outcomes.cost(1.0), grower.weights)
+        self._name_stages()
+
+    def _grower(self, cases: Training, n_trees: int, base: Any, seed: int) -> CascadeGrower:
+        return CascadeGrower(cases, base, n_trees, self.weighting is None, seed, self._n_threads())
+
+    def _grown(
+        self, grower: CascadeGrower, sets: Sequence[TestSet], monitor: _Monitor, last: bool
+    ) -> Sequence[TestSet]:
+        """Fit the models of all sets, as far as time allows; those in the middle of each gap first."""
+        monitor.begin(len(sets), last)
+        try:
+            grower.choose_base(sets[-1])
+            for tests in [sets[0], *(sets[1:][at] for at in spread(len(sets) - 1))]:
+                if grower.fitted and not monitor.goes_on():
+                    break
+                monitor.tell(grower.fit(tests))
+        except KeyboardInterrupt:
+            monitor.interrupt()
+        grower.use_best_root(sets[0])
+        return sets
+
+    def _set_importances(self, importance: Floats) -> None:
+        used = np.zeros(len(importance))
+        for stage in self._cascade.stages:
+            used[sorted(stage.tests)] = importance[sorted(stage.tests)]
+        self._importances: Floats = used / used.sum() if used.sum() > 0 else used
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each test in what the tests of all sets tell a random forest; they add up to 1.
+
+        All are 0 if no test is used.
+        """
+        check_is_fitted(self, "stages_")
+        return self._importances
+
+    def _name_stages(self) -> None:
+        columns = self._cascade.context.columns
+        self.stages_ = [tuple(columns[test] for test in sorted(stage.tests)) for stage in self._cascade.stages]
+
+    def _assess(self, training: Training) -> None:
+        pass  # `_learn` knows what cases cost out of fold
+
+    def _expected_cost(self) -> ExpectedCost | None:
+        check_is_fitted(self, "stages_")
+        return self._expected
+
+    # ---- answering
+
+    def _route(
+        self,
+        X: Any,
+        answers: bool = False,
+        prices: bool = False,
+        shares: bool = False,
+        case_prices: Any = None,
+        y: Any = None,
+    ) -> tuple[Any, Any, Any]:
+        likely, charged, columns = self._walked(X, case_prices)
+        paid = None
+        if prices:
+            amounts = self.problem_.amounts(columns, case_prices, y, likely)
+            paid = self._cascade.pricing.price(charged, amounts)
+        return self._cascade.answers(likely) if answers else None, paid, likely if shares else None
+
+    def _walked(self, X: Any, case_prices: Any) -> tuple[Floats, npt.NDArray[np.bool_], Any]:
+        """Return the class probabilities where each case ends, what it was charged for, and the columns."""
+        check_is_fitted(self, "stages_")
+        columns, context = self._read(X), self.problem_
+        own = context.checked_case_prices(case_prices, columns.n_cases) if context.cap is not None else None
+        arrays, parts = context.schema.arrays(columns), []
+        for first in range(0, columns.n_cases, AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
+            some = [array[rows] for array in arrays]
+            n = min(AT_ONCE, columns.n_cases - first)
+            walk = CascadeWalk(self._cascade, some, n, case_prices=None if own is None else own[rows])
+            parts.append((walk.shares, walk.charged))
+        shares, charged = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return shares, charged, columns
+
+    def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
+        charged = self._walked(X, case_prices)[1]
+        n_words = -(-charged.shape[1] // 64)
+        padded = np.zeros((len(charged), 64 * n_words), dtype=np.bool_)
+        padded[:, : charged.shape[1]] = charged
+        return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the class probabilities by the model of the set of tests where each case ends."""
+        return super().predict_proba(X)
+
+    def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
+        """Return what to do next for a case with the results `known`; see `Tree.next_test`.
+
+        The tests of a set are ordered at once: the first one is named, the others are in `commits`.
+        """
+        return self._case(known, already_paid).advice()
+
+    def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
+        """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
+        needed = self._case(case, already_paid).may_ask()
+        return run(self.next_test, needed, self.problem_, case, fetch, already_paid)
+
+    def explain(self, case: Mapping[str, Any]) -> Explanation:
+        """Return the path of a case through the sets of tests, in words and money; see `Tree.explain`."""
+        return self._case(case).explain()
+
+    def _case(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> CascadeCase:
+        check_is_fitted(self, "stages_")
+        return CascadeCase(self._cascade, known, already_paid)
+
+    def _summary_html(self) -> str:
+        if "stages_" not in self.__dict__:
+            return ""
+        facts = [f"{len(self.stages_)} sets of tests"]
+        if self._expected is not None:
+            mean, low, high = map(amount, self._expected)
+            facts.append(
+                f"expected cost of a new case: {mean} ({low} to {high}), measured on cases left out in training"
+            )
+        return cascade_table(self.problem_, self.stages_, type(self).__name__, facts)
+
+    # ---- files
+
+    def _content(self) -> dict[str, Any]:
+        check_is_fitted(self, "stages_")
+        return {
+            "needs": needs_of(self.problem_, ()),
+            "cascade": cascade_to_json(self._cascade),
+            "stopped": self.stopped_,
+            "base": self.base_,
+            "importances": self._importances.tolist(),
+            "expected_cost": None if self._expected is None else list(self._expected),
+        }
+
+    def _restore(self, reader: Reader, version: int) -> ProblemContext:
+        self._cascade = cascade_from_json(reader.take("cascade", dict))
+        self.stopped_, self.base_ = reader.take("stopped", str), reader.take("base", str)
+        importances = reader.take("importances", list)
+        if len(importances) != len(self._cascade.context.columns) or not all(map(is_finite, importances)):
+            raise ValueError("'importances' of the model must be a number per column")
+        self._importances = np.array(importances, dtype=np.float64)
+        self._expected = parse_expected_cost(reader.take("expected_cost", (list, type(None)), None))
+        self._name_stages()
+        return self._cascade.context
+
+
+def spread(n: int) -> list[int]:
+    """Return 0 … n - 1, the last one first, then those in the middle of each gap: a part of them covers all.
+
+    Examples
+    --------
+    >>> spread(6)
+    [5, 2, 0, 3, 1, 4]
+    """
+    gaps, found = [(-1, n - 1)], [n - 1] if n else []
+    while gaps:
+        low, high = gaps.pop(0)
+        middle = (low + high) // 2
+        if low < middle < high:
+            found.append(middle)
+            gaps += [(low, middle), (middle, high)]
+    return found
+
+
+class _Monitor:
+    """Follows the fitting of models, and says whether it goes on."""
+
+    def __init__(self, deadline: Deadline, callback: Callable[[Progress], Any] | None) -> None:
+        self._deadline, self._callback = deadline, callback
+        self._done, self._total, self._cost, self._last = 0, 0, np.inf, True
+        self.stopped = "done"
+
+    def begin(self, n_sets: int, last: bool) -> None:
+        self._total, self._last = self._done + n_sets, last
+
+    def tell(self, cost: float) -> None:
+        """Take note of a fitted model, and of what it costs on its own."""
+        self._done += 1
+        self._cost = min(self._cost, cost)
+        progress = Progress(self._deadline.elapsed(), self._done, self._total, self._cost)
+        if asks_to_stop(self._callback, progress):
+            self.stopped = CALLBACK
+
+    def interrupt(self) -> None:
+        self.stopped = "interrupted"
+
+    def goes_on(self) -> bool:
+        if self.stopped == "done" and self._deadline.remaining() <= 0:
+            self.stopped = "time limit"
+        return self.stopped == "done"
+
+    def share(self) -> float:
+        share = self._done / self._total if self._total else 0.0
+        return share if self._last else share / 2

@@ -1,0 +1,202 @@
+"""When a cascade answers, and which tests it buys otherwise: fitted backward induction (docs/design/cascades.md)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.learners.folds import stratified_folds
+
+__all__ = ["BeliefCurve", "Edge", "Outcomes", "StageRule", "StageView", "fit_rules"]
+
+Floats = npt.NDArray[np.float64]
+N_FOLDS = 5
+# Of a curve: number of knots, cases per knot. Going on to a set must save more than `EDGE_ERRORS` standard errors on
+# cases that did not fit the rule. On pima, heart, waveform, vote and car (errors of 0.5, 5 and 50 times the price of
+# all tests, two splits) none of this matters much: with 15, 40 and 80 cases per knot and 0.3, 0.7 and 1.2 standard
+# errors, the costs are 24.1 to 24.5 % of the standard cost in geometric mean; with fewer, small tables have more sets
+# than they can tell apart. Regressing on the known values as well, by forests, cost 0 to 5 % more.
+MAX_KNOTS, MIN_BIN = 30, 25
+EDGE_ERRORS = 0.7
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefCurve:
+    """A rising curve through a few points: what is expected, given the believed cost of the best answer.
+
+    Examples
+    --------
+    >>> curve = BeliefCurve.fit(np.arange(60.0), np.arange(60.0) // 30, np.ones(60))
+    >>> curve(np.array([0.0, 59.0])).tolist()
+    [0.0, 1.0]
+    """
+
+    x: Floats
+    y: Floats
+
+    @classmethod
+    def fit(cls, believed: Floats, values: Floats, weights: Floats) -> BeliefCurve:
+        """Return the means of values in bins of about equally many cases, made rising by pooling neighbours."""
+        order = np.argsort(believed, kind="stable")
+        x, y, w = believed[order], values[order], weights[order]
+        n_bins = max(1, min(MAX_KNOTS, len(x) // MIN_BIN))
+        ends = np.linspace(0, len(x), n_bins + 1).astype(np.intp)[1:-1]
+        # Equal beliefs are in one bin.
+        starts = np.unique(np.concatenate([[0], np.searchsorted(x, x[ends], side="left")]))
+        total = np.add.reduceat(w, starts)
+        means = [np.add.reduceat(w * column, starts) / total for column in (x, y)]
+        return cls(means[0], pooled(means[1], total))
+
+    def __call__(self, believed: Floats) -> Floats:
+        found: Floats = np.interp(believed, self.x, self.y)
+        return found
+
+
+def pooled(values: Floats, weights: Floats) -> Floats:
+    """Return the rising sequence nearest to some values: neighbours out of order get their mean.
+
+    Examples
+    --------
+    >>> pooled(np.array([1.0, 3.0, 2.0]), np.ones(3)).tolist()
+    [1.0, 2.5, 2.5]
+    """
+    blocks: list[tuple[float, float, int]] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        block = value, weight, 1
+        while blocks and blocks[-1][0] >= block[0]:
+            mean, total, size = blocks.pop()
+            both = total + block[1]
+            block = (mean * total + block[0] * block[1]) / both, both, size + block[2]
+        blocks.append(block)
+    return np.repeat([mean for mean, _, _ in blocks], [size for _, _, size in blocks])
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """Going on from a stage to a larger set of tests: what a case is expected to cost from there on."""
+
+    target: int
+    cost: BeliefCurve
+
+
+@dataclass(frozen=True, eq=False)
+class StageRule:
+    """What answering at a stage is expected to cost, and the sets that it may go on to."""
+
+    stop: BeliefCurve
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class StageView:
+    """What a stage says about the training cases, by models that were not trained on them."""
+
+    believed: Floats  # expected cost of the best answer
+    loss: Floats  # what this answer costs
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What each training case costs from a stage on, by rules fitted to other cases."""
+
+    price: Floats
+    loss: Floats
+
+    def cost(self, rate: float) -> Floats:
+        return rate * self.price + self.loss
+
+    def where(self, chosen: npt.NDArray[np.bool_], price: Floats, other: Outcomes) -> Outcomes:
+        """Return these outcomes, but where cases go on those of another stage, with the price of going there."""
+        return Outcomes(np.where(chosen, price + other.price, self.price), np.where(chosen, other.loss, self.loss))
+
+
+Prices = Callable[[int, int], tuple[Floats, Floats]]  # of stage and larger set: expected, and paid, by case
+
+
+def fit_rules(
+    views: Sequence[StageView],
+    successors: Sequence[Sequence[int]],
+    prices: Prices,
+    classes: npt.NDArray[np.int32],
+    weights: Floats,
+    rate: float = 1.0,
+) -> tuple[list[StageRule], list[Outcomes]]:
+    """Fit the rule of every stage, the largest sets first.
+
+    At a stage, the cost of answering and the cost from each larger set on are regressed on the believed cost of the
+    best answer, in folds: the values of a case come from curves fitted to other cases. Sets are added one after the
+    other while they save more than chance explains.
+
+    Parameters
+    ----------
+    views : sequence of StageView
+        By stage; larger sets come after their parts.
+    successors : sequence of sequence of int
+        The larger sets that each stage may go on to.
+    prices : function
+    classes, weights : arrays
+        Of the cases.
+    rate : float
+        How many units of error cost a unit of price counts for.
+
+    Returns
+    -------
+    list of StageRule
+        Fitted to all cases.
+    list of Outcomes
+        By stage, out of fold.
+    """
+    folds = stratified_folds(classes, min(N_FOLDS, len(classes)), np.random.default_rng(0))
+    rules = [StageRule(BeliefCurve(np.zeros(1), np.zeros(1)))] * len(views)
+    outcomes = [Outcomes(np.zeros(len(classes)), view.loss) for view in views]
+    for stage in range(len(views) - 1, -1, -1):
+        view = views[stage]
+        best = _out_of_fold(view.believed, view.loss, weights, folds)
+        now = outcomes[stage]
+        candidates: dict[int, tuple[Floats, Floats]] = {}  # expected cost of going there, and its price
+        for target in successors[stage]:
+            expected, paid = prices(stage, target)
+            ahead = _out_of_fold(view.believed, outcomes[target].cost(rate), weights, folds)
+            candidates[target] = rate * expected + ahead, paid
+        chosen: list[int] = []
+        while candidates:
+            trials = {t: now.where(cost < best, paid, outcomes[t]) for t, (cost, paid) in candidates.items()}
+            gains = {t: sure_gain(now.cost(rate) - trial.cost(rate), weights) for t, trial in trials.items()}
+            target = max(gains, key=lambda t: (gains[t], -t))
+            if gains[target] <= 0:
+                break
+            best = np.minimum(best, candidates.pop(target)[0])
+            now = trials[target]
+            chosen.append(target)
+        edges = [Edge(t, BeliefCurve.fit(view.believed, outcomes[t].cost(rate), weights)) for t in sorted(chosen)]
+        rules[stage] = StageRule(BeliefCurve.fit(view.believed, view.loss, weights), tuple(edges))
+        outcomes[stage] = now
+    return rules, outcomes
+
+
+def _out_of_fold(believed: Floats, values: Floats, weights: Floats, folds: npt.NDArray[np.intp]) -> Floats:
+    """Return the curve's value for every case, by curves fitted to the other folds."""
+    found = np.empty(len(believed))
+    for fold in np.unique(folds):
+        held_out = folds == fold
+        kept = ~held_out if held_out.sum() < len(folds) else held_out
+        found[held_out] = BeliefCurve.fit(believed[kept], values[kept], weights[kept])(believed[held_out])
+    return found
+
+
+def sure_gain(gains: Floats, weights: Floats, errors: float = EDGE_ERRORS) -> float:
+    """Return the mean gain less some standard errors of it.
+
+    Examples
+    --------
+    >>> sure_gain(np.ones(4), np.ones(4)), sure_gain(np.array([1.0, -1.0]), np.ones(2)) < 0
+    (1.0, True)
+    """
+    shares = weights / weights.sum()
+    mean = float((shares * gains).sum())
+    variance = float((shares * (gains - mean) ** 2).sum())
+    return mean - errors * math.sqrt(variance * float((shares**2).sum()))

@@ -1,0 +1,68 @@
+"""Advice about one case: what to buy next, running it, and why."""
+
+import numpy as np
+import pytest
+
+from cascade_problems import NAMES, cases
+
+
+def known_of(row):
+    return {name: None if np.isnan(value) else float(value) for name, value in zip(NAMES, row, strict=True)}
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("which", ["clf", "gappy"])
+def test_running_a_case_ends_and_costs_what_the_table_says(which, missing, request):
+    clf = request.getfixturevalue(which)
+    X, _ = cases(25, seed=8, missing=missing)
+    answers, prices = clf.predict_with_prices(X)
+    for row in range(len(X)):
+        values = known_of(X[row])
+        outcome = clf.run({}, {name: lambda value=value: value for name, value in values.items()})
+        assert outcome.answer == answers[row]
+        assert outcome.spent == pytest.approx(prices[row])
+        assert sum(entry.price for entry in outcome.ledger) == pytest.approx(outcome.spent)
+        whole = clf.next_test(values)
+        assert (whole.test, whole.answer) == (None, answers[row])
+        explained = clf.explain(values)
+        assert explained.answer == answers[row]
+        assert explained.spent == pytest.approx(prices[row])
+        assert str(explained).endswith(f"tests cost {prices[row]:.2f}")
+
+
+def test_advice_names_the_whole_order_and_what_it_saves(clf):
+    first = clf.next_test({})
+    assert first.test == "free"
+    assert first.price == 0
+    advice = clf.next_test({"free": 0.1})
+    assert advice.test is not None
+    assert advice.stop_cost > advice.go_on_cost > advice.price
+    assert advice.price == pytest.approx(sum(advice.order.values()))
+    assert set(advice.order) >= {advice.test, *advice.commits}
+    assert "going on" in advice.reason
+    if advice.commits:
+        later = clf.next_test({"free": 0.1, advice.test: 0.3})
+        assert (later.test, later.price) == (advice.commits[0], 0.0)
+        assert "ordered" in later.reason
+
+
+def test_what_others_have_paid_for_is_free(clf):
+    advice = clf.next_test({"free": 0.1}, already_paid=["cheap", "lab", "sum"])
+    assert advice.spent == 0
+    every = clf.next_test({"free": 0.1})
+    assert {"cheap", "lab", "sum"}.isdisjoint(advice.order) or advice.price < every.price
+
+
+def test_an_unavailable_test_that_models_do_not_know_is_left_out(clf):
+    sure = clf.next_test({"free": 0.1})
+    assert not clf._cascade.tolerated.any()
+    other = clf.next_test({"free": 0.1, sure.test: None})
+    assert other.test != sure.test
+    assert other.unavailable == (sure.test,)
+
+
+def test_unknown_tests_and_lacking_functions_are_refused(clf):
+    with pytest.raises(ValueError, match="there is no test 'x'"):
+        clf.next_test({"x": 1})
+    with pytest.raises(ValueError, match="fetch has no function for the tests"):
+        clf.run({}, {"free": lambda: 1.0})

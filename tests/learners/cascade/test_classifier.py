@@ -1,0 +1,75 @@
+"""CascadeClassifier: large tables, limits, progress."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import worthwhile as ww
+from cascade_problems import COSTS, NAMES, cases, fitted
+from worthwhile.learners.cascade import classifier
+from worthwhile.learners.cascade.classifier import spread
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 20])
+def test_spreading_covers_everything_once_and_the_ends_first(n):
+    assert sorted(spread(n)) == list(range(n))
+
+
+def test_the_number_of_threads_does_not_matter():
+    X, _ = cases(50, seed=2)
+    one, two = (fitted(n_jobs=n).predict_proba(X) for n in (1, 2))
+    assert one.tolist() == two.tolist()
+
+
+def test_of_many_cases_a_sample_chooses_the_sets(monkeypatch):
+    monkeypatch.setattr(classifier, "MANY_CASES", 200)
+    monkeypatch.setattr(classifier, "MOST_CASES", 350)
+    told = []
+    clf = fitted(n=400, callback=lambda progress: told.append(progress) and None)
+    assert len(clf.stages_) > 1
+    assert told[-1].done == told[-1].total
+    assert all(a.cost >= b.cost for a, b in itertools.pairwise(told))
+    X, y = cases(2000, seed=9)
+    assert clf.total_costs(X, y).mean() == pytest.approx(clf.expected_cost_, rel=0.3)
+    monkeypatch.setattr(classifier, "AT_ONCE", 64)  # walked in parts
+    whole = clf.predict_proba(X[:200])
+    assert whole.tolist() == np.vstack([clf.predict_proba(part) for part in np.split(X[:200], 4)]).tolist()
+
+
+def test_a_callback_ends_the_fit_with_what_there_is():
+    clf = fitted(callback=lambda progress: progress.done == 3)
+    assert clf.stopped_ == "callback"
+    assert len(clf.stages_) <= 3
+    assert clf.predict(cases(10)[0]).shape == (10,)
+
+
+def test_a_time_limit_ends_the_fit():
+    clf = fitted(time_limit=1e-6)
+    assert clf.stopped_ == "time limit"
+    assert clf.stages_ == [("free",)]
+
+
+def test_an_interrupt_keeps_the_models_so_far():
+    def interrupt(progress):
+        if progress.done == 4:
+            raise KeyboardInterrupt
+
+    clf = ww.CascadeClassifier(costs=COSTS, columns=NAMES, n_trees=5, random_state=0, callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(*cases())
+    assert clf.stopped_ == "interrupted"
+    assert clf.predict(cases(10)[0]).shape == (10,)
+
+
+def test_base_must_be_a_model_with_probabilities():
+    with pytest.raises(ValueError, match="invalid base='tree'; it must be 'forest', 'boosting', 'chosen'"):
+        fitted(base="tree")
+    with pytest.raises(ValueError, match="invalid base=3"):
+        fitted(base=3)
+
+
+def test_a_summary_for_notebooks_lists_the_sets(clf):
+    page = clf._repr_html_()
+    assert f"{len(clf.stages_)} sets of tests" in page
+    assert "expected cost of a new case" in page
