@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import worthwhile as ww
@@ -40,6 +40,7 @@ def price_lists(draw):
     return ww.Costs(tests=tests, groups=groups, waiting=waiting, errors=10)
 
 
+@settings(deadline=None)
 @given(price_lists(), st.lists(st.tuples(sets, sets), min_size=1, max_size=5))
 def test_orders_and_prices_are_those_of_one_case(costs, orders):
     bound = BoundCosts.of(costs, NAMES, ["p", "q"])

@@ -1,7 +1,7 @@
 """When to answer: backward induction on out-of-fold probabilities."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
@@ -10,6 +10,7 @@ from worthwhile.learners.cascade.stopping_rule import BeliefCurve, StageView, fi
 RNG = np.random.default_rng(0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 4)), min_size=1, max_size=12))
 def test_pooling_is_isotonic_regression(pairs):
     values, weights = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))

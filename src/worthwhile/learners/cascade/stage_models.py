@@ -22,7 +22,6 @@ Singles = npt.NDArray[np.float32]
 
 FOREST, BOOSTING, CHOSEN = "forest", "boosting", "chosen"
 N_FOLDS = 5
-MIN_LEAF = 2
 FEW_CLASSES = 3  # in boosting, more classes mean as many trees in every round
 MAX_DRAWN = 20_000  # cases that a tree of a forest is grown from
 PRIOR = 0.02  # weight of the class shares of all cases: no probability is 0
@@ -41,6 +40,7 @@ class Cases:
     n_trees: int
     seed: int
     n_jobs: int
+    min_leaf: int = 2  # of the trees of a forest
 
     def shares(self) -> Floats:
         """Return the class shares of all cases."""
@@ -99,7 +99,8 @@ class StageModel:
 
 def smoothed(shares: Floats, prior: Floats, temperature: float) -> Floats:
     """Return probabilities of which none is 0, at a temperature."""
-    return at_temperature((1 - PRIOR) * shares + PRIOR * prior, temperature)
+    found = (1 - PRIOR) * shares + PRIOR * prior
+    return at_temperature(found / found.sum(axis=1, keepdims=True), temperature)  # trees are in single precision
 
 
 def boosted_shares(raw: Floats, n_classes: int, prior: Floats) -> Floats:
@@ -143,7 +144,7 @@ def _forest(cases: Cases, own: Singles, features: npt.NDArray[np.intp], prior: F
 
     forest = RandomForestClassifier(
         cases.n_trees,
-        min_samples_leaf=MIN_LEAF,
+        min_samples_leaf=cases.min_leaf,
         oob_score=True,
         max_samples=None if len(own) <= MAX_DRAWN else MAX_DRAWN,
         random_state=cases.seed,
