@@ -118,6 +118,7 @@ def test_learn_measures_on_cases_that_were_held_out(capsys, folder, tmp_path):
     [
         ("icet", ["--set", "trials=60", "--set", "population=10"], "ICET was trained"),
         ("act", ["--time-limit", "0.5", "--set", "variant=paper", "--set", "r=2"], "ACT was trained"),
+        ("cascade", ["--set", "n_trees=5"], "Cascade was trained"),
         ("budget-forest", ["--budget", "20", "--set", "max_trees=5", "--set", "alpha=0,8"], "BudgetForest was trained"),
         ("budget-forest", ["--budget", "0", "--set", "max_trees=5"], "no tree fits the budget"),
         ("c45cs", [], "C45CS was trained"),

@@ -21,7 +21,7 @@ def test_a_learner_gets_its_settings_and_limits():
     clf = make_learner("act", {"r": 2}, {"time_limit": 3.0, "budget": None}, random_state=1)
     assert type(clf) is find_learner("ACT") is ww.ACTClassifier
     assert (clf.r, clf.time_limit, clf.random_state) == (2, 3.0, 1)
-    with pytest.raises(ValueError, match="--budget: not available for act, only for budget-forest"):
+    with pytest.raises(ValueError, match="--budget: not available for act, only for cascade, budget-forest"):
         make_learner("act", {}, {"budget": 3.0})
 
 

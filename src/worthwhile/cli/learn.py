@@ -111,7 +111,7 @@ def learn(
         ),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(min=0, help="Average budget per case (budget-forest).", show_default=False)
+        float | None, typer.Option(min=0, help="Average budget per case (budget-forest, cascade).", show_default=False)
     ] = None,
     cap: Cap = None,
     case_price: CasePrice = None,
@@ -151,8 +151,8 @@ def learn(
 
     Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
     worthwhile costs init.
-    Ctrl-C ends a search (act, icet, budget-forest) and keeps the best model so far, or a DTMC tree if that costs
-    less. With --costs, eg2, idx and csid3
+    Ctrl-C ends a search (act, icet, cascade, budget-forest) and keeps the best model so far, or a DTMC tree if that
+    costs less. With --costs, eg2, idx and csid3
     are pruned by cost, and these, lsid3 and c45 give the answer of lowest expected cost; as published: --set
     prune=pessimistic --set answer=majority.
 

@@ -184,12 +184,15 @@ def trees_of(model: Any) -> list[Tree]:
     """Return the trees of a model: one, or those of a forest, which may have none."""
     if isinstance(model, Tree):
         return [model]
+    if hasattr(model, "stages_"):
+        return []  # a cascade asks for sets of tests
     return model.trees_ if hasattr(model, "trees_") else [model.tree_]
 
 
 def tests_of(model: Any) -> list[str]:
     """Return the tests that a model may ask for."""
     used = {name for tree in trees_of(model) for name in tree.tests_used()}
+    used |= {name for tests in getattr(model, "stages_", ()) for name in tests}
     return [name for name in context_of(model).columns if name in used]
 
 

@@ -44,13 +44,14 @@ def show(
 
     Example: worthwhile show model.json --format rules --plot tree.svg
     """
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise ValueError(f"{plot}: unknown picture format; use {', '.join(PICTURES)}")
-    check_writable(plot)
+    _check_picture(plot)
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.text import expectation
 
     known = load_model(model)
+    if hasattr(known, "stages_"):
+        _show_cascade(known, model, Printer(quiet), plot is not None or tree is not None or form != Form.text)
+        return
     trees = _trees(known, model, tree)
     if plot is not None and len(trees) > 1:
         raise ValueError(f"{plot}: a picture shows one of the {len(trees)} trees; choose it with --tree")
@@ -79,6 +80,30 @@ def show(
     if plot is not None:
         _draw(plot, next(iter(trees.values())), max_depth)
         say(f"Picture: {plot}", wrap=False)
+
+
+def _check_picture(path: Path | None) -> None:
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise ValueError(f"{path}: unknown picture format; use {', '.join(PICTURES)}")
+    check_writable(path)
+
+
+def _show_cascade(cascade: Any, path: Path, say: Printer, as_tree: bool) -> None:
+    """Show the sets of tests of a cascade."""
+    from worthwhile.wording import amount, with_currency
+
+    if as_tree:
+        raise ValueError(f"{path}: a cascade has sets of tests, not a tree; leave out --plot, --tree and --format")
+    problem = cascade.problem_
+    say(f"A cascade of {len(cascade.stages_)} sets of tests; a case answers as soon as no larger set pays.")
+    for number, tests in enumerate(cascade.stages_, start=1):
+        price = with_currency(amount(problem.pricing.price(problem.closure_of(tests))), problem.costs.currency)
+        say(f"set {number}: {price}, {', '.join(tests) or 'no test'}")
+    if hasattr(cascade, "expected_cost_"):
+        mean, (low, high) = cascade.expected_cost_, cascade.expected_cost_interval_
+        say(f"A new case is expected to cost {amount(mean)} ({amount(low)} to {amount(high)}).")
+    if (cap := _cap(cascade)) is not None:
+        say(f"No case pays more than {cap} for its tests.")
 
 
 def _trees(model: Any, path: Path, number: int | None) -> dict[int, Any]:

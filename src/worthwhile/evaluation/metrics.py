@@ -126,7 +126,7 @@ def total_error_cost(est: Any, X: Any, y: Any, case_errors: Any = None) -> float
 
 
 def tree_size(est: Any) -> int:
-    """Return the number of nodes, tests and leaves, of a tree or of all trees of a forest.
+    """Return the number of nodes, tests and leaves, of a tree or of all trees of a forest or cascade.
 
     Examples
     --------
@@ -137,6 +137,8 @@ def tree_size(est: Any) -> int:
     est, _ = innermost(est, None)
     if hasattr(est, "trees_"):
         return sum(tree.n_nodes for tree in est.trees_)
+    if hasattr(est, "stages_"):
+        return int(est.n_nodes_)
     return (est if isinstance(est, Tree) else est._tree()).n_nodes
 
 

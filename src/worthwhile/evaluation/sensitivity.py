@@ -259,7 +259,7 @@ def _prepared(clf: Any) -> Any:
     """Return an unfitted copy that gives the same tree for the same prices every time, and has no callback."""
     if not hasattr(clf, "set_params"):
         raise ValueError(f"break-even prices need a learner that can be refitted, got {clf!r}")
-    if hasattr(clf, "max_trees"):
+    if hasattr(clf, "max_trees") or hasattr(clf, "n_trees"):
         raise ValueError(f"break-even prices need a learner of a single tree; {type(clf).__name__} learns several")
     copy = clone(clf)
     quiet = {"random_state": 0} if copy.random_state is None else {}

@@ -52,6 +52,8 @@ def sections(
     est, X_own = innermost(clf, X)
     problem = context_of(est)
     learner = "tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
+    if hasattr(est, "stages_"):
+        raise ValueError("a report shows a tree or a forest; for a cascade use evaluate, explain and next_test")
     forest = hasattr(est, "trees_")
     tree = None if forest else est if isinstance(est, Tree) else est._tree()
     own, there = ((by_case.get(f"{of}case_prices"), by_case.get(f"{of}case_errors")) for of in ("", "train_"))

@@ -7,6 +7,8 @@ import pytest
 
 import worthwhile as ww
 from cascade_problems import COSTS, NAMES, cases, fitted
+from worthwhile.evaluation.metrics import tree_size
+from worthwhile.evaluation.sensitivity import break_even
 from worthwhile.learners.cascade import classifier
 from worthwhile.learners.cascade.classifier import spread
 
@@ -67,6 +69,16 @@ def test_base_must_be_a_model_with_probabilities():
         fitted(base="tree")
     with pytest.raises(ValueError, match="invalid base=3"):
         fitted(base=3)
+
+
+def test_reports_and_break_even_prices_need_a_tree(clf, tmp_path):
+    X, y = cases(40)
+    with pytest.raises(ValueError, match="a report shows a tree or a forest"):
+        ww.report.write_report(tmp_path / "report.html", clf, X, y)
+    with pytest.raises(ValueError, match="need a learner of a single tree; CascadeClassifier learns several"):
+        break_even(clf, X, y)
+    sizes = [len(stage.model.trees.feature) for stage in clf._cascade.stages if stage.model.trees is not None]
+    assert tree_size(clf) == sum(sizes) > 0
 
 
 def test_a_summary_for_notebooks_lists_the_sets(clf):

@@ -199,6 +199,13 @@ class CascadeClassifier(CostSensitiveClassifier):
         check_is_fitted(self, "stages_")
         return self._importances
 
+    @property
+    def n_nodes_(self) -> int:
+        """The number of nodes of the trees of all models."""
+        check_is_fitted(self, "stages_")
+        trees = [stage.model.trees for stage in self._cascade.stages]
+        return sum(len(own.feature) for own in trees if own is not None)
+
     def _name_stages(self) -> None:
         columns = self._cascade.context.columns
         self.stages_ = [tuple(columns[test] for test in sorted(stage.tests)) for stage in self._cascade.stages]

@@ -64,7 +64,7 @@ def chains(
     >>> pricing = Pricing(costs.prices_for(["a", "b", "c"]))
     >>> found = chains(np.array([5.0, 3.0, 9.0]), pricing, [2, 1, 9], frozenset(), lambda tests: True)
     >>> [sorted(tests) for tests in found]
-    [[1], [0, 1], [2], [0, 2], [0, 1, 2]]
+    [[1], [0], [0, 1], [2], [0, 2], [0, 1, 2]]
     """
     found: dict[TestSet, float] = {}
     for exponent in EXPONENTS:
