@@ -66,6 +66,11 @@ class CascadeClassifier(CostSensitiveClassifier):
         "instance": each case weighs as much as it costs to misclassify it, in the models (Ting 1998); the answer is
         then the most probable class. None: all cases weigh the same, and the answer is the one with the lowest expected
         error cost.
+    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+        How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
+        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
+        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
+        share (DTMC: by cost).
     base : {"forest", "boosting", "chosen"} or classifier, default "forest"
         The model of each set of tests: a random forest, with out-of-bag probabilities; histogram gradient boosting; or
         any scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded; it
