@@ -47,6 +47,8 @@ def costs_of(prices, errors, factor=1.0, shift=0.0):
 
 
 def trees_of(clf):
+    if isinstance(clf, ww.CascadeClassifier):
+        return []
     return [tree.nodes for tree in (clf.trees_ if hasattr(clf, "trees_") else [clf._tree()])]
 
 

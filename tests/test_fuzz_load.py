@@ -134,7 +134,8 @@ def use(rng, clf):
         clf.explain(case)
         clf.next_test({})
         clf.next_test({name: value for name, value in case.items() if rng.random() < 0.5})
-    for tree in clf.trees_[:2] if isinstance(clf, tuple(FORESTS)) else [clf.tree_]:
+    trees = clf.trees_[:2] if isinstance(clf, tuple(FORESTS)) else [clf.tree_] if hasattr(clf, "tree_") else []
+    for tree in trees:
         tree.rules()
         tree.to_text()
         tree.to_json()

@@ -292,7 +292,7 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
     [
         (
             ["--learner", "atc"],
-            "there is no learner 'atc'; did you mean 'act'? (all: act, optimal, icet, ",
+            "there is no learner 'atc'; did you mean 'act'? (all: act, optimal, cascade, icet, ",
         ),
         (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
         (["--set", "r"], "--set r: write a setting as name=value, e.g. --set r=10"),
@@ -301,10 +301,10 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
         (["--set", "prune=(1"], "DTMCClassifier: invalid prune='(1'"),
         (["--set", "costs=3"], "--set costs: this parameter is set by --costs"),
         (["--set", "prune=hard"], "DTMCClassifier: invalid prune='hard'; choose 'pessimistic', "),
-        (["--budget", "3"], "--budget: not available for dtmc, only for budget-forest"),
+        (["--budget", "3"], "--budget: not available for dtmc, only for cascade, budget-forest"),
         (
             ["--time-limit", "3"],
-            "--time-limit: not available for dtmc, only for act, optimal, icet, budget-",
+            "--time-limit: not available for dtmc, only for act, optimal, cascade, icet, ",
         ),
         (
             ["--learner", "act", "--time-limit", "0"],
