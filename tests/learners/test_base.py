@@ -42,7 +42,7 @@ def test_advice_of_a_learner_leads_to_its_answer(learner):
             seen[advice.test] = BUPA.X[row, BUPA.feature_names.index(advice.test)]
         assert advice.answer == clf.predict(BUPA.X[[row]])[0]
         assert advice.spent == pytest.approx(clf.test_costs(BUPA.X[[row]])[0])
-        assert str(clf.explain(seen)).splitlines()[-1] == f"tests cost {advice.spent:.2f}"
+        assert f"tests cost {advice.spent:.2f}" in str(clf.explain(seen)).splitlines()[-2:]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -117,9 +117,10 @@ def test_every_learner_of_one_tree_keeps_the_limit(learner):
         assert full.tree_.n_leaves == clf.leaf_limit_.full_leaves
 
 
-def test_a_forest_has_no_limit_and_a_lazy_tree_cannot_be_cut():
+def test_forests_and_cascades_have_no_limit_and_a_lazy_tree_cannot_be_cut():
     assert [learner for learner in LEARNERS if "max_leaves" not in learner._parameter_names()] == [
-        ww.BudgetForestClassifier
+        ww.BudgetForestClassifier,
+        ww.CascadeClassifier,
     ]
     with pytest.raises(ValueError, match="needs prune='none' and max_leaves=None"):
         ww.CSID3Classifier(lazy=True, prune="none", max_leaves=3).fit([[0], [1]] * 3, [0, 1] * 3)

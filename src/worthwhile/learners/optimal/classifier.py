@@ -352,8 +352,8 @@ class OptimalClassifier(TreeClassifier):
             self.__dict__.pop(name, None)
 
     def _content(self) -> dict[str, Any]:
-        near = self.near_optimal_
-        return super()._content() | ({} if near is None else {"near_optimal": near.to_plain()})
+        content = super()._content()
+        return content if self.near_optimal_ is None else content | {"near_optimal": self.near_optimal_.to_plain()}
 
     def _restore(self, reader: Reader, version: int) -> ProblemContext:
         near = reader.take("near_optimal", dict, None)
