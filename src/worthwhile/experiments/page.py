@@ -314,7 +314,7 @@ def footnote(table: ResultTable) -> str:
 
 
 def _shown(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.1f}"
+    return value if isinstance(value, str) else "–" if math.isnan(value) else f"{value:.1f}"
 
 
 def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -338,10 +338,10 @@ def _png(picture: Picture, quick: bool) -> bytes:
     return _finished(figure, picture.title, quick, handles)
 
 
-def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any]) -> bytes:
+def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any], most: int = 4) -> bytes:
     """Add title and legend to a figure and return its picture."""
     figure.suptitle(title + (" (quick version)" if quick else ""), fontsize=11)
-    most = 4 if max(map(len, handles), default=0) <= LONG else 3  # as many as fit
+    most -= max(map(len, handles), default=0) > LONG  # as many as fit
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=min(most, len(handles)), frameon=False
     )
@@ -376,7 +376,7 @@ def _dots_png(picture: DotPlot, quick: bool) -> bytes:
     ax.tick_params(labelsize=8)
     ax.grid(axis="both", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    return _finished(figure, picture.title, quick, handles)
+    return _finished(figure, picture.title, quick, handles, most=2 if len(handles) > 3 else 3)
 
 
 def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:

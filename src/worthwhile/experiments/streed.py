@@ -294,13 +294,14 @@ def _best_peer(results: StreedResults, data: str, level: str, splits: Sequence[i
 def _findings(results: StreedResults, rows: Sequence[Row]) -> list[str]:
     """Return sentences about the default against the best of the peers, and against the best of all."""
     by_peer, by_best = {}, {}
-    for data, level in results.problems(STREED_LEVELS):
+    rows = [row for row in rows if any(results.costs(row, *problem) for problem in results.problems(STREED_LEVELS))]
+    for data, level in results.problems(STREED_LEVELS) if DEFAULT in rows else ():
         splits = results.common(data, level, rows)
         if not splits:
             continue
         own = results.mean(DEFAULT, data, level, splits)
         best = min(results.mean(row, data, level, splits) for row in rows)
-        if PEERS[0] in rows and (peer := _best_peer(results, data, level, splits)) > 0:
+        if all(row in rows for row in PEERS) and (peer := _best_peer(results, data, level, splits)) > 0:
             by_peer[f"{data} {level}"] = own / peer
         if best > 0:
             by_best[f"{data} {level}"] = own / best
@@ -358,7 +359,7 @@ def _by_problem(results: StreedResults, rows: Sequence[Row]) -> Iterator[Breakdo
 def _picture(results: StreedResults, rows: Sequence[Row]) -> DotPlot:
     shown = [row for row in rows if row in PEERS or row is DEFAULT]
     ratios = {row.label: results.ratios(row, ACT, STREED_LEVELS) for row in shown}
-    problems = list(results.problems(STREED_LEVELS))
+    problems = [each for each in results.problems(STREED_LEVELS) if any(each in own for own in ratios.values())]
     return DotPlot(
         "streed-costs",
         "Cost relative to ACT",
