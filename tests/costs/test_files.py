@@ -128,6 +128,7 @@ def test_csv_round_trip(costs: Costs) -> None:
             tests={"a.b": 1e-100, "c d": 1e100, 'q"\\': 5, "tab\there": 5, "é=#[]": 0},
             about={"title": 'two\nlines, "x"'},
         ),
+        Costs(tests={"a": Test(1, surcharges=[Surcharge(1, where={"b": "two\nlines"})]), "b": 1}),
     ],
 )
 def test_round_trip_of_odd_costs(costs: Costs, suffix: str) -> None:

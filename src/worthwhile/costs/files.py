@@ -205,7 +205,7 @@ _CSV_KINDS = {
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False, "": False}
 _COMMA_PRICE = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _GROUPED = re.compile(r"[-+]?\d{1,3}([.,]\d{3})+")  # 1.234 or 1,234: thousands, or decimals
-_WHERE = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.+)")  # of one test: age < 1
+_WHERE = re.compile(r"([^<>=]+)(<=|>=|<|>|=)(.+)", re.DOTALL)  # of one test: age < 1
 
 
 @dataclass(frozen=True)
