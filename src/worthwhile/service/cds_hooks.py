@@ -1,0 +1,260 @@
+"""CDS Hooks 2.0: electronic records ask for the next test of a patient and get it as a card with a ServiceRequest.
+
+https://cds-hooks.hl7.org. Every model is a service. Results come as Observations, orders as ServiceRequests; a resource
+belongs to a test if a coding of its code is the test's own (see --codes) or has the test's name.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, HTTPException
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from worthwhile.service.api import ERRORS, record_feedback
+from worthwhile.service.case_state import CaseState, Guidance, PlacedOrder, TestStatus, read_result
+from worthwhile.service.desk import Desk, DeskOf, Worker
+from worthwhile.service.model_store import ServedModel
+from worthwhile.wording import amount, enumeration, percent, with_currency
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/cds-services", tags=["CDS Hooks"], responses=ERRORS)
+
+HOOK = "patient-view"
+MAX_SUMMARY = 139  # characters: "less than 140"
+PREFETCH = {
+    "results": "Observation?patient={{context.patientId}}&status=final,amended,corrected",
+    "orders": "ServiceRequest?patient={{context.patientId}}&status=active",
+}
+REFUSED = {"system": "urn:worthwhile:override-reasons", "code": "unavailable", "display": "The test is unavailable"}
+OTHER = {"system": "urn:worthwhile:override-reasons", "code": "judgement", "display": "Clinical judgement"}
+
+
+class HookRequest(BaseModel):
+    """A call of a service; what the specification adds and we do not need is ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    hook: str
+    hookInstance: str = Field(min_length=1)  # noqa: N815 - the specification's name
+    context: dict[str, Any]
+    prefetch: dict[str, Any] | None = None
+
+
+class AcceptedSuggestion(BaseModel):
+    """A suggestion that a user took."""
+
+    id: str
+
+
+class CardFeedback(BaseModel):
+    """What became of a card."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    card: str = Field(max_length=100)
+    outcome: Literal["accepted", "overridden"]
+    acceptedSuggestions: list[AcceptedSuggestion] = Field(default_factory=list)  # noqa: N815
+    overrideReason: dict[str, Any] | None = None  # noqa: N815
+    outcomeTimestamp: str = Field(max_length=40)  # noqa: N815
+
+
+class FeedbackBody(BaseModel):
+    """What became of some cards."""
+
+    feedback: list[CardFeedback]
+
+
+@router.get("", summary="The services: one per model")
+def discover(desk: DeskOf) -> Any:
+    """Return all services."""
+    services = [
+        {
+            "hook": HOOK,
+            "title": f"Next test: {name}",
+            "description": "Suggests the test that is worth its price for this patient now, or the answer.",
+            "id": name,
+            "prefetch": PREFETCH,
+            "usageRequirements": "Send both prefetches; a card that lacks one is a warning and says so.",
+        }
+        for name in desk.models.current
+    ]
+    return JSONResponse({"services": services})
+
+
+@router.post("/{service_id}", summary="The next test of a patient, as a card")
+def call_service(desk: DeskOf, user: Worker, service_id: str, body: Annotated[HookRequest, Body()]) -> Any:
+    """Return a card with the next test, or with the answer."""
+    served = _service(desk, service_id)
+    if body.hook != HOOK:
+        raise HTTPException(400, f"{service_id} answers to the hook {HOOK}, not {body.hook}")
+    patient = body.context.get("patientId")
+    if not isinstance(patient, str) or not patient:
+        raise HTTPException(400, "context.patientId is missing")
+    prefetch = body.prefetch or {}
+    known, unread = _results(desk, served, prefetch.get("results"))
+    pending = _orders(desk, served, prefetch.get("orders"))
+    absent = [name for name in PREFETCH if _is_absent(prefetch, name)]
+    state = CaseState(served)
+    for name, value in known.items():
+        state.tests[name] = TestStatus("result in", value=value)
+        state.orders.append(PlacedOrder((name,), "", "", given=True))
+    for name in pending:
+        if name not in state.tests:
+            state.tests[name] = TestStatus("ordered")
+            state.orders.append(PlacedOrder((name,), "", ""))
+    return JSONResponse({"cards": [_card(desk, state, state.guidance(), patient, unread, absent)]})
+
+
+@router.post("/{service_id}/feedback", summary="What became of a card")
+def send_feedback(desk: DeskOf, user: Worker, service_id: str, body: FeedbackBody) -> Any:
+    """Record whether suggestions were taken. A comment is not kept: it may name the patient."""
+    _service(desk, service_id)
+    for item in body.feedback:
+        if item.outcome == "accepted" and not item.acceptedSuggestions:
+            raise HTTPException(400, f"card {item.card}: accepted needs acceptedSuggestions")
+    for item in body.feedback:
+        reason = (item.overrideReason or {}).get("reason")
+        content = {
+            "service": service_id,
+            "card": item.card,
+            "outcome": item.outcome,
+            "suggestions": [suggestion.id for suggestion in item.acceptedSuggestions],
+            "reason": str(reason.get("code", ""))[:100] if isinstance(reason, Mapping) else "",
+            "time": item.outcomeTimestamp,
+        }
+        record_feedback(desk, user, content)
+        desk.metrics.count_feedback(item.outcome)
+    return JSONResponse({})
+
+
+def _service(desk: Desk, service_id: str) -> ServedModel:
+    if service_id not in desk.models.current:
+        raise HTTPException(404, f"there is no service {service_id!r}")
+    return desk.models.current[service_id]
+
+
+def _is_absent(prefetch: Mapping[str, Any], name: str) -> bool:
+    """Return whether the record could not send data: null means that there are none."""
+    found = prefetch.get(name, ...)
+    return found is ... or (isinstance(found, Mapping) and found.get("resourceType") == "OperationOutcome")
+
+
+def _mappings(found: Any) -> list[Mapping[str, Any]]:
+    """Return the objects of a list; whatever else a record sends there is left out."""
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _resources(found: Any, kind: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the resources of a bundle, or a single one; newest first."""
+    entries = [found]
+    if isinstance(found, Mapping) and found.get("resourceType") == "Bundle":
+        entries = [entry.get("resource") for entry in _mappings(found.get("entry"))]
+    fitting = [e for e in _mappings(entries) if e.get("resourceType") == kind]
+
+    def time(resource: Mapping[str, Any]) -> str:
+        return str(resource.get("effectiveDateTime") or resource.get("issued") or resource.get("authoredOn") or "")
+
+    yield from sorted(fitting, key=time, reverse=True)
+
+
+def _test_of(desk: Desk, served: ServedModel, resource: Mapping[str, Any]) -> str | None:
+    """Return the test that a resource is about."""
+    code = resource.get("code")
+    if not isinstance(code, Mapping):
+        return None
+    for coding in _mappings(code.get("coding")):
+        for name in served.context.columns:
+            own = desk.codes.get(name)
+            if own is not None and (coding.get("system"), coding.get("code")) == (own["system"], own["code"]):
+                return name
+            if coding.get("code") == name:
+                return name
+    return code.get("text") if code.get("text") in served.context.columns else None
+
+
+def _value_of(observation: Mapping[str, Any]) -> Any:
+    """Return the value of an Observation; None if it has none."""
+    quantity = observation.get("valueQuantity")
+    if isinstance(quantity, Mapping):
+        return quantity.get("value")
+    concept = observation.get("valueCodeableConcept")
+    if isinstance(concept, Mapping):
+        codings = [coding.get("code") for coding in _mappings(concept.get("coding"))]
+        return concept.get("text") or next(iter(codings), None)
+    kinds = ("valueString", "valueInteger", "valueBoolean", "valueDateTime")
+    return next((observation[kind] for kind in kinds if kind in observation), None)
+
+
+def _results(desk: Desk, served: ServedModel, found: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return the newest result of each test, and the tests whose result could not be read."""
+    known: dict[str, Any] = {}
+    unread: dict[str, None] = {}
+    for observation in _resources(found, "Observation"):
+        name = _test_of(desk, served, observation)
+        if name is None or name in known or name in unread:
+            continue
+        try:
+            value = read_result(served, name, _value_of(observation))
+        except (TypeError, ValueError, OverflowError):  # the record may send any JSON
+            value = None
+        if value is None:
+            unread[name] = None
+        else:
+            known[name] = value
+    return known, list(unread)
+
+
+def _orders(desk: Desk, served: ServedModel, found: Any) -> list[str]:
+    names = (_test_of(desk, served, request) for request in _resources(found, "ServiceRequest"))
+    return [name for name in names if name is not None]
+
+
+def _card(
+    desk: Desk, state: CaseState, guidance: Guidance, patient: str, unread: list[str], absent: list[str]
+) -> dict[str, Any]:
+    advice, currency = guidance.advice, state.served.context.costs.currency
+    shares = ", ".join(f"{label} {percent(share)}" for label, share in advice.probabilities.items())
+    detail = [advice.reason, f"Class shares: {shares}."]
+    if unread:
+        detail.append(f"Results that could not be read: {enumeration(unread)}.")
+    if absent:
+        detail.append(f"The record did not send its {enumeration(absent)}; what is done or ordered is not known here.")
+    card: dict[str, Any] = {
+        "uuid": str(uuid.uuid4()),
+        "indicator": "warning" if absent or unread else "info",
+        "source": {"label": f"worthwhile: {state.served.name}, version {state.served.version}"},
+    }
+    if advice.test is None:
+        card["summary"] = f"No further test pays: {advice.answer}"[:MAX_SUMMARY]
+    elif not guidance.slip:
+        card["summary"] = f"Waiting for {enumeration(state.pending)}"[:MAX_SUMMARY]
+    else:
+        price = with_currency(amount(guidance.price), currency)
+        card["summary"] = f"Next: {enumeration(list(guidance.slip))} for {price}"[:MAX_SUMMARY]
+        actions = [_action(desk, name, p, currency, patient) for name, p in guidance.slip.items()]
+        label = f"Order {enumeration(list(guidance.slip))}"
+        card["suggestions"] = [{"label": label, "uuid": str(uuid.uuid4()), "isRecommended": True, "actions": actions}]
+        card["selectionBehavior"] = "at-most-one"
+        card["overrideReasons"] = [REFUSED, OTHER]
+    card["detail"] = "\n\n".join(detail)
+    return card
+
+
+def _action(desk: Desk, test: str, price: float, currency: str, patient: str) -> dict[str, Any]:
+    coding = desk.codes.get(test, {"system": "urn:worthwhile:tests", "code": test})
+    return {
+        "type": "create",
+        "description": f"Order {test} for {with_currency(amount(price), currency)}",
+        "resource": {
+            "resourceType": "ServiceRequest",
+            "status": "draft",
+            "intent": "proposal",
+            "code": {"coding": [coding], "text": test},
+            "subject": {"reference": f"Patient/{patient}"},
+        },
+    }

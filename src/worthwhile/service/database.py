@@ -1,0 +1,236 @@
+"""The database behind the desk: SQLite in a file, or PostgreSQL by URL."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from worthwhile.service.tables import chain_head
+
+__all__ = ["Database", "StorageError", "now", "open_database"]
+
+BUSY_SECONDS = 5.0
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+class StorageError(OSError):
+    """The database cannot do it now: locked, full, read-only or out of reach. Nothing was written."""
+
+
+def now() -> str:
+    """Return the time in UTC, as it is stored.
+
+    Examples
+    --------
+    >>> len(now()), now()[-1]
+    (27, 'Z')
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class Database:
+    """A database with transactions that read, and transactions that write, one after another.
+
+    Parameters
+    ----------
+    engine : sqlalchemy.Engine
+    shown : str
+        Its name in messages: the path or the URL without the password.
+    """
+
+    def __init__(self, engine: sa.Engine, shown: str) -> None:
+        self.engine, self.shown = engine, shown
+        # SQLite lets one write at a time and wakes those who wait in no order; a lock of our own is fair and quick.
+        self._writing = threading.Lock()
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file of SQLite."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Open a transaction that sees one state of the database."""
+        with self._clear_errors(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """Open a transaction that holds the chain of events; it is stored for good when this returns."""
+        if not self._writing.acquire(timeout=BUSY_SECONDS):
+            raise StorageError(f"{self.shown}: too many changes at once; try again")
+        try:
+            with self._clear_errors(), self.engine.connect() as plain:
+                connection = plain.execution_options(immediate=True)
+                with connection.begin():
+                    if not self.is_sqlite:
+                        connection.execute(sa.select(chain_head.c.seq).with_for_update())
+                    yield connection
+        finally:
+            self._writing.release()
+
+    def forget_old_pages(self) -> None:
+        """Make what was erased unreadable at once: SQLite keeps old pages in its log (-wal) until it overwrites them.
+
+        It waits for readers as long as a locked database may be waited for; the next erasure catches up on a miss.
+        """
+        if self.is_sqlite:
+            with closing(self.engine.raw_connection()) as connection:  # outside a transaction
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except exc.DataError:
+            raise ValueError("the request has a character or a number that the database cannot store") from None
+        except exc.DBAPIError as error:
+            raise StorageError(f"{self.shown}: {_what_failed(error)}") from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _what_failed(error: exc.DBAPIError) -> str:
+    """Return the cause of an error in words."""
+    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    low = text.casefold()
+    for sign, words in (
+        ("locked", "the database is locked by another program; nothing was written, try again"),
+        ("disk is full", "the disk is full; nothing was written, free some space and try again"),
+        ("no space left", "the disk is full; nothing was written, free some space and try again"),
+        ("disk i/o error", "the disk cannot be written: over a quota, or failing; nothing was written"),
+        ("readonly", "the database is read-only; nothing was written"),
+        ("not a database", "is not a database of SQLite"),
+        ("unable to open", "cannot be opened; is the folder there, and may it be written?"),
+    ):
+        if sign in low:
+            return words
+    return text
+
+
+def open_database(place: str | Path, create: bool = True) -> Database:
+    """Open a database and bring its tables up to date.
+
+    Parameters
+    ----------
+    place : str or path
+        A file of SQLite, or a URL such as postgresql://user:password@host/name.
+    create : bool
+        Whether a missing file is created.
+
+    Raises
+    ------
+    StorageError, ValueError
+        With one line about what is wrong.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     database = open_database(f"{folder}/cases.db")
+    ...     with database.read() as connection:
+    ...         print(connection.execute(sa.text("SELECT seq FROM chain_head")).scalar())
+    ...     database.close()
+    0
+    """
+    url = _url(str(place))
+    path = (
+        None if url.get_backend_name() != "sqlite" or url.database in (None, ":memory:") else Path(url.database or "")
+    )
+    if path is not None and not path.exists():
+        if not create:
+            raise FileNotFoundError(f"{path}: no such file")
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{path}: no such folder: {path.absolute().parent}")
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # it has everything about the cases
+    shown = str(path) if path is not None else url.render_as_string(hide_password=True)
+    database = Database(_engine(url), shown)
+    try:
+        _migrate(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _url(place: str) -> sa.URL:
+    if "://" not in place:
+        return sa.URL.create("sqlite", database=place)
+    try:
+        url = sa.make_url(place)
+    except exc.ArgumentError:
+        raise ValueError("--db: not a URL; write a file name, or e.g. postgresql://user@host/name") from None
+    name = url.drivername
+    if name in ("postgresql", "postgres", "postgresql+psycopg"):
+        try:
+            import psycopg  # noqa: F401
+        except ImportError:
+            raise ValueError("PostgreSQL needs the extra: pip install 'worthwhile[postgres]'") from None
+        return url.set(drivername="postgresql+psycopg")
+    if name != "sqlite":
+        raise ValueError(f"--db: {name} is not supported; use a file of SQLite or postgresql://user@host/name")
+    return url
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    if url.get_backend_name() != "sqlite":
+        return sa.create_engine(url, pool_size=20, max_overflow=40, pool_pre_ping=True)
+    engine = sa.create_engine(
+        url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, pool_size=20, max_overflow=40
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below, not by the driver
+        # WAL: readers never wait. FULL: an acknowledged write survives a power cut. secure_delete: what is erased is
+        # overwritten.
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        immediate = connection.get_execution_options().get("immediate")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def _migrate(database: Database) -> None:
+    """Bring the tables up to date; a database of a later release is refused."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    newest = ScriptDirectory.from_config(config).get_current_head()
+    with database._clear_errors(), database.engine.connect() as plain:
+        connection = plain.execution_options(immediate=True)
+        with connection.begin():
+            if _revision(connection) == newest:
+                return
+            if not database.is_sqlite:
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7077)"))  # two servers may start at once
+            config.attributes["connection"] = connection
+            try:
+                command.upgrade(config, "head")
+            except CommandError:
+                raise ValueError(f"{database.shown}: was written by a later release of worthwhile") from None
+
+
+def _revision(connection: sa.Connection) -> str | None:
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    return found

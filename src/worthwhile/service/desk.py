@@ -1,0 +1,98 @@
+"""The parts of a running desk, and who is asking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Request
+
+from worthwhile.service.case_store import CaseStore
+from worthwhile.service.database import Database
+from worthwhile.service.model_store import ModelStore
+from worthwhile.service.request_metrics import RequestMetrics
+from worthwhile.service.security import LoginLimiter
+from worthwhile.service.user_store import User, UserStore
+
+__all__ = ["Admin", "Desk", "DeskOf", "Reader", "Worker", "address_of", "desk_of", "user_by_token"]
+
+
+@dataclass
+class Desk:
+    """Everything that a request may need."""
+
+    database: Database
+    models: ModelStore
+    users: UserStore
+    cases: CaseStore
+    metrics: RequestMetrics = field(default_factory=RequestMetrics)
+    limiter: LoginLimiter = field(default_factory=LoginLimiter)
+    codes: dict[str, dict[str, str]] = field(default_factory=dict)  # test -> coding of FHIR
+
+    @classmethod
+    def open(cls, database: Database, models: list[Path]) -> Desk:
+        """Set up a desk on a database with these models."""
+        store = ModelStore(database)
+        store.register(models)
+        return cls(database, store, UserStore(database), CaseStore(store))
+
+    def erase(self, user: User, case_id: str) -> None:
+        """Erase a case, and what is left of it in the files of the database."""
+        with self.database.write() as connection:
+            self.cases.erase(connection, user, case_id)
+        self.database.forget_old_pages()
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk that serves a request."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request comes from."""
+    return request.client.host if request.client else "unknown"
+
+
+def user_by_token(desk: Desk, address: str, token: str) -> User:
+    """Return whose token this is; wrong tokens are limited by address."""
+    if wait := desk.limiter.wait(address):
+        raise HTTPException(429, "too many wrong tokens; try again later", {"Retry-After": str(wait)})
+    user = desk.users.by_token(token)
+    if user is None:
+        desk.limiter.failed(address)
+        desk.metrics.count_failed_login()
+        raise HTTPException(401, "wrong token", {"WWW-Authenticate": "Bearer"})
+    return user
+
+
+def _bearer(request: Request) -> User:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.casefold() != "bearer" or not token.strip():
+        raise HTTPException(401, "send the header Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+    return user_by_token(desk_of(request), address_of(request), token.strip())
+
+
+def _at_least(role: str, user: User) -> User:
+    if not user.may(role):
+        raise HTTPException(403, f"{user.name} has the role {user.role}; this needs {role}")
+    return user
+
+
+def _reader(user: Annotated[User, Depends(_bearer)]) -> User:
+    return _at_least("read", user)
+
+
+def _worker(user: Annotated[User, Depends(_bearer)]) -> User:
+    return _at_least("work", user)
+
+
+def _admin(user: Annotated[User, Depends(_bearer)]) -> User:
+    return _at_least("admin", user)
+
+
+DeskOf = Annotated[Desk, Depends(desk_of)]
+Reader = Annotated[User, Depends(_reader)]
+Worker = Annotated[User, Depends(_worker)]
+Admin = Annotated[User, Depends(_admin)]

@@ -1,0 +1,79 @@
+"""Cases in the database: lists, versions, erasing."""
+
+import contextlib
+
+import pytest
+
+from worthwhile.service.case_store import ConflictError, NotFoundError
+from worthwhile.service.event_log import events_of, verify_chain
+
+
+def test_every_change_is_one_version(change):
+    case = change("create", None, "1", {"age": 63})
+    assert change("note", case["id"], "a", 1)["version"] == 2
+    assert change("results", case["id"], {"age": 64, "scan": "spot"}, 2)["version"] == 4  # a correction and a result
+    with pytest.raises(ConflictError, match="at version 4, not 2"):
+        change("note", case["id"], "b", 2)
+
+
+def test_a_failed_change_leaves_nothing_behind(file_desk, change, ana):
+    case = change("create", None, "1", {"age": 63})
+    before = verify_chain(file_desk.database)
+    with pytest.raises(ValueError, match="there is no test"):
+        change("order", case["id"], ["scan", "nope"], 1)
+    with contextlib.suppress(RuntimeError), file_desk.database.write() as connection:
+        file_desk.cases.note(connection, ana, case["id"], "half done", 1)
+        raise RuntimeError  # the program breaks off in the middle
+    assert verify_chain(file_desk.database) == before
+    with file_desk.database.read() as connection:
+        assert file_desk.cases.get(connection, case["id"]) == case
+
+
+def test_erasing_removes_everything_and_keeps_the_chain(file_desk, change, tmp_path):
+    case = change("create", None, "Miller-1950", {"age": 63})
+    change("note", case["id"], "lives in Springfield", 1)
+    change("erase", case["id"])
+    assert verify_chain(file_desk.database).problems == ()
+    assert verify_chain(file_desk.database).n_erased == 2
+    with file_desk.database.read() as connection:
+        assert file_desk.cases.get(connection, case["id"]) == {"id": case["id"], "version": 3, "state": "erased"}
+        assert file_desk.cases.find(connection, q="Miller").total == 0
+        assert all(event.content == {} for event in events_of(connection, case["id"]))
+    with pytest.raises(NotFoundError, match="was erased"):
+        change("note", case["id"], "x", None)
+    with pytest.raises(NotFoundError, match="no case"):
+        change("erase", "nope")
+    file_desk.database.close()
+    content = b"".join(path.read_bytes() for path in tmp_path.glob("cases.db*"))
+    assert b"Springfield" not in content
+    assert b"Miller" not in content
+
+
+def test_what_is_erased_is_in_no_file_of_a_running_desk(file_client, tmp_path):
+    case = file_client.act(file_client.new("Miller", age=63), "notes", text="lives in Springfield")
+    assert any(b"Springfield" in path.read_bytes() for path in tmp_path.glob("cases.db*"))
+    file_client.call(f"/cases/{case['id']}/erase", {}, 204)
+    content = b"".join(path.read_bytes() for path in tmp_path.glob("cases.db*"))
+    assert (b"Springfield" in content, b"Miller" in content) == (False, False)
+
+
+def test_erasing_forgets_stored_answers(client, desk):
+    case = client.call("/cases", {"case_number": "Miller", "known": {}}, 201, Idempotency_Key="k")
+    client.call(f"/cases/{case['id']}/erase", {}, 204)
+    again = client.call("/cases", {"case_number": "Miller", "known": {}}, 201, Idempotency_Key="k")
+    assert again["id"] != case["id"]
+
+
+def test_limits_on_texts(change):
+    with pytest.raises(ValueError, match="case_number must have 1 to 100"):
+        change("create", None, "x" * 101, {})
+    case = change("create", None, "1", {})
+    with pytest.raises(ValueError, match="a note has 1 to 10000"):
+        change("note", case["id"], " ", 1)
+
+
+def test_the_answer_can_be_another_than_advised(change):
+    case = change("create", None, "1", {"age": 30})
+    assert case["answer"] == "well"
+    case = change("close", case["id"], truth="sick", answer="sick")
+    assert (case["answer"], case["error_cost"], case["actual_cost"]) == ("sick", 0, 1)
