@@ -46,7 +46,7 @@ def test_other_learners_are_points():
     assert display.ax_.get_ylabel() == "error cost per case"
     wrong = BudgetDisplay.from_estimator(clf, X, y)
     assert wrong.curves["EG2"].errors.tolist() == [report.error_rate]
-    forest = ww.BudgetForestClassifier(costs=COSTS, max_trees=2, random_state=0).fit(X, y)
+    forest = ww.BudgetForestClassifier(variant="paper", costs=COSTS, max_trees=2, random_state=0).fit(X, y)
     both = BudgetDisplay.from_estimator({"f": forest, "e": clf}, X, y, measure="error_cost")
     assert both.curves["f"].chosen[1] == pytest.approx(ww.metrics.cost_report(forest, X, y).error_cost)
 

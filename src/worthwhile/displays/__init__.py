@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from worthwhile.displays.anytime import AnytimeDisplay
 from worthwhile.displays.budget import BudgetDisplay
+from worthwhile.displays.candidates import CandidatesDisplay
 from worthwhile.displays.cost_curve import CostCurveDisplay
 from worthwhile.displays.price_share import PriceShareDisplay
 
-__all__ = ["AnytimeDisplay", "BudgetDisplay", "CostCurveDisplay", "PriceShareDisplay"]
+__all__ = ["AnytimeDisplay", "BudgetDisplay", "CandidatesDisplay", "CostCurveDisplay", "PriceShareDisplay"]

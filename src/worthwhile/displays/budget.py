@@ -96,9 +96,10 @@ class BudgetDisplay:
     ) -> Self:
         """Measure fitted learners on cases and draw errors against prices.
 
-        A `BudgetForestClassifier` becomes a curve: for every budget up to its own, the part of the forest that its
-        *validation* cases choose (`with_budget`), measured on the given cases. Choosing on the given cases would be
-        too optimistic; all parts are shown as small dots. Every other learner becomes a point.
+        A `BudgetForestClassifier` with a budget, or of ``variant="paper"``, becomes a curve: for every budget up to its
+        own, the part of the forest that its *validation* cases choose (`with_budget`), measured on the given cases.
+        Choosing on the given cases would be too optimistic; all parts are shown as small dots. Every other learner
+        becomes a point.
 
         Parameters
         ----------
@@ -122,7 +123,7 @@ class BudgetDisplay:
         curves = {}
         for label, est in named(estimator, name).items():
             inner, inner_X = innermost(est, X)
-            if hasattr(inner, "budget_curve"):
+            if getattr(inner, "has_budgets", False):
                 curves[label] = _forest_curve(inner, inner_X, y, measure)
                 continue
             report = cost_report(inner, inner_X, y)
