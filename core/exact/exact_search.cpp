@@ -1,7 +1,7 @@
 #include "exact/exact_search.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <tuple>
@@ -14,9 +14,11 @@ namespace worthwhile {
 
 namespace {
 
-// This many first splits are looked at with the same limit, each by a solver of its own, whatever the number of threads: neither the tree nor
-// the work that it takes may depend on it.
-constexpr std::size_t kRound = 4;
+// First splits are dealt out to this many solvers, whatever the number of threads: neither the tree nor the work that it takes may depend on it.
+constexpr std::size_t kSolvers = 4;
+// First splits of a round, at most, which begins with the same limit for all solvers. Later rounds are longer, since the best tree is mostly
+// found by then and the threads wait for each other at the end of each.
+constexpr std::size_t kLongRound = 32;
 
 // Cuts per numeric test of a first search, and its share of the time.
 constexpr int kFewCuts = 8;
@@ -36,9 +38,9 @@ public:
                 const ExactRun& run, Cancellation& caller)
         : problem_(problem), pricing_(pricing), errors_(errors), policy_(policy), run_(run), caller_(caller) {
         ExactPolicy own = policy;
-        own.memory /= kRound;
-        own.work /= kRound;
-        for (std::size_t i = 0; i < kRound; ++i) solvers_.push_back(std::make_unique<Solver>(problem, pricing, errors, own));
+        own.memory /= kSolvers;
+        own.work /= kSolvers;
+        for (std::size_t i = 0; i < kSolvers; ++i) solvers_.push_back(std::make_unique<Solver>(problem, pricing, errors, own));
         root_ = solvers_[0]->root();
         for (double least : problem.least) base_ += least;
         best_ = root_.leaf;
@@ -92,14 +94,14 @@ private:
     void search_starts(int depth) {
         const double slack = solvers_[0]->slack();
         std::vector<Start> open = starts();
-        while (!open.empty()) {
+        for (std::size_t size = kSolvers; !open.empty(); size = std::min(2 * size, kLongRound)) {
             // The cheapest, as far as that is known, come first; ties by question and option.
             std::sort(open.begin(), open.end(), [](const Start& a, const Start& b) {
                 return std::tie(a.estimate, a.question, a.option) > std::tie(b.estimate, b.question, b.option);
             });
             std::erase_if(open, [&](const Start& start) { return start.bound >= best_ - slack; });
             std::vector<Start> round;
-            while (!open.empty() && round.size() < kRound) {
+            while (!open.empty() && round.size() < size) {
                 round.push_back(open.back());
                 open.pop_back();
             }
@@ -145,36 +147,63 @@ private:
         return found;
     }
 
+    // What is known of a first split: what its best tree costs, or a bound, and a bound for each branch.
+    struct Found {
+        double value = kInfinity;
+        std::vector<double> parts;
+    };
+
     void look_at(const std::vector<Start>& round, int depth, std::vector<Start>& open) {
-        struct Found {
-            double value = kInfinity;
-            std::vector<double> parts;
-        };
         std::vector<Found> found(round.size());
+        std::array<bool, kSolvers> tired{};  // they have done all the work that they may do
         const double limit = best_;
-        in_time(static_cast<int>(round.size()), [&](int i, int, Cancellation& own) {
-            Solver& solver = *solvers_[static_cast<std::size_t>(i)];
-            solver.set_cancellation(&own);
-            const Start& start = round[static_cast<std::size_t>(i)];
-            const double price = solver.price(root_, solver.contexts()[0].orders[static_cast<std::size_t>(start.question)], start.question);
-            const std::vector<Node> nodes = solver.divide(root_, start.question, start.option);
-            if (nodes.empty()) return;
-            const int next = solver.contexts().after(0, start.question);
-            Found& own_found = found[static_cast<std::size_t>(i)];
-            own_found.value = price + solver.solve_all(nodes, next, depth - 1, kAnyLeaves, limit - price, &own_found.parts);
-        });
+        try {
+            in_time(static_cast<int>(std::min(round.size(), kSolvers)), [&](int unit, int, Cancellation& own) {
+                const std::size_t number = static_cast<std::size_t>(unit);
+                Solver& solver = *solvers_[number];
+                solver.set_cancellation(&own);
+                double lowest = limit;
+                try {
+                    for (std::size_t i = number; i < round.size(); i += kSolvers) {
+                        found[i] = solve_start(solver, round[i], depth, lowest);
+                        if (found[i].value < lowest - solver.slack()) lowest = found[i].value;
+                    }
+                } catch (const WorkDone&) {
+                    tired[number] = true;  // the others go on, so that what is found does not depend on the threads
+                }
+            });
+        } catch (...) {
+            take_best(round, found, depth);  // too late for the others
+            throw;
+        }
+        take_best(round, found, depth);
+        if (std::find(tired.begin(), tired.end(), true) != tired.end()) throw WorkDone();
         for (std::size_t i = 0; i < round.size(); ++i) {
             const Start& start = round[i];
-            if (found[i].value < best_ - solvers_[0]->slack()) {
-                best_ = found[i].value;
-                best_depth_ = depth;
-                best_start_ = start;
-                best_solver_ = i;
-                whole_ = false;
-            }
             if (start.high < 0 || found[i].parts.empty()) continue;
             add_interval(start, start.low, start.option, start.below, found[i].parts[1], found[i].value, open);
             add_interval(start, start.option, start.high, found[i].parts[0], start.above, found[i].value, open);
+        }
+    }
+
+    Found solve_start(Solver& solver, const Start& start, int depth, double limit) const {
+        Found found;
+        const double price = solver.price(root_, solver.contexts()[0].orders[static_cast<std::size_t>(start.question)], start.question);
+        const std::vector<Node> nodes = solver.divide(root_, start.question, start.option);
+        if (nodes.empty()) return found;
+        const int next = solver.contexts().after(0, start.question);
+        found.value = price + solver.solve_all(nodes, next, depth - 1, kAnyLeaves, limit - price, &found.parts);
+        return found;
+    }
+
+    void take_best(const std::vector<Start>& round, const std::vector<Found>& found, int depth) {
+        for (std::size_t i = 0; i < round.size(); ++i) {
+            if (found[i].value >= best_ - solvers_[0]->slack()) continue;
+            best_ = found[i].value;
+            best_depth_ = depth;
+            best_start_ = round[i];
+            best_solver_ = i % kSolvers;
+            whole_ = false;
         }
     }
 

@@ -109,7 +109,7 @@ private:
         if (here_ > 0 && task.depth < std::min(policy_.max_depth, kDeepest) && !late()) {
             lay_out(counts, task.first_case);
             columns_.resize(task.last_column);
-            best = best_choice(task, cancellation);
+            best = policy_.node_tests > 0 ? drawn_choice(task, cancellation) : best_choice(task, cancellation);
         }
         if (best.valid())
             split(task, best, tasks);
@@ -166,6 +166,42 @@ private:
         return best_binary(task, best);
     }
 
+    // The best of some tests, drawn at random among those with more than one value here; of more, if none of them lowers the impurity.
+    Choice drawn_choice(const Task& task, Cancellation& cancellation) {
+        Choice best;
+        order_.clear();
+        for (std::size_t i = task.first_column; i < task.last_column; ++i) order_.push_back({drawn_place(task, columns_[i]), columns_[i]});
+        count_binaries();
+        for (uint32_t b : touched_)
+            if (const int column = store_.binaries()[b].column; may_ask(column)) order_.push_back({drawn_place(task, column), column});
+        std::sort(order_.begin(), order_.end());
+        int tried = 0;
+        for (const auto& [place, column] : order_) {
+            const int b = store_.binary_of(column);
+            if (tried >= policy_.node_tests && best.valid()) {
+                if (b < 0) columns_.push_back(column);
+                continue;
+            }
+            if (n_ > 10000) {
+                cancellation.poll();
+                if (late()) return {};
+            }
+            bool various = b >= 0;
+            const Choice choice = b >= 0                                                            ? binary(static_cast<uint32_t>(b), task)
+                                  : data_.table.columns[static_cast<std::size_t>(column)].numeric() ? numeric(column, task, various)
+                                                                                                    : nominal(column, task, various);
+            if (various && b < 0) columns_.push_back(column);
+            tried += various;
+            if (choice.better_than(best)) best = choice;
+        }
+        return best;
+    }
+
+    static double drawn_place(const Task& task, int column) {
+        constexpr uint64_t drawing = uint64_t{1} << 32;  // far from the branches, which are numbered from 1
+        return Random::uniform(seed_of(task.seed, drawing), static_cast<uint64_t>(column));
+    }
+
     // By a column to its right: all impurity is gone, at the lowest price.
     bool cannot_be_beaten(const Choice& best) const { return best.valid() && best.drop >= here_ && best.price <= least_price_; }
 
@@ -204,9 +240,28 @@ private:
         }
         various = outcomes > 1;
         if (!various) return {};
+        if (values.levels[0].n_branches < values.n_values) return cut_in_order(column, task, values);
         const double drop = here_ - (policy_.expected ? weighted / all : worst);
         if (policy_.nominal_splits != NominalSplits::multiway && has_subsets(values)) return divided(column, task, drop);
         return checked(column, {}, price(column, task), drop);
+    }
+
+    // The best cut of an ordered category; ties go to the first. The class weights by value are in table_.
+    Choice cut_in_order(int column, const Task& task, const Column& values) {
+        const Level* best = nullptr;
+        double drop = 0;
+        for (const Level& level : values.levels) {
+            sum_sides(table_, width_, level, sides_);
+            left_.assign(sides_.begin(), sides_.begin() + static_cast<std::ptrdiff_t>(width_));
+            right_.assign(sides_.begin() + static_cast<std::ptrdiff_t>(width_), sides_.end());
+            if (const double own = drop_between(); own > drop + 1e-12 * here_) {
+                best = &level;
+                drop = own;
+            }
+        }
+        Choice choice = best ? checked(column, {}, price(column, task), drop) : Choice{};
+        if (choice.valid()) choice.subset = std::make_shared<const Level>(*best);
+        return choice;
     }
 
     // Some values against the rest or, with `both`, a branch for every value, which lowers the impurity by `multiway_drop`, if that is the shorter
@@ -219,6 +274,7 @@ private:
             right_ = subsets.right();
             keep(subsets, drop_between());
         });
+        if (keep.best.empty()) return {};  // all values but one have a tiny weight: parts of cases whose values are missing
         const std::shared_ptr<const Level> level = keep.best[0].level;
         bool whole = false;
         if (policy_.nominal_splits == NominalSplits::both) {
@@ -250,6 +306,17 @@ private:
 
     // Columns of two values have one cut each. Those in which no case of the node has the rarer value are not looked at.
     Choice best_binary(const Task& task, Choice best) {
+        count_binaries();
+        for (uint32_t b : touched_) {
+            if (!may_ask(store_.binaries()[b].column)) continue;
+            const Choice choice = binary(b, task);
+            if (choice.better_than(best)) best = choice;
+        }
+        return best;
+    }
+
+    // Finds the binary columns with a rarer value in this node, and the class weights of its cases.
+    void count_binaries() {
         touched_.clear();
         for (std::size_t i = 0; i < n_; ++i)
             store_.each_listed(rows_[i], [&](uint32_t b) {
@@ -261,18 +328,16 @@ private:
                 }
                 counts[classes_[i]] += weights_[i];
             });
-        for (uint32_t b : touched_) {
-            is_touched_[b] = 0;
-            for (std::size_t c = 0; c < width_; ++c) {
-                left_[c] = rare_[b * k_ + c];
-                right_[c] = std::max(counts_[c] - left_[c], 0.0);  // differences may be a little below 0
-            }
-            const int column = store_.binaries()[b].column;
-            if (!may_ask(column)) continue;
-            const Choice choice = checked(column, {}, price(column, task), drop_between());
-            if (choice.better_than(best)) best = choice;
+        for (uint32_t b : touched_) is_touched_[b] = 0;
+    }
+
+    Choice binary(uint32_t b, const Task& task) {
+        for (std::size_t c = 0; c < width_; ++c) {
+            left_[c] = rare_[b * k_ + c];
+            right_[c] = std::max(counts_[c] - left_[c], 0.0);  // differences may be a little below 0
         }
-        return best;
+        const int column = store_.binaries()[b].column;
+        return checked(column, {}, price(column, task), drop_between());
     }
 
     Choice numeric(int column, const Task& task, bool& various) {
@@ -552,6 +617,8 @@ private:
     std::vector<double> rare_;
     std::vector<uint32_t> touched_;
     std::vector<uint8_t> is_touched_;
+
+    std::vector<std::pair<double, int>> order_;  // of the columns, drawn at random
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ struct ForestPolicy {
     bool exact_cuts = false;  // every cut of a numeric test is tried, not some at random between its least and largest value
     bool context = false;     // a test that is paid for on the path costs nothing more
     int max_depth = 0;
+    int node_tests = 0;           // how many tests, drawn at random, are tried at each node; 0: all
     std::vector<uint8_t> asks;    // by test, whether it may be asked; empty: all
     std::vector<uint64_t> seeds;  // one for each tree
     Clock::time_point deadline = Clock::time_point::max();

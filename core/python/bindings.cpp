@@ -17,6 +17,8 @@
 
 #include "data/column_store.hpp"
 #include "data/tree_check.hpp"
+#include "ensemble/boosting.hpp"
+#include "ensemble/random_forest.hpp"
 #include "exact/exact_search.hpp"
 #include "exact/near_optimal.hpp"
 #include "forest/forest_router.hpp"
@@ -659,6 +661,7 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     policy.nominal_splits = nominal_splits_named(given.take<std::string>("nominal_splits", "multiway"));
     policy.context = given.take<bool>("context");
     policy.max_depth = given.take<int>("max_depth");
+    policy.node_tests = given.take<int>("node_tests", 0);
     policy.n_threads = given.take<int>("n_threads");
     policy.seeds = given.take<std::vector<uint64_t>>("seeds");
     policy.deadline = after(given.take<double>("seconds", 1e9));
@@ -672,6 +675,96 @@ std::vector<Tree> grow_forest(const OwnedTable& table, Contiguous1<int32_t> clas
     TrainingSet data = make_training(table, classes, n_classes, std::nullopt);
     data.weights = to_span(weights);
     return run([&](Cancellation& cancellation) { return grow_greedy_trees(data, table.store(), priced.pricing, policy, cancellation); });
+}
+
+// ---- ensembles
+
+nb::dict nodes_of(TreeArrays trees, std::size_t width) {
+    nb::dict nodes;
+    const std::size_t n = trees.feature.size();
+    nodes["feature"] = to_numpy(std::move(trees.feature));
+    nodes["threshold"] = to_numpy(std::move(trees.threshold));
+    nodes["missing_left"] = to_numpy(std::move(trees.missing_left));
+    nodes["left"] = to_numpy(std::move(trees.left));
+    nodes["right"] = to_numpy(std::move(trees.right));
+    nodes["value"] = to_numpy(std::move(trees.value), {n, width});
+    nodes["roots"] = to_numpy(std::move(trees.roots));
+    return nodes;
+}
+
+void check_ensemble(const Binned& cases, std::span<const int32_t> features, std::span<const int32_t> classes, int n_classes,
+                    const Optional1<double>& weights) {
+    check(n_classes > 1 && cases.n_cases > 0 && !features.empty(), "an ensemble needs classes, cases and features");
+    check_length(classes.size(), cases.n_cases, "'classes'");
+    if (weights) check_length(weights->shape(0), cases.n_cases, "'weights'");
+    for (const int32_t own : classes) check(own >= 0 && own < n_classes, "'classes' has a class that does not exist");
+    for (const int32_t own : features)
+        check(own >= 0 && static_cast<std::size_t>(own) < cases.n_features, "'features' has a feature that does not exist");
+}
+
+// Grows a random forest: (nodes of all trees by name, sums of the shares of trees that have not seen a case, gains of the features).
+nb::tuple random_forest(const Binned& cases, Contiguous1<int32_t> features, Contiguous1<int32_t> classes, int n_classes,
+                        Optional1<double> weights, nb::kwargs settings) {
+    Keywords given(std::move(settings), "random_forest");
+    RandomForestPolicy policy;
+    policy.n_trees = given.take<int>("n_trees");
+    policy.min_leaf = given.take<int>("min_leaf");
+    policy.n_tried = given.take<int>("n_tried");
+    policy.n_drawn = given.take<std::size_t>("n_drawn");
+    policy.random_cuts = given.take<bool>("random_cuts");
+    policy.seed = given.take<uint64_t>("seed");
+    policy.n_threads = given.take<int>("n_threads");
+    given.finish();
+    check(policy.n_trees > 0 && policy.min_leaf > 0 && policy.n_tried > 0 && policy.n_drawn > 0, "sizes of a forest must be above 0");
+    check_ensemble(cases, to_span(features), to_span(classes), n_classes, weights);
+    RandomForest found = run([&](Cancellation& cancellation) {
+        return grow_random_forest(cases, to_span(features), to_span(classes), n_classes, to_span(weights), policy, cancellation);
+    });
+    const auto k = static_cast<std::size_t>(n_classes);
+    return nb::make_tuple(nodes_of(std::move(found.trees), k), to_numpy(std::move(found.held_out), {cases.n_cases, k}),
+                          to_numpy(std::move(found.gains)));
+}
+
+// Boosts trees on all cases and on folds: (nodes of the trees on all cases by name, baseline, scores out of fold after some rounds).
+nb::tuple boosted_trees(const Binned& cases, Contiguous1<int32_t> features, Contiguous1<int32_t> classes, int n_classes,
+                        Optional1<double> weights, Contiguous1<int32_t> folds, nb::kwargs settings) {
+    Keywords given(std::move(settings), "boosted_trees");
+    BoostingPolicy policy;
+    policy.n_rounds = given.take<int>("n_rounds");
+    policy.rate = given.take<double>("rate");
+    policy.max_leaves = given.take<int>("max_leaves");
+    policy.min_leaf = given.take<int>("min_leaf");
+    policy.marks = given.take<std::vector<int>>("marks");
+    policy.n_threads = given.take<int>("n_threads");
+    given.finish();
+    check(policy.n_rounds > 0 && policy.max_leaves > 1 && policy.min_leaf > 0, "sizes of boosted trees must be above 0");
+    check_ensemble(cases, to_span(features), to_span(classes), n_classes, weights);
+    check_length(folds.shape(0), cases.n_cases, "'folds'");
+    int n_folds = 0;
+    for (const int32_t own : to_span(folds)) n_folds = std::max(n_folds, own + 1);
+    const std::size_t k = n_classes == 2 ? 1 : static_cast<std::size_t>(n_classes), n_marks = policy.marks.size();
+    Boosted found = run([&](Cancellation& cancellation) {
+        return boost(cases, to_span(features), to_span(classes), n_classes, to_span(weights), to_span(folds), n_folds, policy,
+                     cancellation);
+    });
+    return nb::make_tuple(nodes_of(std::move(found.trees), 1), to_numpy(std::move(found.baseline)),
+                          to_numpy(std::move(found.held_out), {n_marks, cases.n_cases, k}));
+}
+
+// What the trees of an ensemble add up to; `checked` of TreeEnsemble in Python has made sure that every walk ends.
+nb::ndarray<nb::numpy, double> sum_leaves(Contiguous2<float> cases, std::size_t n_outputs, Contiguous1<int32_t> feature,
+                                          Contiguous1<float> threshold, Contiguous1<bool> missing_left, Contiguous1<int32_t> left,
+                                          Contiguous1<int32_t> right, Contiguous2<float> value, Contiguous1<int32_t> roots,
+                                          Contiguous1<int32_t> output) {
+    std::vector<double> sums(cases.shape(0) * n_outputs, 0.0);
+    const std::span flags(reinterpret_cast<const uint8_t*>(missing_left.data()), missing_left.shape(0));
+    const EnsembleView trees{to_span(feature), to_span(threshold), flags,           to_span(left), to_span(right),
+                             to_span(value),   to_span(roots),     to_span(output), value.shape(1)};
+    run([&](Cancellation&) {
+        add_leaves(trees, to_span(cases), cases.shape(1), n_outputs, sums.data());
+        return 0;
+    });
+    return to_numpy(std::move(sums), {cases.shape(0), n_outputs});
 }
 
 // Cases with the indicators of their nominal values, which a look-ahead counts over and over.
@@ -974,6 +1067,14 @@ void define_classes(nb::module_& m) {
         .def("add_nominal", &OwnedTable::add_nominal, "codes"_a, "n_values"_a, "levels"_a)
         .def("set_prices", &OwnedTable::set_prices, "case_prices"_a)
         .def("set_deviations", &OwnedTable::set_deviations, "deviations"_a);
+    nb::class_<Binned>(m, "Binned")
+        .def(
+            "__init__",
+            [](Binned* self, Contiguous2<float> values, int max_bins) {
+                check(max_bins > 1 && max_bins <= kMaxBins, "'max_bins' must be from 2 to ", kMaxBins);
+                new (self) Binned(to_span(values), values.shape(0), values.shape(1), max_bins);
+            },
+            "values"_a, "max_bins"_a = kMaxBins);
     nb::class_<OwnedPricing>(m, "Pricing").def(nb::init<nb::kwargs>());
     nb::class_<ErrorCosts>(m, "Errors")
         .def(
@@ -1043,6 +1144,14 @@ void define_functions(nb::module_& m) {
           "cost), (column, trees, structures, cost) by first test, (column, trees, cost without) by test).");
     m.def("grow_forest", &grow_forest, "table"_a, "classes"_a, "n_classes"_a, "weights"_a, "pricing"_a, "settings"_a,
           "Grow a tree from each row of weights by the largest drop of impurity per price.");
+    m.def("random_forest", &random_forest, "cases"_a, "features"_a, "classes"_a, "n_classes"_a, "weights"_a.none(), "settings"_a,
+          "Grow a random forest: (nodes of all trees by name, sums of the shares of trees that have not seen a case, gains of the "
+          "features).");
+    m.def("boosted_trees", &boosted_trees, "cases"_a, "features"_a, "classes"_a, "n_classes"_a, "weights"_a.none(), "folds"_a, "settings"_a,
+          "Boost trees on all cases and on folds: (nodes of the trees on all cases by name, baseline, scores out of fold after some "
+          "rounds).");
+    m.def("sum_leaves", &sum_leaves, "cases"_a, "n_outputs"_a, nb::kw_only(), "feature"_a, "threshold"_a, "missing_left"_a, "left"_a,
+          "right"_a, "value"_a, "roots"_a, "output"_a, "What the trees of an ensemble add up to, by case and output.");
     m.def(
         "impurity",
         [](const std::string& name, Contiguous1<double> counts, double parameter) {

@@ -19,6 +19,9 @@ class Table:
     def set_prices(self, case_prices: _Floats) -> None: ...
     def set_deviations(self, deviations: _Floats) -> None: ...
 
+class Binned:
+    def __init__(self, values: npt.NDArray[np.float32], max_bins: int = ...) -> None: ...
+
 class Pricing:
     def __init__(
         self,
@@ -203,11 +206,55 @@ def grow_forest(
     cuts: str,
     context: bool,
     max_depth: int,
+    node_tests: int = ...,
     seeds: list[int],
     n_threads: int,
     asks: npt.NDArray[np.uint8] | None = None,
     seconds: float = ...,
 ) -> list[Tree]: ...
+def random_forest(
+    cases: Binned,
+    features: _Ints,
+    classes: _Ints,
+    n_classes: int,
+    weights: _Floats | None,
+    *,
+    n_trees: int,
+    min_leaf: int,
+    n_tried: int,
+    n_drawn: int,
+    random_cuts: bool,
+    seed: int,
+    n_threads: int,
+) -> tuple[dict[str, npt.NDArray[Any]], _Floats, _Floats]: ...
+def boosted_trees(
+    cases: Binned,
+    features: _Ints,
+    classes: _Ints,
+    n_classes: int,
+    weights: _Floats | None,
+    folds: _Ints,
+    *,
+    n_rounds: int,
+    rate: float,
+    max_leaves: int,
+    min_leaf: int,
+    marks: list[int],
+    n_threads: int,
+) -> tuple[dict[str, npt.NDArray[Any]], _Floats, _Floats]: ...
+def sum_leaves(
+    cases: npt.NDArray[np.float32],
+    n_outputs: int,
+    *,
+    feature: _Ints,
+    threshold: npt.NDArray[np.float32],
+    missing_left: npt.NDArray[np.bool_],
+    left: _Ints,
+    right: _Ints,
+    value: npt.NDArray[np.float32],
+    roots: _Ints,
+    output: _Ints,
+) -> _Floats: ...
 def impurity(name: str, counts: _Floats, parameter: float) -> float: ...
 def grow_ahead(
     table: Table,

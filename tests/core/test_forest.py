@@ -36,8 +36,15 @@ def mixed(name, counts, parameter):
 
 def test_every_impurity_is_tried():
     assert set(PARAMETERS) == set(IMPURITIES)
-    with pytest.raises(ValueError, match="unknown impurity: gini"):
-        mixed("gini", [1, 1], 0)
+    with pytest.raises(ValueError, match="unknown impurity: entropy"):
+        mixed("entropy", [1, 1], 0)
+
+
+def test_gini_is_the_share_of_pairs_and_0_in_small_nodes():
+    assert mixed("gini", [3, 1], 0) == pytest.approx(1 - (9 + 1) / 16)
+    assert mixed("gini", [3, 1], 3.5) == pytest.approx(1 - (9 + 1) / 16)
+    assert mixed("gini", [3, 1], 4) == 0
+    assert mixed("gini", [4, 0], 0) == mixed("gini", [0, 0], 0) == 0
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=5), st.sampled_from(IMPURITIES), st.integers(0, 3))
@@ -233,6 +240,38 @@ def test_random_cuts_are_nearly_as_good_as_all(n):
         left = values <= tree.threshold[0]
         np.testing.assert_array_equal(tree.weights[1], np.bincount(problem.y[left], minlength=2))
         np.testing.assert_array_equal(tree.weights[2], np.bincount(problem.y[~left], minlength=2))
+
+
+def drawn_trees(columns, n_values, y, node_tests, seeds):
+    problem = ref.Problem(columns, n_values, y, 2, marginal=[1] * len(columns))
+    how = {"impurity": "gini", "parameter": 0.0, "expected": True, "cuts": "exact", "context": False, "max_depth": 99}
+    weights = np.ones((len(seeds), len(y)))
+    table = core_table(problem.columns, problem.n_values)
+    own = {"node_tests": node_tests, "seeds": seeds, "n_threads": 1}
+    return _core.grow_forest(table, y, 2, weights, core_pricing(problem), **how, **own)
+
+
+def test_some_tests_are_drawn_at_every_node():
+    rng = np.random.default_rng(0)
+    columns = [rng.normal(size=200), rng.normal(size=200).round(1), rng.integers(0, 2, 200) * 1.0]
+    columns.append(rng.integers(0, 4, 200))
+    y = (columns[0] + columns[2] + 0.3 * rng.normal(size=200) > 0.5).astype(np.int32)
+    n_values, seeds = [0, 0, 0, 4], list(range(60))
+    every = [tree.test.tolist() for tree in drawn_trees(columns, n_values, y, 0, seeds)]
+    assert [tree.test.tolist() for tree in drawn_trees(columns, n_values, y, 4, seeds)] == every
+    assert len({tests[0] for tests in every}) == 1
+    some = drawn_trees(columns, n_values, y, 1, seeds)
+    roots = np.bincount([tree.test[0] for tree in some], minlength=4)
+    assert roots.min() >= 7  # of 15 that are expected
+    assert all(tree.weights[tree.test < 0].min(axis=1).max() == 0 for tree in some)  # leaves are pure all the same
+
+
+def test_tests_of_a_single_value_are_not_among_those_drawn():
+    rng = np.random.default_rng(1)
+    columns = [*(np.zeros(50) for _ in range(5)), rng.normal(size=50), np.zeros(50, dtype=int), rng.normal(size=50)]
+    y = (columns[5] > 0).astype(np.int32)
+    trees = drawn_trees(columns, [0] * 6 + [3, 0], y, 2, list(range(20)))
+    assert {int(tree.test[0]) for tree in trees} == {5}  # the two that have several values are both drawn
 
 
 def test_trees_do_not_depend_on_threads_or_on_one_another():

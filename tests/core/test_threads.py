@@ -47,7 +47,7 @@ def test_several_callers_at_once():
 def test_a_forked_child_has_threads_of_its_own():
     assert learn(2) == ALONE  # the parent's are there when it forks
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as child:
-        assert child.submit(learn, 2).result(timeout=60) == ALONE
+        assert child.submit(learn, 2).result(timeout=300) == ALONE
 
 
 # Megabytes above what is in use when learning begins: too little for anything, for some of the threads, and enough.
@@ -62,7 +62,10 @@ rng = np.random.default_rng(0)
 X, y = rng.normal(size=(20_000, 10)), rng.integers(0, 3, 20_000)
 costs = ww.Costs(tests={f"x{i}": 1.0 for i in range(10)}, errors=20)
 learner, n = {
-    "forest": (ww.BudgetForestClassifier(costs=costs, max_trees=8, validation=None, random_state=0), 20_000),
+    "forest": (
+        ww.BudgetForestClassifier(variant="paper", costs=costs, max_trees=8, validation=None, random_state=0),
+        20_000,
+    ),
     "act": (ww.ACTClassifier(variant="paper", r=1, costs=costs, cross_fit=False, random_state=0), 500),
     "c45": (ww.C45Classifier(costs=costs, max_depth=6, cross_fit=False), 20_000),
 }[sys.argv[1]]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cascade_problems import NAMES, cases
+from worklists import check_row
 
 
 def known_of(row):
@@ -66,3 +67,20 @@ def test_unknown_tests_and_lacking_functions_are_refused(clf):
         clf.next_test({"x": 1})
     with pytest.raises(ValueError, match="fetch has no function for the tests"):
         clf.run({}, {"free": lambda: 1.0})
+
+
+@pytest.mark.parametrize("which", ["clf", "gappy"])
+@pytest.mark.parametrize("free", [(), ("lab",)])
+def test_a_worklist_gets_the_advice_of_single_cases(which, free, request):
+    clf, rng = request.getfixturevalue(which), np.random.default_rng(5)
+    X, _ = cases(120, seed=3)
+    X[rng.random(X.shape) < rng.choice([0.2, 0.5, 0.8], (len(X), 1))] = np.nan
+    mark = np.where(
+        np.isnan(X), rng.choice(["not asked", "unavailable", "pending"], X.shape, p=[0.5, 0.3, 0.2]), "value"
+    )
+    found = clf.advise(X, mark == "unavailable", mark == "pending", already_paid=free)
+    assert set(found["action"]) == {"answer", "order", "wait"}
+    for at, row in enumerate(X):
+        known = {name: value for name, value in known_of(row).items() if mark[at, NAMES.index(name)][0] in "vu"}
+        pending = [name for name, what in zip(NAMES, mark[at], strict=True) if what == "pending"]
+        check_row(clf, found.iloc[at], known, pending, free)

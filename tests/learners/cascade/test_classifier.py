@@ -9,7 +9,7 @@ import worthwhile as ww
 from cascade_problems import COSTS, NAMES, cases, fitted
 from worthwhile.evaluation.metrics import tree_size
 from worthwhile.evaluation.sensitivity import break_even
-from worthwhile.learners.cascade import classifier
+from worthwhile.learners.cascade import classifier, growing
 from worthwhile.learners.cascade.classifier import spread
 
 
@@ -64,6 +64,31 @@ def test_an_interrupt_keeps_the_models_so_far():
     assert clf.predict(cases(10)[0]).shape == (10,)
 
 
+def test_an_interrupt_of_the_validation_keeps_the_cascade(monkeypatch):
+    def interrupt(*problem):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growing, "cross_fitted", interrupt)
+    clf = ww.CascadeClassifier(costs=COSTS, columns=NAMES, n_trees=12, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(*cases())
+    assert clf.stopped_ == "interrupted"
+    assert len(clf.stages_) > 1
+
+
+def test_if_time_ends_among_the_models_of_many_cases_those_of_few_are_kept(monkeypatch):
+    monkeypatch.setattr(classifier, "MANY_CASES", 250)
+    firsts = []
+
+    def first_of_many(progress):
+        firsts.append(progress.total)
+        return progress.total > firsts[0]
+
+    clf = fitted(n=500, callback=first_of_many)
+    assert clf.stopped_ == "callback"
+    assert len(clf.stages_) > 1
+
+
 def test_base_must_be_a_model_with_probabilities():
     with pytest.raises(ValueError, match="invalid base='tree'; it must be 'forest', 'boosting', 'chosen'"):
         fitted(base="tree")
@@ -71,14 +96,12 @@ def test_base_must_be_a_model_with_probabilities():
         fitted(base=3)
 
 
-def test_reports_and_break_even_prices_need_a_tree(clf, tmp_path):
+def test_break_even_prices_need_a_tree(clf):
     X, y = cases(40)
-    with pytest.raises(ValueError, match="a report shows a tree or a forest"):
-        ww.report.write_report(tmp_path / "report.html", clf, X, y)
     with pytest.raises(ValueError, match="need a learner of a single tree; CascadeClassifier learns several"):
         break_even(clf, X, y)
-    sizes = [len(stage.model.trees.feature) for stage in clf._cascade.stages if stage.model.trees is not None]
-    assert tree_size(clf) == sum(sizes) > 0
+    trees = [stage.model.trees for stage in clf._cascade.stages]
+    assert tree_size(clf) == sum(1 if own is None else len(own.feature) for own in trees) > len(trees)
 
 
 def test_a_summary_for_notebooks_lists_the_sets(clf):

@@ -5,6 +5,7 @@ import pytest
 
 import worthwhile as ww
 from cascade_problems import COSTS, NAMES, cases, fitted
+from worthwhile.learners.cascade import growing
 
 
 def test_expected_costs_hold_for_new_cases():
@@ -54,8 +55,13 @@ def test_weighting_by_error_costs_weighs_cases_in_the_models():
     weights = np.where(y == "sick", 1.0, 1.0 / 3)
     weights *= len(y) / weights.sum()
     by_hand = ww.CascadeClassifier(n_trees=8, random_state=0).fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(weighted.predict_proba(X), by_hand.predict_proba(X), rtol=1e-6)
-    assert (weighted.predict(X) == by_hand.predict(X)).all()
+    plain = ww.CascadeClassifier(n_trees=8, random_state=0).fit(X, y)
+    same, other = (
+        np.isclose(weighted.predict_proba(X), clf.predict_proba(X), rtol=1e-6).mean() for clf in (by_hand, plain)
+    )
+    assert same > 0.9  # of two cuts that are equally good, the last bits of the weights decide in some releases
+    assert other < 0.1
+    assert (weighted.predict(X) == by_hand.predict(X)).mean() > 0.98
 
 
 def test_prices_and_errors_by_case_are_learned_from():
@@ -74,9 +80,38 @@ def test_prices_and_errors_by_case_are_learned_from():
     assert many.test_costs(X, case_prices=prices).mean() >= clf.test_costs(X, case_prices=prices).mean()
 
 
-@pytest.mark.parametrize("base", ["chosen", "boosting"])
+@pytest.mark.parametrize("base", ["chosen", "boosting", "forest"])
 def test_boosting_may_be_the_model(base):
     clf = fitted(base=base)
-    assert clf.base_ in ("forest", "boosting")
-    kinds = {stage.model.kind for stage in clf._cascade.stages}
-    assert kinds <= {"none", clf.base_}
+    kinds = {stage.model.kind for stage in clf._cascade.stages} - {"none"}
+    assert kinds
+    assert clf.base_ == ("both" if len(kinds) > 1 else min(kinds))
+    if base != "chosen":
+        assert kinds == {base}
+
+
+def test_the_kind_of_model_is_that_which_suits_the_cases():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(500, 8))
+    y = (X[:, 0] == X[:, 1]) | ((X[:, 2] == 1) & (X[:, 3] > 0))  # a concept: boosting finds it
+    assert ww.CascadeClassifier(random_state=0).fit(X, y).base_ == "boosting"
+    X, y = rng.normal(size=(80, 8)), np.arange(80) % 8
+    X[np.arange(80), y] += 2.5  # few cases of each class: forests do better
+    assert ww.CascadeClassifier(random_state=0).fit(X, y).base_ == "forest"
+
+
+def test_no_test_is_bought_unless_tests_pay_on_other_cases(monkeypatch):
+    assert len(fitted().stages_) > 1
+    monkeypatch.setattr(growing, "MARGIN", 1e9)
+    clf = fitted()
+    assert clf.stages_ == [("free",)]
+    X, y = cases(400, seed=5)
+    assert clf.test_costs(X).max() == 0
+    assert clf.total_costs(X, y).mean() == pytest.approx(clf.expected_cost_, rel=0.1)
+
+
+def test_a_rare_class_does_not_keep_boosting_from_learning():
+    X, y = cases(200)
+    y = np.where(np.arange(200) == 7, "rare", y)
+    clf = ww.CascadeClassifier(base="boosting", n_trees=12, random_state=0).fit(X, y)
+    assert (clf.predict(X) == y).mean() > 0.9

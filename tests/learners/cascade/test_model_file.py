@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +32,15 @@ def test_other_models_are_not_saved(tmp_path):
     assert clf.base_.__class__ is GaussianNB
     with pytest.raises(ValueError, match="a cascade of GaussianNB models cannot be saved: files hold no Python"):
         clf.save(tmp_path / "model.json")
+
+
+def test_files_of_the_first_version_are_read():
+    clf = ww.load(Path(__file__).parent / "first_version.json")
+    X, y = cases(6, seed=3, missing=0.2)
+    assert len(clf.stages_) == 4
+    known = [0.499824, 0.519231, 0.519231, 0.566691, 0.519231, 0.519231]
+    np.testing.assert_allclose(clf.predict_proba(X)[:, 0], known, atol=1e-6)
+    assert clf.test_costs(X, y=y).tolist() == [6.75, 6.75, 6.25, 14.25, 0.0, 0.0]
 
 
 DAMAGES = {

@@ -5,7 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from worthwhile.learners.cascade.stopping_rule import BeliefCurve, StageView, fit_rules, pooled, sure_gain
+from worthwhile.learners.cascade.stopping_rule import (
+    BeliefCurve,
+    StageView,
+    cross_fitted,
+    fit_rules,
+    follow,
+    pooled,
+    sure_gain,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -78,6 +86,29 @@ def test_noise_does_not_look_like_a_gain():
         rules, _ = fit(views, [0.0, 0.5, 0.5, 0.5, 0.5])
         chosen += bool(rules[0].edges)
     assert chosen <= 5
+
+
+def test_following_a_rule_pays_for_every_step():
+    views, hard = stages()
+    prices = [0.0, 2.0, 12.0]
+    rules, outcomes = fit(views, prices)
+    found = follow(rules, views, lambda i, j: (np.full(600, prices[j] - prices[i]),) * 2)
+    np.testing.assert_allclose(found.price, np.where(hard, 12.0, 2.0))
+    np.testing.assert_allclose(found.loss, outcomes[0].loss)
+
+
+def test_cross_fitted_costs_do_not_flatter_the_choice_of_sets():
+    shown, honest, n = [], [], 120
+    for _ in range(8):
+        loss = 100.0 * (RNG.random(n) < 0.3)
+        views = [StageView(np.full(n, 30.0), loss)]
+        views += [StageView(30 + RNG.normal(size=n), 100.0 * (RNG.random(n) < 0.3)) for _ in range(12)]  # none helps
+        successors = [list(range(1, 13)), *([[]] * 12)]
+        problem = views, successors, lambda i, j: (np.zeros(n),) * 2, np.zeros(n, np.int32), np.ones(n)
+        shown.append(fit_rules(*problem)[1][0].cost().mean() - loss.mean())
+        honest.append(cross_fitted(*problem).cost().mean() - loss.mean())
+    assert np.mean(shown) < -1.0
+    assert np.mean(honest) > np.mean(shown) + 1.0
 
 
 def test_a_sure_gain_is_less_than_the_mean_and_rises_with_the_cases():

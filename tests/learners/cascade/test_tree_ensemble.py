@@ -1,64 +1,58 @@
-"""Trees as arrays predict what scikit-learn's models predict."""
+"""Trees as arrays."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from worthwhile.learners.cascade import tree_ensemble
-from worthwhile.learners.cascade.tree_ensemble import TreeEnsemble, rounded_down
+from worthwhile import _core
+from worthwhile.learners.cascade.tree_ensemble import TreeEnsemble
 
 RNG = np.random.default_rng(0)
 
 
-def cases(n_classes, missing):
+def ensemble(n_classes=2, n_trees=5):
     X = RNG.normal(size=(200, 4)).astype(np.float32)
-    y = np.digitize(X[:, 0] + X[:, 1], np.linspace(-1, 1, n_classes - 1))
-    X[RNG.random(X.shape) < missing] = np.nan
-    return X, y
+    y = np.digitize(X[:, 0] + X[:, 1], np.linspace(-1, 1, n_classes - 1)).astype(np.int32)
+    X[RNG.random(X.shape) < 0.2] = np.nan
+    settings = {"n_trees": n_trees, "min_leaf": 1, "n_tried": 2, "n_drawn": 200, "random_cuts": False, "seed": 0}
+    nodes = _core.random_forest(
+        _core.Binned(X), np.arange(4, dtype=np.int32), y, n_classes, None, **settings, n_threads=1
+    )
+    return TreeEnsemble.of_forest(nodes[0]), X
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.2])
+def slow_sums(trees, X, n_outputs):
+    found = np.zeros((len(X), n_outputs))
+    for root, first in zip(trees.roots, trees.output, strict=True):
+        for case, values in enumerate(X):
+            node = root
+            while trees.feature[node] >= 0:
+                value = values[trees.feature[node]]
+                goes_left = trees.missing_left[node] if np.isnan(value) else value <= trees.threshold[node]
+                node = (trees.left if goes_left else trees.right)[node]
+            found[case, first : first + trees.value.shape[1]] += trees.value[node]
+    return found
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_a_forest_is_the_mean_of_its_trees(n_classes, missing):
-    X, y = cases(n_classes, missing)
-    forest = RandomForestClassifier(7, random_state=0).fit(X, y)
-    trees = TreeEnsemble.of_forest(forest, np.arange(n_classes), n_classes)
-    new = cases(n_classes, 0.3)[0]
-    np.testing.assert_allclose(trees.sums(new, n_classes) / 7, forest.predict_proba(new), atol=1e-6)
+def test_sums_are_those_of_the_leaves(n_classes):
+    trees, X = ensemble(n_classes)
+    assert trees.sums(X[:40], n_classes).tolist() == slow_sums(trees, X[:40], n_classes).tolist()
+    assert trees.sums(X[17:18], n_classes).tolist() == trees.sums(X, n_classes)[17:18].tolist()
+    assert trees.first(3).sums(X[:40], n_classes).tolist() == slow_sums(trees.first(3), X[:40], n_classes).tolist()
+    assert len(trees.first(3).roots) == 3
+    assert trees.first(9) is trees
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_boosted_trees_add_up(n_classes, missing):
-    X, y = cases(n_classes, missing)
-    model = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(X, y)
-    trees = TreeEnsemble.of_boosting(model)
-    n_outputs = 1 if n_classes == 2 else n_classes
-    raw = trees.sums(X, n_outputs) + model._baseline_prediction
-    np.testing.assert_allclose(raw.squeeze(), model.decision_function(X), atol=1e-4)
-
-
-def test_a_case_gets_the_same_sums_alone_and_among_others(monkeypatch):
-    X, y = cases(3, 0.1)
-    trees = TreeEnsemble.of_forest(RandomForestClassifier(5, random_state=0).fit(X, y), np.arange(3), 3)
-    whole = trees.sums(X, 3)
-    assert trees.sums(X[17:18], 3).tolist() == whole[17:18].tolist()
-    monkeypatch.setattr(tree_ensemble, "AT_ONCE", 64)
-    assert trees.sums(X, 3).tolist() == whole.tolist()
-
-
-def test_rounding_a_threshold_keeps_the_side_of_every_value():
-    values = RNG.normal(size=1000).astype(np.float32)
-    thresholds = np.concatenate([values.astype(float), (values[:-1].astype(float) + values[1:]) / 2])
-    for threshold in thresholds[::37]:
-        assert ((values <= threshold) == (values <= rounded_down(np.array([threshold]))[0])).all()
+def test_outputs_of_boosted_trees_take_turns():
+    trees, X = ensemble()
+    single = replace(trees, value=trees.value[:, :1].copy(), output=np.array([0, 1, 2, 0, 1], dtype=np.int32))
+    assert single.sums(X[:40], 3).tolist() == slow_sums(single, X[:40], 3).tolist()
 
 
 def test_damaged_trees_are_refused():
-    X, y = cases(2, 0.0)
-    trees = TreeEnsemble.of_forest(RandomForestClassifier(2, random_state=0).fit(X, y), np.arange(2), 2)
+    trees, _ = ensemble()
     assert trees.checked(4, 2, "here") is trees
     loops = replace(trees, left=np.where(trees.feature >= 0, 0, -1).astype(np.int32))
     outside = replace(trees, right=np.where(trees.feature >= 0, len(trees.feature), -1).astype(np.int32))

@@ -18,7 +18,7 @@ modes = pytest.mark.parametrize("adaptive", [False, "settled", True])
 
 def make(**parameters):
     known = {"costs": COSTS, "max_trees": 5, "random_state": 3}
-    return ww.BudgetForestClassifier(**(known | parameters))
+    return ww.BudgetForestClassifier(variant="paper", **(known | parameters))
 
 
 @modes

@@ -31,14 +31,14 @@ modes = pytest.mark.parametrize("adaptive", MODES)
 
 def make(**parameters):
     known = {"costs": PRICES, "max_trees": 12, "alpha": [0, 6, 20], "random_state": 3}
-    return ww.BudgetForestClassifier(**(known | parameters))
+    return ww.BudgetForestClassifier(variant="paper", **(known | parameters))
 
 
 def same(one, other):
     """That two forests answer, and charge, alike."""
     np.testing.assert_array_equal(one.predict(FRESH), other.predict(FRESH))
     other = copy.copy(other)
-    other._temperature = one._temperature  # fitted to the budget, unlike everything else
+    other._smoothing = one._smoothing  # fitted to the budget, unlike everything else
     np.testing.assert_array_equal(one.predict_proba(FRESH), other.predict_proba(FRESH))
     np.testing.assert_array_equal(one.test_costs(FRESH), other.test_costs(FRESH))
 
@@ -92,6 +92,25 @@ def test_answers_are_votes_and_shares_are_votes_and_half_a_vote_of_leaves_and_tr
     grown = clf._class_weights / clf._class_weights.sum()
     pooled = (leaves / leaves.sum(axis=1, keepdims=True) + grown) / 2
     np.testing.assert_allclose(clf.predict_proba(FRESH), (np.column_stack([5 - votes, votes]) + pooled / 2) / 5.5)
+
+
+def test_votes_that_say_little_give_way_to_the_class_shares():
+    """All trees ask for the cheap test and vote alike: no temperature alone makes 90 % of one class of it."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(400) < 0.1, 1 - Y, 0)  # one of ten cases may be of class 1
+    costs = ww.Costs(tests={**PRICES.tests, "x3": 0.01}, errors=50)
+    clf = make(alpha=0, costs=costs).fit(X, y)
+    assert clf._smoothing.prior > 0
+    shares = clf.predict_proba(FRESH)
+    np.testing.assert_array_equal(clf.classes_[shares.argmax(axis=1)], clf.predict(FRESH))
+    truth = np.where(np.random.default_rng(1).random(150) < 0.1, 1 - FRESH_Y, 0)
+
+    def loss(model):
+        return -np.log(model.predict_proba(FRESH)[np.arange(150), truth]).mean()
+
+    without = copy.copy(clf)
+    without._smoothing = clf._smoothing._replace(prior=0.0)
+    assert loss(clf) < loss(without)
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)
@@ -352,7 +371,7 @@ def test_only_trees_that_are_consulted_are_paid():
             if abs(votes.count(1) - votes.count(0)) > 12 - len(votes):
                 break
         short = make(alpha=0, max_trees=len(votes)).fit(X, Y)
-        short._temperature = clf._temperature
+        short._smoothing = clf._smoothing
         assert clf.test_costs(case) == short.test_costs(case)
         np.testing.assert_array_equal(clf.predict_proba(case), short.predict_proba(case))
 
@@ -390,7 +409,9 @@ def test_frames_nominal_columns_and_missing_values():
     heart = ww.datasets.load("heart")
     holes = heart.X.mask(np.random.default_rng(0).random(heart.X.shape) < 0.2)
     for adaptive in MODES:
-        clf = ww.BudgetForestClassifier(costs=heart.costs, budget=60, adaptive=adaptive, max_trees=15, random_state=0)
+        clf = ww.BudgetForestClassifier(
+            variant="paper", costs=heart.costs, budget=60, adaptive=adaptive, max_trees=15, random_state=0
+        )
         clf.fit(holes, heart.y)
         assert clf.score(holes, heart.y) > 0.5
         assert (clf.test_costs(holes) <= heart.costs.total_price() + 1e-9).all()
@@ -451,7 +472,7 @@ def test_wrong_columns_are_refused():
     with pytest.raises(
         ValueError, match="X of validation has the columns a, b, c, z, but the learner was fitted with a, b, c, d"
     ):
-        ww.BudgetForestClassifier(validation=(frame.rename(columns={"d": "z"}), Y)).fit(frame, Y)
+        ww.BudgetForestClassifier(variant="paper", validation=(frame.rename(columns={"d": "z"}), Y)).fit(frame, Y)
     clf = make().fit(X, Y)
     with pytest.raises(ValueError, match="X of the curve has the columns"):
         clf.budget_curve(frame, Y)
@@ -526,7 +547,8 @@ def test_chosen_tests_get_more_out_of_a_small_budget():
     wide, y, costs = many_columns()
     known = {"costs": costs, "random_state": 0, "max_trees": 20, "budget": 2}
     every, few = (
-        ww.BudgetForestClassifier(tests=tests, **known).fit(wide[:600], y[:600]) for tests in ("all", "chosen")
+        ww.BudgetForestClassifier(variant="paper", tests=tests, **known).fit(wide[:600], y[:600])
+        for tests in ("all", "chosen")
     )
     assert few.score(wide[600:], y[600:]) > every.score(wide[600:], y[600:]) + 0.02
     assert {"x3", "x7"} <= set(few.tests_)
@@ -548,10 +570,28 @@ def many_columns():
     return wide, (wide[:, 3] + wide[:, 7] > 0).astype(int), ww.Costs(tests={f"x{i}": 1.0 for i in range(12)})
 
 
-def test_forests_say_that_they_do_not_use_the_order_of_categories():
-    codes = np.arange(60) % 4
-    X = pd.DataFrame({"size": pd.Categorical.from_codes(codes, ["xs", "s", "m", "l"], ordered=True)})
-    with pytest.warns(UserWarning, match="the order of the column 'size' is not used: forests have a branch for every"):
-        ww.BudgetForestClassifier(max_trees=2, random_state=0).fit(X, codes > 1)
-    X["size"] = X["size"].cat.as_unordered()
-    ww.BudgetForestClassifier(max_trees=2, random_state=0).fit(X, codes > 1)  # warnings are errors
+@pytest.mark.parametrize("variant", ["paper", "refined"])
+def test_forests_cut_ordered_categories_like_numbers(variant):
+    names = list("dacbfe")
+    codes = np.arange(240) % 6
+    X = pd.DataFrame({"grade": pd.Categorical.from_codes(codes, names, ordered=True)})
+    X["code"] = np.random.default_rng(0).integers(3, size=len(X))
+    y = (codes >= 2) & (codes < 5)
+    clf = ww.BudgetForestClassifier(variant=variant, max_trees=5, nominal_splits="multiway", random_state=0).fit(X, y)
+    trees = clf.trees_
+    asks = [(tree, node) for tree in trees for node in range(tree.n_nodes) if tree.nodes.test[node] == 0]
+    assert asks
+    for tree, node in asks:
+        branches = [tree.nodes.branch_of(node)[at] for at in range(6)]
+        assert tree.nodes.n_children[node] == 2
+        assert branches == sorted(branches)
+    np.testing.assert_array_equal(clf.predict(X), y)
+
+
+@pytest.mark.parametrize("splits", ["subset", "both"])
+def test_a_node_where_all_values_but_one_have_a_tiny_weight(splits):
+    """Parts of cases whose values are missing may weigh next to nothing; the core read past the end of a list."""
+    X = pd.DataFrame({"colour": ["a"] * 58 + ["b", "c"], "size": np.arange(60) % 7})
+    y, weights = np.arange(60) % 2, np.where(np.arange(60) < 58, 1.0, 1e-13)
+    clf = ww.BudgetForestClassifier(variant="paper", nominal_splits=splits, max_trees=2, random_state=0)
+    assert len(clf.fit(X, y, sample_weight=weights).trees_) == 2

@@ -16,7 +16,7 @@ OPTIONS = {"impurity": "pairs", "expected": False, "cuts": "random", "context": 
 
 
 def training(weights=None):
-    return ww.BudgetForestClassifier(costs=COSTS)._prepare(read_columns(X), Y, weights)
+    return ww.BudgetForestClassifier(variant="paper", costs=COSTS)._prepare(read_columns(X), Y, weights)
 
 
 def trees(cores):
@@ -48,7 +48,7 @@ def test_trees_keep_to_their_tests_and_do_not_mind_prices_among_them():
     kept = trees(grow_trees(task, TreeBatch(0.0, range(6), "drawn", tests=(0, 3)), 1))
     assert {test for tree in kept for test in tree.tests_used()} == {"x0", "x3"}
     other = build_task(
-        ww.BudgetForestClassifier(costs=ww.Costs())._prepare(read_columns(X), Y, None).context,
+        ww.BudgetForestClassifier(variant="paper", costs=ww.Costs())._prepare(read_columns(X), Y, None).context,
         training().columns, training().classes, None, OPTIONS, 3,
     )  # fmt: skip
     free = trees(grow_trees(other, TreeBatch(0.0, range(6), "drawn", tests=(0, 3)), 1))

@@ -24,7 +24,7 @@ modes = pytest.mark.parametrize("adaptive", [False, "settled", True])
 
 def make(**parameters):
     known = {"costs": PRICES, "max_trees": 12, "alpha": [0, 6, 20], "random_state": 3}
-    return ww.BudgetForestClassifier(**(known | parameters))
+    return ww.BudgetForestClassifier(variant="paper", **(known | parameters))
 
 
 def same(one, other):
@@ -121,7 +121,9 @@ def many_columns():
 
 def test_chosen_tests_are_kept(tmp_path):
     wide, y, costs = many_columns()
-    clf = ww.BudgetForestClassifier(tests="chosen", costs=costs, random_state=0, max_trees=6).fit(wide, y)
+    clf = ww.BudgetForestClassifier(variant="paper", tests="chosen", costs=costs, random_state=0, max_trees=6).fit(
+        wide, y
+    )
     small = clf.with_budget(2)
     small.save(tmp_path / "model.json")
     again = ww.load(tmp_path / "model.json")
@@ -181,3 +183,15 @@ def test_prices_fit_into_a_budget_up_to_rounding():
     assert fits(1e9, None)
     assert not fits(3.0001, 3.0)
     assert not fits(1e-12, 0.0)
+
+
+@pytest.mark.parametrize(("name", "value"), [("temperature", 0), ("prior", 1.5), ("prior", -0.1)])
+def test_smoothing_in_a_file_must_make_sense(tmp_path, name, value):
+    clf = ww.BudgetForestClassifier(max_trees=2, random_state=0).fit(np.arange(20.0)[:, None], np.arange(20) > 9)
+    path = tmp_path / "model.json"
+    clf.save(path)
+    content = json.loads(path.read_text())
+    assert {"temperature", "prior"} <= set(content)
+    path.write_text(json.dumps({**content, name: value}))
+    with pytest.raises(ValueError, match=f"'{name}' of the model must be a number"):
+        ww.load(path)

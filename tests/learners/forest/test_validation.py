@@ -28,7 +28,7 @@ modes = pytest.mark.parametrize("adaptive", [False, "settled", True])
 
 def make(**parameters):
     known = {"costs": PRICES, "max_trees": 12, "alpha": [0, 6, 20], "random_state": 3}
-    return ww.BudgetForestClassifier(**(known | parameters))
+    return ww.BudgetForestClassifier(variant="paper", **(known | parameters))
 
 
 def test_the_callback_gets_every_tree_and_time_ends_them():

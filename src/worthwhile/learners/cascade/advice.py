@@ -1,21 +1,21 @@
-"""What to do next for one case with a cascade, and why."""
+"""What to do next with a cascade, and why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from worthwhile.costs.error_costs import is_missing
-from worthwhile.learners.cascade.policy import Cascade, CascadeWalk, Order
+from worthwhile.learners.cascade.policy import Cascade, CascadeWalk, Order, marked
 from worthwhile.tree.advice import Advice, priced_items
+from worthwhile.tree.batch_advice import PENDING, UNAVAILABLE, VALUE, AdviceColumns, Worklist, advice_columns
 from worthwhile.tree.explanation import Explanation, Step
 from worthwhile.wording import amount
 
-__all__ = ["CascadeCase"]
+__all__ = ["CascadeCase", "advise_cascade"]
 
 
 class CascadeCase:
@@ -24,29 +24,52 @@ class CascadeCase:
     Parameters
     ----------
     cascade : Cascade
+    walk : CascadeWalk
+    row : int
+        Which of the cases of `walk` it is.
+    case : dict
+        Column -> number or value code, as `Schema.read_case` returns it.
+    free : frozenset of int
+        Tests that are paid for already.
     known : mapping of test to value
-    already_paid : list of str
-        As for `next_test`.
+        The same as the user gave it.
     """
 
-    def __init__(self, cascade: Cascade, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        cascade: Cascade,
+        walk: CascadeWalk,
+        row: int,
+        case: Mapping[int, float],
+        free: frozenset[int],
+        known: Mapping[str, Any],
+    ) -> None:
         self._cascade, self._context, self._known = cascade, cascade.context, known
-        self._case = self._context.schema.read_case(known)
-        self._free = self._context.closure_of(already_paid)
+        self._walk, self._case, self._free = walk, case, free
+        self._stage, self._shares, self._waiting = int(walk.stage[row]), walk.shares[row], walk.waiting.get(row)
+        self._stop_cost = float(walk.stop_cost[row])
+        self._answer = self._context.answers[int(walk.answers[row])]
+        self._charged = frozenset(marked(walk.charged[row : row + 1])[0])
+        self._amounts = self._context.amounts_of_case(case, self._shares, None)
+
+    @classmethod
+    def of(cls, cascade: Cascade, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> CascadeCase:
+        """Let one case go as far as its results lead; the arguments are those of `next_test`."""
+        context = cascade.context
+        case, free = context.schema.read_case(known), context.closure_of(already_paid)
         arrays = []
-        for test, values in enumerate(self._context.schema.values):
-            value = self._case.get(test, math.nan if values is None else -1)
+        for test, values in enumerate(context.schema.values):
+            value = case.get(test, math.nan if values is None else -1)
             arrays.append(np.array([value], dtype=np.float64 if values is None else np.int32))
-        asked = np.zeros(len(self._context.columns), dtype=np.bool_)
-        asked[list(self._case)] = True
-        self._walk = CascadeWalk(cascade, arrays, 1, asked, self._free)
-        self._charged = frozenset(np.flatnonzero(self._walk.charged[0]).tolist())
-        self._amounts = self._context.amounts_of_case(self._case, self._walk.shares[0], None)
+        asked, paid = np.zeros((2, len(context.columns)), dtype=np.bool_)
+        asked[list(case)] = True
+        paid[list(free)] = True
+        return cls(cascade, CascadeWalk(cascade, arrays, 1, asked[None, :], paid), 0, case, free, known)
 
     def may_ask(self) -> set[str]:
         """Return the tests that may still be asked for."""
-        waiting = self._walk.waiting
-        todo = [max(int(self._walk.stage[0]), 0)]
+        waiting = self._waiting
+        todo = [max(self._stage, 0)]
         found = set[int]() if waiting is None else set(waiting.unknown)
         reached = set(todo)
         while todo:
@@ -57,67 +80,76 @@ class CascadeCase:
             todo += new
         return {self._context.columns[test] for test in found if test not in self._case}
 
-    def advice(self) -> Advice:
-        """Return what to do next."""
-        context, shares = self._context, self._walk.shares[0]
+    def advice(self, brief: bool = False) -> Advice:
+        """Return what to do next; a brief advice lacks what `advise_walk` leaves out."""
+        context, shares = self._context, self._shares
         pricing, columns = context.pricing, context.columns
         available, unavailable = context.split_known(self._case)
         charged = self._charged | pricing.closure(available)
-        answer = context.answers[int(self._cascade.answers(shares[None, :])[0])]
-        stop_cost = float(self._walk.stop_cost[0])
-        now = Advice(
-            test=None,
-            price=0.0,
-            commits=(),
-            answer=answer,
-            spent=pricing.price(charged, self._free, self._amounts),
-            probabilities={label: float(share) for label, share in zip(context.classes, shares, strict=True)},
-            stop_answer=answer,
-            stop_cost=stop_cost,
-            go_on_cost=stop_cost,
-            unavailable=tuple(columns[t] for t in unavailable),
-            paid=pricing.items(sorted(pricing.tests(charged)), columns, charged, self._free, self._amounts),
-            charged=charged,
-            amounts=None if self._amounts is None else tuple(self._amounts),
-        )
-        waiting = self._walk.waiting
-        return replace(now, reason=self._why_answer(now)) if waiting is None else self._with_order(now, waiting)
+        answer, stop_cost = self._answer, self._stop_cost
+        now = {
+            "test": None,
+            "price": 0.0,
+            "commits": (),
+            "answer": answer,
+            "spent": 0.0 if brief else pricing.price(charged, self._free, self._amounts),
+            "probabilities": dict(zip(context.classes, shares.tolist(), strict=True)),
+            "stop_answer": answer,
+            "stop_cost": stop_cost,
+            "go_on_cost": stop_cost,
+            "unavailable": tuple(columns[t] for t in unavailable),
+            "charged": charged,
+            "amounts": None if self._amounts is None else tuple(self._amounts),
+        }
+        if not brief:
+            spending = columns, charged, self._free, self._amounts
+            now["paid"] = pricing.items(sorted(pricing.tests(charged)), *spending)
+        if self._waiting is None:
+            return Advice(**now, reason=self._why_answer())
+        return Advice(**now | self._order_of(self._waiting, charged, brief))
 
-    def _with_order(self, now: Advice, order: Order) -> Advice:
+    def _order_of(self, order: Order, before: frozenset[int], brief: bool) -> dict[str, Any]:
+        """Return what advice says about an order of a case that was charged for some items before."""
         pricing, columns = self._context.pricing, self._context.columns
         test = order.unknown[0]
         tests = [test, *(t for t in order.tests if t != test)]
-        charged = order.charged | now.charged
+        charged = order.charged | before
         everything = list(dict.fromkeys([*tests, *sorted(pricing.tests(charged))]))
-        charges = everything, columns, charged, now.charged, now.amounts
-        found = replace(
-            now,
-            test=columns[test],
-            answer=None,
-            price=pricing.price(charged, now.charged, now.amounts),
-            waits=pricing.waited(charged) - pricing.waited(now.charged),
-            commits=() if order.placed else tuple(columns[t] for t in order.unknown[1:]),
-            delayed=any(pricing.orders_delayed(t, self._free) for t in order.tests),
-            order=pricing.items(*charges),
-            extras=pricing.extras(*charges),
-            go_on_cost=order.cost,
-        )
-        return replace(found, reason=self._why_go_on(found, order))
+        charges = everything, columns, charged, before, self._amounts
+        if brief:
+            parts: dict[str, Any] = {"order": {columns[t]: 0.0 for t in everything if t in charged and t not in before}}
+        else:
+            parts = {"order": pricing.items(*charges), "extras": pricing.extras(*charges)}
+        return {
+            "test": columns[test],
+            "answer": None,
+            "price": pricing.price(charged, before, self._amounts),
+            "waits": pricing.waited(charged) - pricing.waited(before),
+            "commits": () if order.placed else tuple(columns[t] for t in order.unknown[1:]),
+            "delayed": any(pricing.orders_delayed(t, self._free) for t in order.tests),
+            "go_on_cost": order.cost,
+            "reason": self._why_go_on(columns[test], order),
+            **parts,
+        }
 
-    def _why_go_on(self, now: Advice, order: Order) -> str:
-        stop = f"Answering {now.stop_answer} now is expected to cost {amount(now.stop_cost or 0.0)} in errors"
+    def _why_go_on(self, test: str, order: Order) -> str:
+        stop = f"Answering {self._answer} now is expected to cost {amount(self._stop_cost)} in errors"
         if order.cost is None:
             return f"{stop}; this test costs nothing."
         if order.placed:
-            return f"{now.test} is ordered; its result is not known yet."
-        saved = (now.stop_cost or 0.0) - order.cost
+            return f"{test} is ordered; its result is not known yet."
+        saved = self._stop_cost - order.cost
         difference = "the same" if amount(saved) == amount(0) else f"{amount(saved)} less"
         return f"{stop}; going on {amount(order.cost)} in tests and errors, {difference}."
 
-    def _why_answer(self, now: Advice) -> str:
-        stage = self._cascade.stages[int(self._walk.stage[0])]
+    def _why_answer(self) -> str:
+        stage = self._cascade.stages[self._stage]
         why = "No further test pays" if stage.rule.edges else "The cascade has no further test here"
-        return f"{why}; answering {now.answer} is expected to cost {amount(now.stop_cost or 0.0)} in errors."
+        return f"{why}; answering {self._answer} is expected to cost {amount(self._stop_cost)} in errors."
+
+    def asked(self) -> set[int]:
+        """Return the tests that were ordered on the way."""
+        return {test for order in self._walk.orders if order.placed for test in order.tests}
 
     def explain(self) -> Explanation:
         """Return the path of the case through the sets of tests, in words and money."""
@@ -175,3 +207,19 @@ class CascadeCase:
                 )
             )
         return steps
+
+
+def advise_cascade(cascade: Cascade, cases: Worklist) -> AdviceColumns:
+    """Return what `next_test` says for each case; all of them go through the cascade together."""
+    context = cascade.context
+    free = context.closure_of(cases.free)
+    paid = cases.charged[PENDING].copy()
+    paid[:, list(free)] = True
+    known = (cases.states == VALUE) | (cases.states == UNAVAILABLE)
+    walk = CascadeWalk(cascade, cases.arrays, cases.n_cases, known, paid)
+    values = np.column_stack([array.astype(np.float64) for array in cases.arrays])
+    found = []
+    for row, (own, tests, own_free) in enumerate(zip(values.tolist(), marked(known), marked(paid), strict=True)):
+        case = {test: own[test] for test in tests}
+        found.append(CascadeCase(cascade, walk, row, case, frozenset(own_free), {}).advice(brief=True))
+    return advice_columns(cases, found)

@@ -13,10 +13,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.base import CostSensitiveClassifier
-from worthwhile.learners.cascade.advice import CascadeCase
+from worthwhile.learners.cascade.advice import CascadeCase, advise_cascade
 from worthwhile.learners.cascade.growing import CascadeGrower
 from worthwhile.learners.cascade.model_file import cascade_from_json, cascade_to_json
-from worthwhile.learners.cascade.policy import CascadeWalk
+from worthwhile.learners.cascade.policy import Cascade, CascadeWalk
+from worthwhile.learners.cascade.stage_models import FOREST
+from worthwhile.learners.cascade.stopping_rule import Outcomes
 from worthwhile.learners.cascade.test_sets import TestSet
 from worthwhile.learners.cross_fitting import expected_cost_of
 from worthwhile.learners.deadline import Deadline
@@ -27,12 +29,13 @@ from worthwhile.learners.training import Training
 from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import without_workers
 from worthwhile.tree.advice import Advice
+from worthwhile.tree.batch_advice import AdviceColumns, Worklist
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import ExpectedCost, Reader, is_finite, needs_of, parse_expected_cost
 from worthwhile.tree.notebook import cascade_table
 from worthwhile.tree.run import Fetch, Outcome, run
-from worthwhile.wording import amount
+from worthwhile.wording import LEFT_OUT, amount
 
 __all__ = ["CascadeClassifier"]
 
@@ -41,6 +44,7 @@ FITTED = ("stages_", "base_", "stopped_", "_cascade", "_expected", "_importances
 # Sets are chosen on so many cases, with small models; the chosen ones learn from up to so many.
 MANY_CASES, MOST_CASES = 2_500, 30_000
 FEW_TREES = 60
+RULE_SHARE = 0.15  # of a time limit, for the rule
 AT_ONCE = 50_000  # cases that are walked together
 
 
@@ -71,13 +75,15 @@ class CascadeClassifier(CostSensitiveClassifier):
         for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
         them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
         share (DTMC: by cost).
-    base : {"forest", "boosting", "chosen"} or classifier, default "forest"
-        The model of each set of tests: a random forest, with out-of-bag probabilities; histogram gradient boosting; or
-        any scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded; it
-        must know missing values if there are any). "chosen": a forest or boosting, whichever answers cheaper out of
-        fold from the largest set.
+    base : {"forest", "boosting", "chosen"} or classifier, default "chosen"
+        The model of each set of tests: a random forest, with out-of-bag probabilities; gradient boosting; or any
+        scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded; it must
+        know missing values if there are any). "chosen": forests of several shapes and boosting compete by their
+        probabilities for cases left out, for a small, a middle and the largest set; other sets follow the one nearest
+        in size.
     n_trees : int, default 100
-        Number of trees of each forest, or of rounds of boosting (half as many with more than three classes).
+        Number of trees of each forest, or most rounds of boosting (half as many with more than three classes); cases
+        left out decide whether fewer rounds are better.
     time_limit : float, optional
         Seconds after which no further model is fitted. If the table has more than 500,000 cells (cases times columns)
         per second of the limit, a random part of the cases is used. After Ctrl-C, `fit` raises KeyboardInterrupt; the
@@ -104,7 +110,7 @@ class CascadeClassifier(CostSensitiveClassifier):
     expected_cost_interval_ : (float, float)
         The 95 % confidence interval of `expected_cost_`.
     base_ : str or classifier
-        The kind of model that is used.
+        The kind of models that are used: "forest", "boosting" or "both".
     stopped_ : {"done", "time limit", "callback", "interrupted"}
         Why fitting models ended.
     feature_importances_ : array
@@ -126,7 +132,7 @@ class CascadeClassifier(CostSensitiveClassifier):
     (True, ())
     """
 
-    base: Base = "forest"
+    base: Base = "chosen"
     n_trees: int = 100
     budget: float | None = None
     time_limit: float | None = None
@@ -145,6 +151,8 @@ class CascadeClassifier(CostSensitiveClassifier):
         rng, deadline = self._generator(), Deadline(self.time_limit, training.start)
         seed = int(rng.integers(2**31 - 1))
         cases, rows = training.timely(self.time_limit, rng).repeated_rows()  # cases are drawn at random
+        if self.time_limit is not None:
+            deadline.set_aside(RULE_SHARE * self.time_limit)
         monitor = _Monitor(deadline, self.callback)
         with workload().doing_told(Piece("forest", 1.0), monitor.share), without_workers():
             if len(rows) > MANY_CASES:
@@ -157,18 +165,43 @@ class CascadeClassifier(CostSensitiveClassifier):
                 if not monitor.goes_on():
                     grower, sets = few, [sets[0]]
                 else:
-                    grower = self._grower(cases.take(rows), int(self.n_trees), few.base, seed)
+                    grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
+                    grower.recipes = few.recipes
                     sets = self._grown(grower, [sets[0], *chosen[1:]], monitor, last=True)
             else:
                 finder = grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
                 sets = self._grown(grower, grower.sets(), monitor, last=True)
-            self._cascade, outcomes = grower.cascade(sets[0], self.budget)
+            # Models that were too slow for a time limit may be worse together than small ones of all sets.
+            growers = [grower] if monitor.stopped == "done" or finder is grower else [finder, grower]
+            self._cascade, outcomes, grower = self._cheapest(growers, sets[0], monitor)
         self._set_importances(finder.importance)
-        self.base_, self.stopped_ = grower.base, monitor.stopped
+        self.base_, self.stopped_ = self._kind(), monitor.stopped
         self._expected: ExpectedCost | None = None
         if grower.training.n_cases > 1:
             self._expected = expected_cost_of(outcomes.cost(1.0), grower.weights)
+            self._set_results(grower.results(self._cascade))
         self._name_stages()
+
+    def _cheapest(
+        self, growers: Sequence[CascadeGrower], root: TestSet, monitor: _Monitor
+    ) -> tuple[Cascade, Outcomes, CascadeGrower]:
+        """Return the cascade that costs least on other cases, what it costs there, and what has grown it."""
+        found = []
+        for grower in growers:
+            try:
+                own = grower.validated(root, self.budget)
+            except KeyboardInterrupt:
+                monitor.interrupt()
+                own = grower.cascade(root, self.budget)
+            found.append((*own, grower))
+        return min(found, key=lambda own: np.average(own[1].cost(own[0].rate), weights=own[2].weights))
+
+    def _kind(self) -> Any:
+        """Return the kind of the models of all stages."""
+        if not isinstance(self.base, str):
+            return self.base
+        kinds = {stage.model.kind for stage in self._cascade.stages} - {"none"}
+        return "both" if len(kinds) > 1 else min(kinds, default=FOREST)
 
     def _grower(self, cases: Training, n_trees: int, base: Any, seed: int) -> CascadeGrower:
         return CascadeGrower(cases, base, n_trees, self.weighting is None, seed, self._n_threads())
@@ -179,7 +212,6 @@ class CascadeClassifier(CostSensitiveClassifier):
         """Fit the models of all sets, as far as time allows; those in the middle of each gap first."""
         monitor.begin(len(sets), last)
         try:
-            grower.choose_base(sets[-1])
             for tests in [sets[0], *(sets[1:][at] for at in spread(len(sets) - 1))]:
                 if grower.fitted and not monitor.goes_on():
                     break
@@ -206,10 +238,10 @@ class CascadeClassifier(CostSensitiveClassifier):
 
     @property
     def n_nodes_(self) -> int:
-        """The number of nodes of the trees of all models."""
+        """The number of nodes of the trees of all models; class shares are one node."""
         check_is_fitted(self, "stages_")
         trees = [stage.model.trees for stage in self._cascade.stages]
-        return sum(len(own.feature) for own in trees if own is not None)
+        return sum(1 if own is None else len(own.feature) for own in trees)
 
     def _name_stages(self) -> None:
         columns = self._cascade.context.columns
@@ -233,15 +265,18 @@ class CascadeClassifier(CostSensitiveClassifier):
         case_prices: Any = None,
         y: Any = None,
     ) -> tuple[Any, Any, Any]:
-        likely, charged, columns = self._walked(X, case_prices)
+        likely, charged, _, columns = self._walked(X, case_prices)
         paid = None
         if prices:
             amounts = self.problem_.amounts(columns, case_prices, y, likely)
             paid = self._cascade.pricing.price(charged, amounts)
         return self._cascade.answers(likely) if answers else None, paid, likely if shares else None
 
-    def _walked(self, X: Any, case_prices: Any) -> tuple[Floats, npt.NDArray[np.bool_], Any]:
-        """Return the class probabilities where each case ends, what it was charged for, and the columns."""
+    def _walked(self, X: Any, case_prices: Any) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp], Any]:
+        """Return the class probabilities where each case ends, what it was charged for, its set, and the columns.
+
+        The set is -1 where not even the first one could be had.
+        """
         check_is_fitted(self, "stages_")
         columns, context = self._read(X), self.problem_
         own = context.checked_case_prices(case_prices, columns.n_cases) if context.cap is not None else None
@@ -251,9 +286,9 @@ class CascadeClassifier(CostSensitiveClassifier):
             some = [array[rows] for array in arrays]
             n = min(AT_ONCE, columns.n_cases - first)
             walk = CascadeWalk(self._cascade, some, n, case_prices=None if own is None else own[rows])
-            parts.append((walk.shares, walk.charged))
-        shares, charged = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return shares, charged, columns
+            parts.append((walk.shares, walk.charged, walk.stage))
+        shares, charged, stage = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return shares, charged, stage, columns
 
     def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
         charged = self._walked(X, case_prices)[1]
@@ -273,6 +308,10 @@ class CascadeClassifier(CostSensitiveClassifier):
         """
         return self._case(known, already_paid).advice()
 
+    def _advise(self, cases: Worklist) -> AdviceColumns:
+        check_is_fitted(self, "stages_")
+        return advise_cascade(self._cascade, cases)
+
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
         needed = self._case(case, already_paid).may_ask()
@@ -284,17 +323,18 @@ class CascadeClassifier(CostSensitiveClassifier):
 
     def _case(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> CascadeCase:
         check_is_fitted(self, "stages_")
-        return CascadeCase(self._cascade, known, already_paid)
+        return CascadeCase.of(self._cascade, known, already_paid)
+
+    def _asked(self, known: Mapping[str, Any]) -> set[int]:
+        return self._case(known).asked()
 
     def _summary_html(self) -> str:
         if "stages_" not in self.__dict__:
             return ""
-        facts = [f"{len(self.stages_)} sets of tests"]
+        facts = [f"{len(self.stages_)} set{'s' * (len(self.stages_) > 1)} of tests"]
         if self._expected is not None:
             mean, low, high = map(amount, self._expected)
-            facts.append(
-                f"expected cost of a new case: {mean} ({low} to {high}), measured on cases left out in training"
-            )
+            facts.append(f"expected cost of a new case: {mean} ({low} to {high}), {LEFT_OUT}")
         return cascade_table(self.problem_, self.stages_, type(self).__name__, facts)
 
     # ---- files

@@ -18,26 +18,38 @@ from worthwhile.learners.cascade.stage_models import (
     CHOSEN,
     FOREST,
     Cases,
+    ForestShape,
     StageModel,
     fit_model,
     importances,
+    log_loss,
 )
-from worthwhile.learners.cascade.stopping_rule import Outcomes, StageView, fit_rules
+from worthwhile.learners.cascade.stopping_rule import (
+    Outcomes,
+    Prices,
+    StageView,
+    cross_fitted,
+    fit_rules,
+    sure_gain,
+    walked,
+)
 from worthwhile.learners.cascade.test_sets import TestSet, chains, free_tests
+from worthwhile.learners.result_shares import ResultShares, result_shares
 from worthwhile.learners.soft_labels import feature_owners, features_of
 from worthwhile.learners.training import Training
 
 __all__ = ["CascadeGrower"]
 
 Floats = npt.NDArray[np.float64]
+Recipe = tuple[str, ForestShape | None]  # kind of model, and shape of a forest
 MAX_SETS = 18
 # A test whose value this share of the training cases lacked is known to models as possibly missing.
 MIN_MISSING, FEW_MISSING = 0.01, 3
 # Sizes of leaves of forests that are tried, also a share of the cases; for so many sets, and for others as for the one
 # nearest in size. On pima and heart, forests of most sets have the least log loss with the largest of 2, 6 and a
 # fortieth of the cases, on car with 2.
-LEAVES, LARGE_SHARE, LARGEST, N_TRIED = (2, 6), 40, 25, 3
-MIN_LIKELIHOOD = 0.005  # a single sure error should not decide
+SMALL_LEAF, LARGE_SHARE, LARGEST, WIDE, N_TRIED = 4, 40, 25, 0.8, 3
+MARGIN = 0.5  # standard errors by which a cascade must be cheaper than what costs nothing
 RATES = 1e5  # budgets: rates from this many times below to above that of errors to prices
 HALVINGS = 16
 
@@ -86,8 +98,9 @@ class CascadeGrower:
         if training.case_prices is not None:
             self.listed = np.average(training.case_prices, axis=0, weights=self.weights)
         self.importance = np.zeros(len(self.context.columns))
-        self._leaves: dict[int, int] = {}  # by number of tests: the best size of leaves
+        self.recipes: dict[int, Recipe] = {}  # by number of tests: the best kind of model
         self._models: dict[TestSet, tuple[StageModel, Floats]] = {}
+        self._prices_known: dict[tuple[TestSet, TestSet], tuple[Floats, Floats]] = {}
 
     # ---- sets of tests
 
@@ -131,16 +144,6 @@ class CascadeGrower:
 
     # ---- models
 
-    def choose_base(self, tests: TestSet) -> None:
-        """Choose between a forest and boosting by what their answers from these tests cost out of fold."""
-        if not (isinstance(self.base, str) and self.base == CHOSEN):
-            return
-        losses = {}
-        for base in (FOREST, BOOSTING):
-            shares = fit_model(self.cases, tests, base)[1]
-            losses[base] = float(np.average(self._view(shares).loss, weights=self.weights))
-        self.base = min(losses, key=lambda base: (losses[base], base != FOREST))
-
     def fit(self, tests: TestSet) -> float:
         """Fit the model of a set; return what it costs out of fold if all cases buy exactly this set."""
         if tests not in self._models:
@@ -150,22 +153,30 @@ class CascadeGrower:
         return float(np.average(paid + view.loss, weights=self.weights))
 
     def _fitted(self, tests: TestSet) -> tuple[StageModel, Floats]:
-        """Fit a model; for the first few sets, forests with leaves of several sizes compete, for others it is known."""
-        if not tests or not (isinstance(self.base, str) and self.base == FOREST):
+        """Fit a model; for the first few sets, several kinds of models compete, for others it is known which."""
+        if not tests or not isinstance(self.base, str):
             return fit_model(self.cases, tests, self.base)
-        if len(self._leaves) >= N_TRIED:
-            nearest = min(self._leaves, key=lambda size: abs(math.log(size / len(tests))))
-            return fit_model(replace(self.cases, min_leaf=self._leaves[nearest]), tests, self.base)
-        n = self.training.n_cases
-        sizes = sorted({*LEAVES, min(max(n // LARGE_SHARE, LEAVES[-1]), LARGEST)})
-        found = {size: fit_model(replace(self.cases, min_leaf=size), tests, self.base) for size in sizes}
-        best = min(found, key=lambda size: self._log_loss(found[size][1]))
-        self._leaves[len(tests)] = best
+        if len(self.recipes) >= N_TRIED:
+            nearest = min(self.recipes, key=lambda size: abs(math.log(size / len(tests))))
+            return fit_model(self.cases, tests, *self.recipes[nearest])
+        found = {recipe: fit_model(self.cases, tests, *recipe) for recipe in self._kinds()}
+        best = min(found, key=lambda recipe: log_loss(self.cases, found[recipe][1]))
+        self.recipes[len(tests)] = best
         return found[best]
 
-    def _log_loss(self, shares: Floats) -> float:
-        likely = shares[np.arange(len(shares)), self.training.classes]
-        return -float(np.average(np.log(np.maximum(likely, MIN_LIKELIHOOD)), weights=self.cases.weights))
+    def _kinds(self) -> list[Recipe]:
+        """Return the models that compete."""
+        large = min(max(self.training.n_cases // LARGE_SHARE, SMALL_LEAF), LARGEST)
+        shapes = [
+            ForestShape(1),
+            ForestShape(SMALL_LEAF),
+            ForestShape(large),
+            *(ForestShape(leaf, WIDE, True) for leaf in (1, SMALL_LEAF)),
+            ForestShape(1, WIDE),
+        ]
+        forests: list[Recipe] = [(FOREST, shape) for shape in dict.fromkeys(shapes)]
+        boosting: list[Recipe] = [(BOOSTING, None)]
+        return {FOREST: forests, BOOSTING: boosting, CHOSEN: forests + boosting}[self.base]
 
     @property
     def fitted(self) -> list[TestSet]:
@@ -179,6 +190,7 @@ class CascadeGrower:
         losses = [np.average(self._view(shares).loss, weights=self.weights) for _, shares in (own, plain)]
         if losses[0] >= losses[1]:
             self._models[root] = plain
+        self._prices_known.clear()  # surcharges depend on what models say
 
     def _view(self, shares: Floats) -> StageView:
         answers, believed = best_answers(shares, self.context.error_costs, self.by_cost)
@@ -187,9 +199,33 @@ class CascadeGrower:
     # ---- the rule
 
     def cascade(self, root: TestSet, budget: float | None = None) -> tuple[Cascade, Outcomes]:
-        """Return the cascade over all sets with a model, and what it costs out of fold."""
+        """Return the cascade over all sets with a model, and what it costs on the cases that chose its edges."""
+        return self._within(self._sets_from(root), budget)
+
+    def validated(self, root: TestSet, budget: float | None = None) -> tuple[Cascade, Outcomes]:
+        """Return the cascade, and what it costs by rules fitted to other cases.
+
+        Unless it is clearly cheaper there than what costs nothing, no test is bought.
+        """
+        sets = self._sets_from(root)
+        cascade = self._within(sets, budget)[0]
+        nothing = self._at_rate(sets[:1], cascade.rate)
+        if len(cascade.stages) == 1:
+            return nothing
+        views, successors, prices = self._problem(sets)
+        weights, rate = self.weights, cascade.rate
+        own = cross_fitted(views, successors, prices, self.training.classes, weights, rate)
+        own = replace(own, price=own.price + self._first_price(root))
+        if sure_gain(nothing[1].cost(rate) - own.cost(rate), weights, MARGIN) <= 0:
+            return nothing
+        return cascade, own
+
+    def _sets_from(self, root: TestSet) -> list[TestSet]:
         sets = sorted(self._models, key=lambda tests: (tests != root, len(tests), sorted(tests)))
-        sets = [tests for tests in sets if tests >= root]
+        return [tests for tests in sets if tests >= root]
+
+    def _within(self, sets: Sequence[TestSet], budget: float | None) -> tuple[Cascade, Outcomes]:
+        """Return the cascade whose tests cost no more than a budget, on average."""
         if budget is None:
             return self._at_rate(sets, 1.0)
         rates = self._rates()
@@ -215,20 +251,32 @@ class CascadeGrower:
         unit = errors / (sum(price for price in self._mean_amounts() if price > 0) or 1.0)
         return unit / RATES, unit * RATES
 
-    def _at_rate(self, sets: Sequence[TestSet], rate: float) -> tuple[Cascade, Outcomes]:
+    def _problem(self, sets: Sequence[TestSet]) -> tuple[list[StageView], list[list[int]], Prices]:
+        """Return what the rules of some sets are fitted to: views, larger sets, prices."""
         views = [self._view(self._models[tests][1]) for tests in sets]
         delayed = frozenset(np.flatnonzero(self.context.bound_costs.prices.delayed).tolist())
         # A delayed result ends a case: everything is ordered with it.
         successors = [[] if tests & delayed else [j for j, other in enumerate(sets) if other > tests] for tests in sets]
-        prices = functools.partial(self._prices, sets)
+        return views, successors, functools.partial(self._prices, sets)
+
+    def _at_rate(self, sets: Sequence[TestSet], rate: float) -> tuple[Cascade, Outcomes]:
+        views, successors, prices = self._problem(sets)
         rules, outcomes = fit_rules(views, successors, prices, self.training.classes, self.weights, rate)
         stages = [
             Stage(tests, self._models[tests][0], rule, self._holds(tests))
             for tests, rule in zip(sets, rules, strict=True)
         ]
         whole = Cascade(self.context, tuple(stages), rate, self.by_cost, self.listed, self.tolerated)
-        first = self._pricing.price(self._charged(sets[0]), self._amounts)
-        return whole.reachable(), replace(outcomes[0], price=outcomes[0].price + first)
+        return whole.reachable(), replace(outcomes[0], price=outcomes[0].price + self._first_price(sets[0]))
+
+    def results(self, cascade: Cascade) -> dict[str, ResultShares]:
+        """Return what tests said where the cascade asks for them, by models that were not trained on the case."""
+        views, _, prices = self._problem([stage.tests for stage in cascade.stages])
+        _, ends = walked([stage.rule for stage in cascade.stages], views, prices, cascade.rate)
+        return result_shares(self.context.schema, self._arrays, cascade.masks[ends], self.weights)
+
+    def _first_price(self, root: TestSet) -> Floats:
+        return self._pricing.price(self._charged(root), self._amounts)
 
     def _holds(self, tests: TestSet) -> Floats:
         return holding_shares(self.context, tests, self._arrays, self.weights)
@@ -240,7 +288,12 @@ class CascadeGrower:
 
     def _prices(self, sets: Sequence[TestSet], stage: int, target: int) -> tuple[Floats, Floats]:
         """Return what going from a stage to a larger set is expected to cost each case, and what it costs."""
-        here, there = sets[stage], sets[target]
+        step = sets[stage], sets[target]
+        if step not in self._prices_known:
+            self._prices_known[step] = self._step_prices(*step)
+        return self._prices_known[step]
+
+    def _step_prices(self, here: TestSet, there: TestSet) -> tuple[Floats, Floats]:
         before = self._charged(here)
         shares = self._models[here][1]
         amounts = expected_amounts(self.context, self.listed, here, self._holds(here), self._arrays, shares)

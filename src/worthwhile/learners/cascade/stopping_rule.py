@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from worthwhile.learners.folds import stratified_folds
 
-__all__ = ["BeliefCurve", "Edge", "Outcomes", "StageRule", "StageView", "fit_rules"]
+__all__ = ["BeliefCurve", "Edge", "Outcomes", "StageRule", "StageView", "cross_fitted", "fit_rules", "follow", "walked"]
 
 Floats = npt.NDArray[np.float64]
 N_FOLDS = 5
@@ -200,6 +200,67 @@ def fit_rules(
         rules[stage] = StageRule(stop, tuple(edges))
         outcomes[stage] = now
     return rules, outcomes
+
+
+def follow(rules: Sequence[StageRule], views: Sequence[StageView], prices: Prices, rate: float = 1.0) -> Outcomes:
+    """Return what cases pay and lose by some rules, from the first stage on."""
+    return walked(rules, views, prices, rate)[0]
+
+
+def walked(
+    rules: Sequence[StageRule], views: Sequence[StageView], prices: Prices, rate: float
+) -> tuple[Outcomes, npt.NDArray[np.intp]]:
+    """Return what cases pay and lose by some rules, and the stage where each ends."""
+    n = len(views[0].loss)
+    at, paid, loss = np.zeros(n, dtype=np.intp), np.zeros(n), np.zeros(n)
+    for stage, (rule, view) in enumerate(zip(rules, views, strict=True)):
+        rows = np.flatnonzero(at == stage)
+        if not len(rows):
+            continue
+        loss[rows] = view.loss[rows]
+        least, target, price = rule.stop(view.believed[rows]), np.full(len(rows), stage), np.zeros(len(rows))
+        for edge in rule.edges:
+            expected, own = prices(stage, edge.target)
+            cost = rate * expected[rows] + edge.cost(view.believed[rows])
+            better = cost < least
+            least, target = np.where(better, cost, least), np.where(better, edge.target, target)
+            price = np.where(better, own[rows], price)
+        at[rows], paid[rows] = target, paid[rows] + price
+    return Outcomes(paid, loss, loss), at
+
+
+def cross_fitted(
+    views: Sequence[StageView],
+    successors: Sequence[Sequence[int]],
+    prices: Prices,
+    classes: npt.NDArray[np.int32],
+    weights: Floats,
+    rate: float = 1.0,
+) -> Outcomes:
+    """Return what cases cost by rules, edges included, that were fitted to other cases; parameters as of `fit_rules`.
+
+    The outcomes of `fit_rules` are those of the edges that look best on the same cases, and so too low.
+    """
+    folds = stratified_folds(classes, min(N_FOLDS, len(classes)), np.random.default_rng(1))
+    found = Outcomes(*(np.zeros(len(classes)) for _ in range(3)))
+    for fold in np.unique(folds):
+        held_out = folds == fold
+        kept = ~held_out if not held_out.all() else held_out
+        own, own_prices = _part(views, prices, kept)
+        rules, _ = fit_rules(own, successors, own_prices, classes[kept], weights[kept], rate)
+        part = follow(rules, *_part(views, prices, held_out), rate)
+        found.price[held_out], found.loss[held_out], found.expected[held_out] = part.price, part.loss, part.loss
+    return found
+
+
+def _part(views: Sequence[StageView], prices: Prices, rows: npt.NDArray[np.bool_]) -> tuple[list[StageView], Prices]:
+    """Return the views and prices of some of the cases."""
+
+    def some(stage: int, target: int) -> tuple[Floats, Floats]:
+        expected, paid = prices(stage, target)
+        return expected[rows], paid[rows]
+
+    return [StageView(view.believed[rows], view.loss[rows]) for view in views], some
 
 
 def _smoothed_losses(views: Sequence[StageView], weights: Floats) -> list[Floats]:

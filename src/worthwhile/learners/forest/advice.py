@@ -62,7 +62,7 @@ class Consultation:
         for number, tree in enumerate(trees):
             if is_settled(number, votes):
                 break
-            walk = Walk(tree, known, self._paid, may_stop=False)
+            walk = Walk(tree, known, self._paid, may_stop=False, case=self._case)
             self._walks.append(walk)
             self._paid = walk.charged
             if walk.next_order is not None:
@@ -71,6 +71,10 @@ class Consultation:
             said = router.consult(tree._core_tree)
             self._answers.append(tree.classes[said[0][0]])
             votes.add(*said)
+
+    def asked(self) -> set[int]:
+        """Return the tests that the trees asked for, with those ordered at the same time."""
+        return set().union(*(walk.asked() for walk in self._walks))
 
     def advice(self, known: Mapping[str, Any]) -> Advice:
         """Return what to do next: the test that the first unfinished tree waits for, or the answer."""

@@ -1,4 +1,4 @@
-"""BudgetRF: a random forest whose tests stay, on average, within a budget (Nan, Wang & Saligrama 2015), and extensions.
+"""Random forests that pay for tests: of least total cost, or within an average budget (Nan, Wang & Saligrama 2015).
 
 docs/design/forests.md gives the details.
 """
@@ -20,26 +20,35 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile import _core
-from worthwhile.costs.error_costs import listing
 from worthwhile.learners.base import CostSensitiveClassifier
 from worthwhile.learners.cross_fitting import expected_cost_of
 from worthwhile.learners.deadline import Deadline
-from worthwhile.learners.folds import stratified_share
+from worthwhile.learners.folds import stratified_folds, stratified_share
 from worthwhile.learners.forest.advice import Consultation
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, shared_task, spread_trees
 from worthwhile.learners.forest.model_file import Forest, fits, forests_from_json, forests_to_json
-from worthwhile.learners.forest.part_files import files_of
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
-from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor
-from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, ValidationSet, Votes, likeliest_temperature
-from worthwhile.learners.parameters import Adaptive, Answer, Cuts, Impurity, Sampling, Splits, TestChoice
+from worthwhile.learners.forest.total_cost import LARGE, LARGE_PART, OPTIONS, Fold, ForestRace, forest_of_least_cost
+from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor, asked_results
+from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, Smoothing, ValidationSet, Votes
+from worthwhile.learners.parameters import (
+    Adaptive,
+    Answer,
+    Cuts,
+    Impurity,
+    NominalSplits,
+    Sampling,
+    Splits,
+    TestChoice,
+    Variant,
+)
+from worthwhile.learners.part_files import files_of, refuse_case_costs
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import as_frame, is_frame, read_columns
-from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice
 from worthwhile.tree.case_errors import checked_case_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
@@ -58,6 +67,9 @@ ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
 LEAST_POWER = 2.0
 FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
 CHOSEN, LEAST_COST = "chosen", "least-cost"
+PAPER, REFINED = "paper", "refined"
+TREES = {PAPER: 40, REFINED: 60}  # by default
+OF_PAPER = ("alpha", "impurity", "power", "splits", "sampling", "tests", "context", "adaptive")  # settings
 PILOTS = 20  # trees that measure the importance of each test
 TRIED = 10  # trees that decide how cases are drawn
 # Shares of the time limit after which no more of these trees are grown.
@@ -69,12 +81,17 @@ FOREST = Piece("forest", 1.0)  # the work of growing all trees
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BudgetForestClassifier(CostSensitiveClassifier):
-    """BudgetRF: a random forest whose tests cost, on average, no more than a budget.
+    """A random forest of least total cost or, with a budget, one whose tests cost no more on average (BudgetRF).
 
-    Every tree is grown from a random sample of the cases; a node takes the test, and the cut, with the lowest price per
-    drop in impurity in the worst branch. Trees are added as long as the average price of the validation cases stays
-    within the budget; a test that several trees ask for is paid once. The answer is the majority vote, or with unequal
-    error costs the answer that is expected to cost least.
+    Without a budget, the tests that the trees may ask for, and how trees are grown, are those of the least total cost,
+    tests and errors together, in a cross-validation; then trees are grown from all cases. At a node, some tests, drawn
+    at random, are compared by the Gini impurity. The answer is the one that is expected to cost least, by probabilities
+    that are calibrated on cases that were left out. A test that several trees ask for is paid once.
+
+    With a budget, as in the paper: every tree is grown from a random sample of the cases; a node takes the test, and
+    the cut, with the lowest price per drop in impurity in the worst branch. Trees are added as long as the average
+    price of the validation cases stays within the budget. The answer is the majority vote, or with unequal error costs
+    the answer that is expected to cost least.
 
     Parameters
     ----------
@@ -84,14 +101,19 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a test
         commits to and waiting included. With 0, only free tests are used. None: no limit.
     budget : float, optional
-        What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.
+        What the tests may cost per case, on average. None: as much as is worth it, by the costs of errors.
+    variant : {"refined", "paper"}, optional
+        "paper": the published forest; without a budget, `max_trees` trees, whatever they cost. "refined": the forest of
+        least total cost, which has no budget. None: "paper" with a budget, otherwise "refined". Without a budget,
+        `alpha`, `impurity`, `power`, `splits`, `sampling`, `tests`, `context` and `adaptive` need "paper": else total
+        cost decides.
     alpha : float or list of float, default 0.0
         Threshold of the impurity "pairs": how many cases of a class a leaf may misclassify. Larger values give smaller
         trees, and more of them fit into the budget. From a list, the value with the lowest validation error is chosen
         (the lowest total cost, if not all errors cost the same). The paper's values are
         `worthwhile.learners.forest.classifier.ALPHAS`.
-    max_trees : int, default 40
-        Largest number of trees.
+    max_trees : int, optional
+        Largest number of trees. None: 60, or 40 of the published forest.
     impurity : {"pairs", "powers"}, default "pairs"
         What a split has to lower. "pairs": the number of pairs of cases of different classes, above the threshold
         `alpha` (equation 11). "powers": a power of the number of cases minus the powers of the class sizes (equation
@@ -116,11 +138,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     weighting : {"instance"}, optional
         "instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998). None: all cases
         weigh the same.
-    nominal_splits : {"multiway", "subset", "both"}, default "multiway"
+    nominal_splits : {"multiway", "subset", "both"}, optional
         How nominal tests are asked. "multiway": a branch for every value. "subset": two branches, for some values and
-        for the rest. "both": at each node, whichever has the shorter description. Up to 5 values, all ways to divide
-        them are tried at each node; of more, each value against the rest, and cuts of the values in order by class
-        share (DTMC: by cost).
+        for the rest. "both": at each node, whichever has the shorter description. None: "multiway" in the published
+        forest, otherwise "subset".
     context : bool, default False
         True: in growing, a test that is paid for on the path is free, and a group's common price counts once. False:
         list prices.
@@ -129,24 +150,25 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     answer : {"majority", "least-cost"}, optional
         "majority": the class with the most votes, as in the paper. "least-cost": the answer with the lowest expected
         error cost, by the mean class shares of the leaves (`predict_proba`); reject answers count, too. None:
-        "least-cost" if the costs of errors differ and there is no `weighting`.
+        "least-cost" if there is no `weighting`; in the published forest, if also the costs of errors differ.
     validation : float or pair (X, y) or None, default 0.3
-        Share of the training cases that is held out to measure prices and errors, or other cases for this. None: the
-        training cases themselves.
+        Share of the training cases that is held out to measure prices and errors, or other cases for this. Without a
+        budget, about one over this share of parts are held out in turn. None: the training cases themselves.
     adaptive : bool or "settled", default False
         True: trees are consulted in order, and a case stops, and pays no more, when the remaining votes cannot change
         its answer, or when the next tree costs more than it is expected to save. With a budget, the rate between prices
-        and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled": only
-        the first reason counts. False: all trees are consulted.
+        and error costs is chosen so that the budget is kept; without one (``variant="paper"``), both are in the same
+        unit. "settled": only the first reason counts. False: all trees are consulted.
     time_limit : float, optional
         Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used only if there is
         no other. If the table has more than 500,000 cells (cases times columns) per second of the limit, the forest is
         grown and validated on a random part of the cases.
     callback : function, optional
-        `fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.
+        `fit` calls it with a `Progress` after every tree; without a budget, after some trees. If it returns True, `fit`
+        grows no more trees.
     nominal : list of column names or positions, optional
-        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal. The
-        order of ordered categories is not used, with a warning.
+        Numeric columns to treat as categories. Columns of strings, categories and booleans are always nominal; ordered
+        categories are cut like numbers.
     columns : list of str, optional
         Names for the columns of an X that has none.
     random_state : int, numpy Generator or RandomState, optional
@@ -164,10 +186,12 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     trees_ : list of Tree
         The trees that are consulted, in this order.
     empty_ : bool
-        Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets the same
-        answer, the cheapest or with majority votes the most frequent class, and nothing is paid.
+        Whether there is no tree, because no test is worth its price, or the first tree exceeds the budget (`fit`
+        warns). Then every case gets the same answer, the cheapest or with majority votes the most frequent class, and
+        nothing is paid.
     alpha_ : float
-        The value of `alpha` (or `power`) that was chosen.
+        The value of `alpha` (or `power`) that was chosen; in the forest of least total cost, the number of cases that a
+        node must exceed to be split.
     tests_ : list of str
         The tests that the trees may ask for.
     sampling_ : str
@@ -205,17 +229,25 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     ...     print(f"{record.trees} trees, tests {record.price:.2f} per case, {record.error:.1%} errors")
     20 trees, tests 20.61 per case, 19.6% errors
     20 trees, tests 6.00 per case, 33.9% errors
+
+    Without a budget, the costs of errors decide what tests are worth their price.
+
+    >>> clf = ww.BudgetForestClassifier(**known).fit(pima.X, pima.y)
+    >>> print(f"{len(clf.tests_)} tests, {clf.record_.price:.2f} per case, {clf.record_.error:.1%} errors")
+    7 tests, 23.61 per case, 23.4% errors
     """
 
     budget: float | None = None
+    variant: Variant | None = None
     alpha: float | Sequence[float] = 0.0
-    max_trees: int = 40
+    max_trees: int | None = None
     impurity: Impurity = "pairs"
     power: float | Sequence[float] = 2.0
     splits: Splits = "minimax"
     cuts: Cuts = "random"
     sampling: Sampling = "chosen"
     tests: TestChoice = "all"
+    nominal_splits: NominalSplits | None = None  # type: ignore[assignment]
     context: bool = False
     max_depth: int | None = None
     answer: Answer | None = None
@@ -264,9 +296,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         (8, 0.0)
         """
         self._check_parameters()
-        for name, given in (("case_prices", case_prices), ("case_errors", case_errors)):
-            if given is not None:
-                raise ValueError(f"fit_parts does not support {name}: costs must not depend on the case; use fit")
+        if self.variant == REFINED:
+            raise ValueError("fit_parts does not support variant='refined'; use fit, or variant='paper'")
+        self._used = PAPER
+        refuse_case_costs(case_prices, case_errors)
         for name, usual in (("tests", "all"), ("time_limit", None), ("callback", None)):
             if getattr(self, name) != usual:
                 raise ValueError(
@@ -291,25 +324,43 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         for name in FITTED:
             self.__dict__.pop(name, None)
 
+    def _chosen_variant(self) -> str:
+        """Return the variant, after a check that the other parameters go with it."""
+        if self.variant == PAPER or (self.variant is None and self.budget is not None):
+            return PAPER
+        if self.budget is not None:
+            raise ValueError(f"{type(self).__name__}: variant='refined' has no budget; leave out one of the two")
+        for name in OF_PAPER:
+            usual, given = getattr(type(self), name), getattr(self, name)
+            if not (given is usual or (not np.iterable(given) and given == usual)):
+                need = f"needs a budget or variant='paper', got {name}={given!r}"
+                raise ValueError(f"{type(self).__name__}: {name} {need}; without them, total cost decides")
+        return REFINED
+
+    def _most_trees(self) -> int:
+        return TREES[self._used] if self.max_trees is None else int(self.max_trees)
+
     def _begin(self, limit: float | None) -> None:
         """Forget what was learned before, and keep the parameters of this fit: they may be changed later."""
         self._forget()
         self._adaptive = SETTLED if self.adaptive == SETTLED else bool(self.adaptive)
         self._limit = None if limit is None or self._adaptive is True else float(limit)
         self._expected: ExpectedCost | None = None
-        self._temperature = 1.0
+        self._smoothing = Smoothing()
         self._least_cost = self.answer == LEAST_COST
         if self.answer is None:  # weights by error costs change the votes already
-            self._least_cost = self.weighting is None and not self.problem_.bound_costs.has_uniform_errors()
+            alike = self._used == PAPER and self.problem_.bound_costs.has_uniform_errors()
+            self._least_cost = self.weighting is None and not alike
 
     def _assess(self, training: Training) -> None:
         """Measure what the chosen trees cost on the validation cases; without any, nothing is known of new cases."""
-        cases = self.__dict__.pop("_validation_cases")
-        if self.validation is not None:
-            votes, _ = self._vote(cases.table, len(cases.truth), None)
+        cases = self.__dict__.pop("_validation_cases", None)  # the refined forest has measured it on the way
+        if cases is not None and self.validation is not None:
+            votes, router = self._vote(cases.table, len(cases.truth), None)
+            self._set_results(asked_results(self.problem_.schema, [(cases, router)]))
             costs = votes.prices + cases.costs[np.arange(len(cases.truth)), votes.answers()]
             if not self._least_cost:  # there, probabilities decide about the answers
-                self._temperature = likeliest_temperature(votes.shares(), cases.truth, cases.weights)
+                self._smoothing = votes.likeliest(cases.truth, cases.weights)
             self._expected = expected_cost_of(costs, cases.weights)
 
     def _expected_cost(self) -> ExpectedCost | None:
@@ -320,13 +371,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return [FOREST]
 
     def _learn(self, training: Training) -> None:
-        _warn_of_ordered(training.schema)
+        self._used = self._chosen_variant()
         self._begin(self.budget)
         values, deadline = self._values(), Deadline(self.time_limit, training.start)
         rng = self._generator()
         seed = int(rng.integers(2**62))
         cases, rows = training.timely(self.time_limit, rng).repeated_rows()  # cases are drawn at random
         self._class_weights = training.class_weights()
+        if self._used == REFINED:
+            self._learn_refined(cases, rows, rng, seed, deadline)
+            return
         growing, validation = self._divide(cases, rows, rng)
         self._validation_cases = validation
         task = shared_task(growing, self._options(), seed)
@@ -334,13 +388,63 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._choose(self.budget)
         self._warn_of_budget()
 
+    def _learn_refined(
+        self, cases: Training, rows: npt.NDArray[np.intp], rng: np.random.Generator, seed: int, deadline: Deadline
+    ) -> None:
+        """Choose the tests, and how trees are grown, by total cost, and grow them from all cases."""
+        options = {**self._options(), **OPTIONS}
+
+        def fold(grown: npt.NDArray[np.intp], judged: npt.NDArray[np.intp]) -> Fold:
+            return Fold(shared_task(cases.take(grown), options, seed), _validation_of(cases.take(judged)))
+
+        held_out, parts = False, self._parts(cases.classes[rows], rng)
+        if _is_pair(self.validation):
+            X, y = self.validation
+            held_out, folds = True, [fold(rows, rows)._replace(cases=self._validation_set(X, y, "validation"))]
+        elif parts is None:
+            folds = [fold(rows, rows)]
+        elif len(rows) <= LARGE:
+            folds = [fold(rows[parts != part], rows[parts == part]) for part in range(int(parts.max()) + 1)]
+        else:
+            held_out = True
+            judged, rows = rows[parts == 0], rows[parts != 0]
+            some = rows if len(rows) <= LARGE_PART else np.sort(rng.permutation(rows)[:LARGE_PART])
+            folds = [fold(some, judged)]
+        final = folds[0].task if parts is None else shared_task(cases.take(rows), options, seed)
+        monitor = GrowthMonitor(0, deadline, self.callback)
+        costs, pricing, n_threads = self.problem_.bound_costs, self.problem_.pricing, self._n_threads()
+        how = self._rule(), monitor, deadline, n_threads, self._most_trees()
+        race = ForestRace(folds, costs, pricing, *how, _mean_amounts(cases))
+        with workload().doing_told(FOREST, monitor.share):
+            found = forest_of_least_cost(race, final, held_out)
+        trees = tuple(map(self._tree, found.trees))
+        forest = Forest(found.growth.least, trees, tuple(found.curve), tests=found.tests)
+        self.sampling_, self.forests_, self.stopped_ = found.growth.sampling, [forest], monitor.stopped
+        self._smoothing = Smoothing(found.temperature)
+        if self.validation is not None:
+            self._expected = expected_cost_of(found.costs, found.weights)
+            self._set_results(asked_results(self.problem_.schema, found.asked))
+        self._consult_only(forest, forest.curve[-1])
+
+    def _parts(self, classes: npt.NDArray[np.int32], rng: np.random.Generator) -> npt.NDArray[np.intp] | None:
+        """Return the part of each case, which validates what is grown from the others; None: all cases do both."""
+        if self.validation is None or _is_pair(self.validation):
+            return None
+        share, n = float(self.validation), len(classes)
+        if n > LARGE:
+            parts = np.ones(n, dtype=np.intp)
+            parts[stratified_share(classes, min(share, LARGE_PART / n), rng)] = 0
+            return parts
+        n_parts = min(max(round(1 / share), 2), n)
+        return stratified_folds(classes, n_parts, rng) if n_parts > 1 else None
+
     def _grow_forests(
         self, values: list[float], task: SharedData[ForestTask], validation: ValidationSet, deadline: Deadline
     ) -> None:
         """Grow a forest for every value and every set of tests, until time or an interrupt ends it."""
         self.sampling_ = self._best_sampling(values[0], task, validation, deadline.fraction(TRIED_END))
         plans = [(value, tests) for tests in self._test_sets(values[0], task, deadline) for value in values]
-        monitor = GrowthMonitor(len(plans) * int(self.max_trees), deadline, self.callback)
+        monitor = GrowthMonitor(len(plans) * self._most_trees(), deadline, self.callback)
         self.forests_, validator = [], self._validator(validation)
         with workload().doing_told(FOREST, monitor.share):
             for value, tests in plans:
@@ -415,8 +519,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             growing = training.take(np.delete(rows, kept))
         else:
             growing = judging = training.take(rows)
-        costs = training.context.error_costs[judging.classes] if judging.case_errors is None else judging.case_errors
-        return growing, ValidationSet(judging.table, judging.classes.astype(np.intp), costs, judging.sample_weights)
+        return growing, _validation_of(judging)
 
     def _validation_set(
         self, X: Any, y: Any, what: str, case_prices: Any = None, case_errors: Any = None
@@ -435,14 +538,14 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         if costs is None:
             costs = context.error_rows(labels, warn=True)[place]
         amounts = None if case_prices is None else context.amounts(columns, case_prices, y)
-        return ValidationSet(context.schema.encode(columns), truth, costs, amounts=amounts)
+        return ValidationSet(context.schema.encode(columns), truth, costs, amounts=amounts, columns=columns)
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:
         costs, rule = self.problem_.bound_costs, self._rule()
         return ForestValidator(costs, rule, validation, self._adaptive, self._limit, self._n_threads())
 
     def _rule(self) -> AnswerRule:
-        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost, self._temperature)
+        return AnswerRule.of(self.problem_.bound_costs, self._class_weights, self._least_cost, self._smoothing)
 
     def _trees(
         self, alpha: float, task: SharedData[ForestTask], tests: tuple[int, ...] | None, monitor: GrowthMonitor
@@ -455,8 +558,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         at_once = max(n_threads, n_workers())
         # Trees above the budget, or too late, are wasted; without a limit, large batches keep all workers busy.
         batch = at_once if self._limit is not None or self.time_limit is not None else 4 * at_once
-        for first in range(0, int(self.max_trees), batch):
-            numbers = range(first, min(first + batch, int(self.max_trees)))
+        for first in range(0, self._most_trees(), batch):
+            numbers = range(first, min(first + batch, self._most_trees()))
             ordered = TreeBatch(alpha, numbers, self.sampling_, tests, monitor.remaining())
             grown = spread_trees(task, ordered, n_threads)
             if monitor.remaining() > 0:
@@ -475,7 +578,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "impurity": self.impurity,
             "expected": self.splits == "expected",
             "cuts": self.cuts,
-            "nominal_splits": self.nominal_splits,
+            "nominal_splits": self.nominal_splits or ("multiway" if self._used == PAPER else "subset"),
             "context": bool(self.context),
             "max_depth": MAX_DEPTH if self.max_depth is None else min(int(self.max_depth), MAX_DEPTH),
         }
@@ -497,7 +600,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             answer = self._labels()[self._rule().default]
             warn(f"{name} is too small for a single tree: without tests, every answer is {answer}", stacklevel=4)
         elif spent < UNSPENT * float(self.budget) and self.stopped_ == "done" and not self.rate_:
-            whole = len(self.trees_) == len(self._chosen.trees) == self.max_trees
+            whole = len(self.trees_) == len(self._chosen.trees) == self._most_trees()
             why = "raise max_trees, or" if whole else "one tree more exceeds it:"
             used = f"{len(self.trees_)} trees cost {amount(spent)} per case"
             other = "alpha" if self.tests == CHOSEN else "alpha or tests='chosen'"
@@ -512,6 +615,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._stops = None
         if forest.stopping is not None and record.rate is not None:
             self._stops = forest.stopping.stops(record.rate)
+
+    @property
+    def has_budgets(self) -> bool:
+        """Whether other budgets can be chosen without growing trees: not in a forest of least total cost."""
+        return "trees_" in self.__dict__ and self._used == PAPER
 
     def with_budget(self, budget: float) -> Self:
         """Return a copy for another budget, without growing trees.
@@ -528,6 +636,8 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             the budget it was fitted with, and `expected_cost_` is unknown.
         """
         check_is_fitted(self, "trees_")
+        if not self.has_budgets:
+            raise ValueError("this forest was grown for the least total cost; fit with a budget or variant='paper'")
         other = copy.copy(self)
         other.budget = budget
         other._check_parameters()
@@ -536,6 +646,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             raise ValueError(f"budget={budget!r} requires refitting: {grown}")
         other._choose(float(budget))
         other._expected = None  # it was measured with the other budget
+        other._set_results({})
         return other
 
     def budget_curve(self, X: Any, y: Any, case_prices: Any = None, case_errors: Any = None) -> list[BudgetRecord]:
@@ -558,7 +669,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         >>> import worthwhile as ww
         >>> X, y = [[i] for i in range(20)], [0] * 10 + [1] * 10
         >>> costs = ww.Costs(tests={"x0": 3.0})
-        >>> clf = ww.BudgetForestClassifier(costs=costs, max_trees=2, random_state=0).fit(X, y)
+        >>> clf = ww.BudgetForestClassifier(variant="paper", costs=costs, max_trees=2, random_state=0).fit(X, y)
         >>> [(record.trees, record.price) for record in clf.budget_curve(X, y)]
         [(0, 0.0), (1, 3.0), (2, 3.0)]
         """
@@ -671,6 +782,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """Return the path of a case through the trees, in words and money; see `Tree.explain`."""
         return self._consultation(case).explain(case)
 
+    def _asked(self, known: Mapping[str, Any]) -> set[int]:
+        return self._consultation(known).asked()
+
     def _consultation(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Consultation:
         check_is_fitted(self, "trees_")
         votes = Votes(1, self._rule())
@@ -699,9 +813,11 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             "limit": self._limit,
             "chosen": chosen,
             "sampling": self.sampling_,
+            "variant": self._used,
             "answer": LEAST_COST if self._least_cost else "majority",
             "stopped": self.stopped_,
-            "temperature": self._temperature,
+            "temperature": self._smoothing.temperature,
+            "prior": self._smoothing.prior,
             "expected_cost": None if self._expected is None else list(self._expected),
         }
 
@@ -714,10 +830,9 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             raise ValueError("'limit' of the model must be a finite number or null")
         self._limit = None if limit is None else float(limit)
         self.sampling_, self.stopped_ = reader.take("sampling", str, "drawn"), reader.take("stopped", str, "done")
+        self._used = reader.take("variant", str, PAPER)
         self._least_cost = reader.take("answer", str, "majority") == LEAST_COST  # older files do not say
-        self._temperature = float(reader.take("temperature", numbers.Real, 1.0))
-        if not 0 < self._temperature < math.inf:
-            raise ValueError(f"'temperature' of the model must be a number above 0, got {self._temperature:g}")
+        self._smoothing = _read_smoothing(reader)
         self._expected = parse_expected_cost(reader.take("expected_cost", (list, type(None)), None))
         chosen = Reader(reader.take("chosen", dict), "'chosen' of the model")
         forest, record = chosen.take("forest", int), chosen.take("record", int)
@@ -728,16 +843,35 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         return self._context
 
 
-def _warn_of_ordered(schema: Schema) -> None:
-    """Warn of ordered categories: the forest has a branch for every value, as the published one."""
-    wide = [
-        n
-        for n, values in zip(schema.names, schema.values, strict=True)
-        if n in schema.ordered and len(values or ()) > 2
-    ]
-    if wide:
-        which = f"the order of the column{'s' * (len(wide) > 1)} {listing(wide)} is not used: forests have a branch for"
-        warn(f"{which} every value; to have them cut like numbers, convert them to numbers", UserWarning, stacklevel=4)
+def _read_smoothing(reader: Reader) -> Smoothing:
+    """Return how votes become probabilities; older files have no part of the class shares."""
+    temperature = float(reader.take("temperature", numbers.Real, 1.0))
+    if not 0 < temperature < math.inf:
+        raise ValueError(f"'temperature' of the model must be a number above 0, got {temperature:g}")
+    prior = float(reader.take("prior", numbers.Real, 0.0))
+    if not 0 <= prior <= 1:
+        raise ValueError(f"'prior' of the model must be a number from 0 to 1, got {prior:g}")
+    return Smoothing(temperature, prior)
+
+
+def _mean_amounts(cases: Training) -> list[float] | None:
+    """Return what tests cost the cases on average, with their surcharges; None: as the list says."""
+    context = cases.context
+    if cases.case_prices is None and not context.has_surcharges:
+        return None
+    labels = np.array(context.classes, dtype=object)[cases.classes]
+    amounts = context.amounts(cases.columns, cases.case_prices, labels)
+    if amounts is None:
+        return None
+    prices, found = context.bound_costs.prices, amounts.mean(axis=0)
+    np.add.at(found, prices.surcharge_test, found[len(prices.marginal) :])
+    return [max(float(price), 0.0) for price in found]
+
+
+def _validation_of(cases: Training) -> ValidationSet:
+    costs = cases.context.error_costs[cases.classes] if cases.case_errors is None else cases.case_errors
+    truth = cases.classes.astype(np.intp)
+    return ValidationSet(cases.table, truth, costs, cases.sample_weights, columns=cases.columns)
 
 
 def _is_pair(validation: Any) -> bool:

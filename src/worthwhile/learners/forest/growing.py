@@ -36,6 +36,7 @@ class ForestTask:
     costs: BoundCosts
     options: Mapping[str, Any]  # of the core
     seed: int
+    plain: Any = None  # the table without prices by case, if it has them
 
 
 class TreeBatch(NamedTuple):
@@ -49,6 +50,7 @@ class TreeBatch(NamedTuple):
     sampling: str
     tests: tuple[int, ...] | None = None
     seconds: float = math.inf  # after which nodes are not split any more, and no further tree is begun
+    node_tests: int = 0  # how many tests, drawn at random, are tried at each node; 0: all
 
 
 def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> SharedData[ForestTask]:
@@ -61,9 +63,17 @@ def shared_task(training: Training, options: Mapping[str, Any], seed: int) -> Sh
         training.bound_costs,
         options,
         seed,
+        _plain_table(training),
     )
     parts = training.context, training.columns, training.classes, training.weights, dict(options), seed
     return SharedData(task, build_task, parts)
+
+
+def _plain_table(training: Training) -> Any:
+    """Return the table without prices by case and surcharges, for trees that ignore prices; None: it has none."""
+    if training.case_prices is None and not training.context.has_surcharges:
+        return None
+    return training.schema.encode(training.columns, complete=True)
 
 
 def build_task(
@@ -104,14 +114,14 @@ def grow_trees(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
 
 
 def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
-    pricing, asks = task.costs.core_pricing, None
+    table, pricing, asks = task.table, task.costs.core_pricing, None
     draws = [_draw(task.seed, number, len(task.classes), batch.sampling) for number in batch.numbers]
     if batch.tests is not None:
-        pricing = task.costs.free_pricing()
+        table, pricing = task.plain or task.table, task.costs.free_pricing()
         asks = np.zeros(len(task.costs.prices.marginal), dtype=np.uint8)
         asks[list(batch.tests)] = 1
     cores: list[Any] = _core.grow_forest(
-        task.table,
+        table,
         task.classes,
         task.n_classes,
         np.stack([counts if task.weights is None else counts * task.weights for counts, _ in draws]),
@@ -120,6 +130,7 @@ def _grow_some(task: ForestTask, batch: TreeBatch, n_threads: int) -> list[Any]:
         seeds=[own_seed for _, own_seed in draws],
         n_threads=n_threads,
         asks=asks,
+        node_tests=batch.node_tests,
         seconds=min(batch.seconds, NO_LIMIT),
         **task.options,
     )

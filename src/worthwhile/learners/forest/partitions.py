@@ -21,7 +21,6 @@ from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_share
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, grow_trees
 from worthwhile.learners.forest.model_file import Forest
-from worthwhile.learners.forest.part_files import PartCases, PartReader, survey
 from worthwhile.learners.forest.validation import GrowthMonitor
 from worthwhile.learners.forest.voting import (
     AnswerRule,
@@ -31,6 +30,7 @@ from worthwhile.learners.forest.voting import (
     VoteRecorder,
     rates_for,
 )
+from worthwhile.learners.part_files import PartCases, PartReader, survey
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.tree.context import ProblemContext

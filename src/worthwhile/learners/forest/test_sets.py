@@ -6,7 +6,7 @@ budget than trees that ask for different ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -47,8 +47,10 @@ def importances(trees: Iterable[Nodes], n_tests: int) -> Floats:
     return total
 
 
-def ladder(importance: Floats, prices: Pricing) -> list[tuple[int, ...]]:
+def ladder(importance: Floats, prices: Pricing, amounts: Sequence[float] | None = None) -> list[tuple[int, ...]]:
     """Return growing sets of tests, each in column order, the most important for their price first.
+
+    `amounts` are what tests cost on average, with their surcharges, if not what the list says.
 
     Examples
     --------
@@ -60,22 +62,22 @@ def ladder(importance: Floats, prices: Pricing) -> list[tuple[int, ...]]:
     found: dict[tuple[int, ...], None] = {}
     for exponent in EXPONENTS:
         last, chosen = 0.0, []
-        order = _ranked(importance, prices, exponent)
+        order = _ranked(importance, prices, exponent, amounts)
         for test in order:
             chosen.append(test)
-            price = prices.price(prices.closure(chosen))
+            price = prices.price(prices.closure(chosen), amounts=amounts)
             if price > 0 and (price >= (STEP - SLACK) * last or test == order[-1]):
                 found[tuple(sorted(chosen))] = None
                 last = price
     return list(found)
 
 
-def _ranked(importance: Floats, prices: Pricing, exponent: float) -> list[int]:
+def _ranked(importance: Floats, prices: Pricing, exponent: float, amounts: Sequence[float] | None) -> list[int]:
     """Return the useful tests, each time the one of highest importance for its additional price."""
     left, paid, order = set(np.flatnonzero(importance > 0).tolist()), frozenset[int](), []
 
     def worth(test: int) -> tuple[float, float, int]:
-        price = prices.price(prices.closure([test]), paid)
+        price = prices.price(prices.closure([test]), paid, amounts)
         return float(importance[test] / price**exponent) if price > 0 else np.inf, float(importance[test]), -test
 
     while left:

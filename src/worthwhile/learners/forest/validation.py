@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest.model_file import Forest, fits
@@ -19,9 +21,11 @@ from worthwhile.learners.forest.voting import (
     rates_for,
 )
 from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
+from worthwhile.learners.result_shares import ResultShares, result_shares
+from worthwhile.table.schema import Schema
 from worthwhile.tree.tree import Tree
 
-__all__ = ["SETTLED", "ForestValidator", "GrowthMonitor"]
+__all__ = ["SETTLED", "ForestValidator", "GrowthMonitor", "asked_results"]
 
 SETTLED = "settled"
 
@@ -36,7 +40,11 @@ class GrowthMonitor:
         self._total, self._deadline, self._callback, self._keeps = total, deadline, callback, keeps
         self._grown, self._best = 0, math.inf
 
-    def over(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+    def expect(self, n_trees: int) -> None:
+        """Say that more trees will be grown."""
+        self._total += n_trees
+
+    def over(self, trees: Iterable[Any]) -> Iterator[Any]:
         """Count trees."""
         for tree in trees:
             self._grown += 1
@@ -44,7 +52,7 @@ class GrowthMonitor:
 
     def share(self) -> float:
         """Return the share of the trees that are grown."""
-        return self._grown / self._total
+        return self._grown / max(self._total, 1)
 
     def remaining(self) -> float:
         """Return the seconds that are left."""
@@ -67,6 +75,19 @@ class GrowthMonitor:
         self._best = min(self._best, record.price + record.error_cost)
         if asks_to_stop(self._callback, Progress(self._deadline.elapsed(), self._grown, self._total, self._best)):
             self.stopped = CALLBACK
+
+
+def asked_results(schema: Schema, folds: Iterable[tuple[ValidationSet, Any]]) -> dict[str, ResultShares]:
+    """Return what tests said where forests asked validation cases for them; a router knows what cases paid for."""
+    known = [(columns, cases, router) for cases, router in folds if (columns := cases.columns) is not None]
+    if not known:
+        return {}
+    arrays = [schema.arrays(columns) for columns, _, _ in known]
+    words = [router.charged().astype("<u8", copy=False) for _, _, router in known]
+    asked = [np.unpackbits(own.view(np.uint8), 1, len(schema.names), "little") for own in words]
+    weights = [np.ones(len(cases.truth)) if cases.weights is None else cases.weights for _, cases, _ in known]
+    whole = [np.concatenate(own) for own in zip(*arrays, strict=True)]
+    return result_shares(schema, whole, np.concatenate(asked).astype(np.bool_), np.concatenate(weights))
 
 
 @dataclass(frozen=True, eq=False)

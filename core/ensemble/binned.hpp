@@ -1,0 +1,73 @@
+// Cases as scikit-learn's models see them, numbers in columns, with the values of each column sorted into a limited number of bins.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace worthwhile {
+
+inline constexpr int kMaxBins = 254;
+inline constexpr uint8_t kMissingBin = 255;
+
+class Binned {
+public:
+    // `values` has a row per case; NaN is missing.
+    Binned(std::span<const float> values, std::size_t rows, std::size_t columns, int max_bins)
+        : n_cases(rows), n_features(columns), bins_(rows * columns), cuts_(columns) {
+        std::vector<float> sorted;
+        for (std::size_t f = 0; f < columns; ++f) {
+            sorted.clear();
+            for (std::size_t i = 0; i < rows; ++i)
+                if (!std::isnan(values[i * columns + f])) sorted.push_back(values[i * columns + f]);
+            std::sort(sorted.begin(), sorted.end());
+            cuts_[f] = cuts_of(sorted, max_bins);
+            for (std::size_t i = 0; i < rows; ++i) bins_[f * rows + i] = bin_of(f, values[i * columns + f]);
+        }
+    }
+
+    const uint8_t* column(std::size_t feature) const { return bins_.data() + feature * n_cases; }
+    int n_bins(std::size_t feature) const { return static_cast<int>(cuts_[feature].size()) + 1; }
+    // The values up to the last one of a bin are at most this.
+    float cut(std::size_t feature, int bin) const { return cuts_[feature][static_cast<std::size_t>(bin)]; }
+
+    const std::size_t n_cases, n_features;
+
+private:
+    uint8_t bin_of(std::size_t f, float value) const {
+        if (std::isnan(value)) return kMissingBin;
+        const auto& cuts = cuts_[f];
+        return static_cast<uint8_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin());
+    }
+
+    // Between all values, or if these are many, between about equally many cases.
+    static std::vector<float> cuts_of(const std::vector<float>& sorted, int max_bins) {
+        std::vector<float> cuts;
+        std::size_t n_values = sorted.empty() ? 0 : 1;
+        for (std::size_t i = 1; i < sorted.size(); ++i) n_values += sorted[i] > sorted[i - 1];
+        const bool all = n_values <= static_cast<std::size_t>(max_bins);
+        const double step = static_cast<double>(sorted.size()) / max_bins;
+        double next = step;
+        for (std::size_t i = 1; i < sorted.size(); ++i) {
+            if (!(sorted[i] > sorted[i - 1]) || (!all && static_cast<double>(i) < next)) continue;
+            cuts.push_back(between(sorted[i - 1], sorted[i]));
+            while (next <= static_cast<double>(i)) next += step;
+        }
+        return cuts;
+    }
+
+    // In the middle; `low` is at most this, and `high` is above it.
+    static float between(float low, float high) {
+        const double middle = 0.5 * (static_cast<double>(low) + static_cast<double>(high));
+        float found = std::isfinite(middle) ? static_cast<float>(middle) : low;
+        if (static_cast<double>(found) > middle) found = std::nextafter(found, low);
+        return found < high && found >= low ? found : low;
+    }
+
+    std::vector<uint8_t> bins_;
+    std::vector<std::vector<float>> cuts_;
+};
+
+}  // namespace worthwhile
