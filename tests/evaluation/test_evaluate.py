@@ -120,24 +120,33 @@ def test_a_class_that_the_model_does_not_know_is_named():
 
 def test_an_evaluation_on_the_training_cases_warns(tmp_path):
     heart = ww.datasets.load("heart")
-    X, y = heart.X[:100], heart.y[:100]
-    known = {"costs": heart.costs, "nominal": heart.nominal, "columns": heart.feature_names}
+    few = ["age", "sex", "trestbps"]  # the baselines take the time
+    table, n = heart.X[few], 40
+    X, y = table[:n], heart.y[:n]
+    known = {"costs": heart.costs.only(few), "nominal": ["sex"], "columns": few}
     clf = ww.DTMCClassifier(**known).fit(X, y)
     clf.save(tmp_path / "model.json")
     for model in (clf, ww.load(tmp_path / "model.json")):
-        for rows in (np.arange(100), np.arange(100)[::-1]):  # in any order
+        for rows in (np.arange(n), np.arange(n)[::-1]):  # in any order
             with pytest.warns(UserWarning, match="was trained on these same cases"):
                 evaluate(model, X.iloc[rows], y[rows])
-        evaluate(model, heart.X[100:200], heart.y[100:200])  # as many others: warnings are errors
+        evaluate(model, table[n : 2 * n], heart.y[n : 2 * n])  # as many others: warnings are errors
+        with pytest.warns(UserWarning, match="was trained on 40 of these 60 cases"):
+            evaluate(model, table[:60], heart.y[:60])
+        evaluate(model, table[1:60], heart.y[1:60])  # all but one
         evaluate(model, X, y, X, y)  # the caller knows
         other = X.copy()
         other.iloc[0, 0] += 1
         evaluate(model, other, y)
     content = json.loads((tmp_path / "model.json").read_text())
-    assert content.pop("training")["cases"] == 100
+    assert content.pop("training")["cases"] == n
     (tmp_path / "old.json").write_text(json.dumps(content))
     evaluate(ww.load(tmp_path / "old.json"), X, y)  # older files have no fingerprint
-    content["training"] = {"cases": 100}
+    content["training"] = {"cases": n}
     (tmp_path / "bad.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match="'training' lacks 'digest'"):
+        ww.load(tmp_path / "bad.json")
+    content["training"] = {"cases": n, "digest": "0", "sample": ["x"]}
+    (tmp_path / "bad.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="'sample' of 'training' must be a list of hexadecimal numbers"):
         ww.load(tmp_path / "bad.json")

@@ -199,6 +199,8 @@ def test_mistakes(options, message):
 def test_what_cannot_learn_again_is_refused():
     with pytest.raises(ValueError, match="break-even prices need a learner that can be refitted, got Tree"):
         break_even(learner().fit(X, y).tree_, X, y)
+    with pytest.raises(ValueError, match="the learner that AutoClassifier chooses: fit it first"):
+        break_even(ww.AutoClassifier(), [[1], [2]], [0, 1])
     with pytest.raises(ValueError, match="need a learner of a single tree; BudgetForestClassifier learns several"):
         break_even(ww.BudgetForestClassifier(), X, y)
 
