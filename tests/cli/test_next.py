@@ -56,6 +56,8 @@ def test_wrong_results(capsys):
     assert "--known age: write known results as test=value" in fails(capsys, "next", "model.json", "--known", "age")
     assert fails(capsys, "next", "model.json", "--known", "agee=3") == "there is no test 'agee'; did you mean 'age'?"
     assert "age" in fails(capsys, "next", "model.json", "--known", "age=old")
+    twice = fails(capsys, "next", "model.json", "--known", "age=3", "--known", "age=4")
+    assert twice == "--known age=4: age has a value already, 3"
 
 
 def test_results_that_others_have_paid_for(capsys, folder, monkeypatch):

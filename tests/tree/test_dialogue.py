@@ -181,7 +181,9 @@ def test_a_case_that_needs_no_test():
 
 def test_a_dialogue_with_a_forest():
     X, y = [[i] for i in range(30)], [0] * 15 + [1] * 15
-    clf = ww.BudgetForestClassifier(costs=ww.Costs(tests={"x0": 3.0}), max_trees=3, random_state=0).fit(X, y)
+    clf = ww.BudgetForestClassifier(
+        variant="paper", costs=ww.Costs(tests={"x0": 3.0}), max_trees=3, random_state=0
+    ).fit(X, y)
     result, page = converse(clf, "20", "")
     assert "Tree 1 of 3 asks for it" in page
     assert (result.outcome.answer, result.outcome.spent) == (clf.predict([[20]])[0], 3)
@@ -224,7 +226,7 @@ def test_dates_and_decimal_commas_may_be_typed():
     X = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40), "x": [i % 4 + 0.5 for i in range(40)]})
     clf = ww.C45Classifier(prune="none").fit(X, ["a" if i < 20 else "b" if i % 4 > 1 else "c" for i in range(40)])
     prompts = []
-    lines = iter(["soon", "25.01.2024", "1,234", "3,5", ""])
+    lines = iter(["soon", "1.470,00", "1470", "3/4/2024", "25.01.2024", "1,234", "3,5", ""])
 
     def ask(prompt):
         prompts.append(prompt)
@@ -235,6 +237,9 @@ def test_dates_and_decimal_commas_may_be_typed():
     assert result.outcome.answer == "b"
     assert prompts[0] == "day (a date, e.g. 2024-03-31): "
     assert result.known == {"day": 19747.0, "x": 3.5}
+    for text in ("soon", "1.470,00", "1470", "3/4/2024"):
+        needs = "day needs a date, e.g. 2024-03-31. If it is unavailable, type u."
+        assert f"{text!r} is not a date; {needs}" in shown
     assert (
         "'1,234' may mean thousands; type x without a mark for thousands, e.g. 1234. If it is unavailable, type u."
         in shown

@@ -273,3 +273,18 @@ def test_nodes_without_an_answer_answer_as_the_tree_does():
     assert least == [1, 1, 1, 1, 0]  # 15 or 40 · 6, 6 · 10 or 40 · 2, 9 · 10 or 40 · 4
     capped = tree(small(nodes=nodes, answer="least-cost", cap=1.5))
     assert capped.predict([[1.0, 1.0]]).tolist() == ["yes"]  # y would exceed the cap
+
+
+def test_an_edited_price_list_is_noticed():
+    content = json.loads(tree(small()).to_json())
+    content["costs"]["tests"]["x"]["price"] = 1  # the same amount
+    content["costs"]["about"] = {"title": "only a name"}
+    assert tree(content).costs.price("x") == 1.0
+    edited = json.loads(json.dumps(content))
+    edited["costs"]["tests"]["x"]["price"] = 7.5
+    with pytest.raises(ValueError, match=r"the price list in the file was changed .* worthwhile reprice, or remove"):
+        tree(edited)
+    with pytest.raises(ValueError, match="the price list in the file was changed"):
+        tree(content | {"cap": 50})
+    del edited["costs_digest"]  # as in files written by hand or by an older release
+    assert tree(edited).costs.price("x") == 7.5

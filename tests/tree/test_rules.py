@@ -9,9 +9,9 @@ from report_trees import surcharged
 
 def test_the_sentences_of_a_tree():
     assert tree(small()).rules() == [
-        "If x is at most 0: answer no (40 % of cases, tests cost 1.00, error cost 10.00).",
-        "If x is above 0 and y is at most 0: answer yes (40 % of cases, tests cost 3.00, error cost 0.00).",
-        "If x is above 0 and y is above 0: answer no (20 % of cases, tests cost 3.00, error cost 0.00).",
+        "If x is at most 0: answer no (40 % of cases, tests cost 1.00, expected error cost 10.00).",
+        "If x is above 0 and y is at most 0: answer yes (40 % of cases, tests cost 3.00, expected error cost 0.00).",
+        "If x is above 0 and y is above 0: answer no (20 % of cases, tests cost 3.00, expected error cost 0.00).",
     ]
 
 
@@ -27,11 +27,11 @@ def test_a_tree_without_weights_and_an_order():
 
 def test_a_leaf_alone_and_an_empty_one():
     assert tree(small(nodes=[{"answer": "no", "weights": [3, 1]}])).rules() == [
-        "Always answer no (100 % of cases, tests cost 0.00, error cost 10.00)."
+        "Always answer no (100 % of cases, tests cost 0.00, expected error cost 10.00)."
     ]
     content = small()
     content["nodes"][4]["weights"] = [0, 0]
-    assert "answer no (no training cases, tests cost 3.00, error cost 40.00)." in tree(content).rules()[2]
+    assert "answer no (no training cases, tests cost 3.00, expected error cost 40.00)." in tree(content).rules()[2]
 
 
 def test_conditions_on_one_test_are_put_together():
@@ -73,12 +73,15 @@ def test_the_sentences_of_a_learner_cover_all_cases():
     assert clf.rules() == clf.tree_.rules()
     assert len(clf.rules()) == clf.tree_.n_leaves
     assert (
-        "If cp is notang and sex is fem: answer buff (12 % of cases, tests cost 2.00, error cost 14.29)." in clf.rules()
+        "If cp is notang and sex is fem: answer buff (12 % of cases, tests cost 2.00, expected error cost 14.29)."
+        in clf.rules()
     )
     assert pytest.approx(100, abs=5) == sum(float(rule.split("(")[1].split(" %")[0]) for rule in clf.rules())
 
 
 def test_a_rule_says_how_long_a_case_waits():
     sentences = tree(surcharged()).rules()
-    assert "lab is at most 5: answer well (30 % of cases, tests cost 138.35, wait 24, error cost" in sentences[0]
-    assert "tests cost 124.63, wait 26, error cost" in sentences[3]
+    assert (
+        "lab is at most 5: answer well (30 % of cases, tests cost 138.35, wait 24, expected error cost" in sentences[0]
+    )
+    assert "tests cost 124.63, wait 26, expected error cost" in sentences[3]

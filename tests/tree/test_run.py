@@ -210,7 +210,7 @@ def test_a_forest_says_what_it_can():
     shares, answer = np.array(list(told.probabilities.values())), told.answer
     assert told.error_cost == pytest.approx(shares @ np.array([[0, 60.0], [90.0, 0]])[:, answer])
     assert clf.next_test({"x0": None}).unavailable == ("x0",)
-    settled = make(ww.BudgetForestClassifier, costs=COSTS, adaptive="settled").fit(X, y)
+    settled = make(ww.BudgetForestClassifier, variant="paper", costs=COSTS, adaptive="settled").fit(X, y)
     reasons = {settled.explain({f"x{j}": v for j, v in enumerate(row)}).why.split(";")[0] for row in X}
     assert any(f"{n} of 5 trees have voted, the others are not needed" in reasons for n in (2, 3, 4))
 

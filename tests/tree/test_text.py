@@ -5,6 +5,7 @@ import re
 import worthwhile as ww
 from handmade import small, tree, turney
 from report_trees import surcharged
+from worthwhile.tree.dialogue import Dialogue
 
 
 def test_turneys_tree_as_text():
@@ -33,6 +34,35 @@ def test_leaves_show_their_training_cases():
     assert "> 0: y? (2.00; 49 % of cases, expected cost 2.00)" in text
     assert "≤ 0: yes (8 of 16.2 cases, 100% correct, errors cost 0.00)" in text
     assert "> 0: no (no training cases)" in text
+
+
+def shrunk():
+    """Return a tree with a leaf of 5 and 1 cases where 3 of 5 new cases are expected to be as the 5."""
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2], "weights": [5, 5], "probabilities": [0.5, 0.5]},
+        {"answer": "no", "weights": [5, 1], "probabilities": [0.6, 0.4]},
+        {"answer": "yes", "weights": [0, 4], "probabilities": [0.1, 0.9]},
+    ]
+    return small(nodes=nodes, costs={"tests": {"x": {"price": 1}}, "errors": [["no", "yes", 500], ["yes", "no", 500]]})
+
+
+def test_counts_and_what_is_expected_of_new_cases_are_told_apart():
+    text = tree(shrunk()).to_text()
+    assert "≤ 0: no (6 of 10 cases, 83% correct; new cases: 60% correct, errors cost 200.00)" in text  # 0.4 · 500
+    sure = shrunk()
+    sure["nodes"][2]["probabilities"] = [0.001, 0.999]
+    assert (
+        "> 0: yes (4 of 10 cases, 100% correct; new cases: over 99% correct, errors cost 0.50)" in tree(sure).to_text()
+    )
+    counted = tree(shrunk()).to_text(expected_costs=False)
+    assert "≤ 0: no (6 of 10 cases, 83% correct)" in counted
+    case = tree(shrunk()).explain({"x": -1})
+    assert "answer no (expected: no 60%, yes 40%; training cases here: no 5, yes 1)" in str(case)
+    assert "answering no is expected to cost 200.00 in errors" in str(case)
+    done = tree(shrunk()).run({}, fetch={"x": lambda: -1})
+    assert "answer no (expected: no 60%, yes 40%; training cases here: no 5, yes 1), 1.00 spent" in str(done)
+    lines = Dialogue(tree(shrunk()), {"x": -1}).advice_lines()
+    assert lines[0] == "Answer: no (expected: no 60%, yes 40%; training cases here: no 5, yes 1), 1.00 spent."
 
 
 def test_a_reject_leaf_is_neither_correct_nor_wrong():

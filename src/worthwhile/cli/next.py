@@ -1,23 +1,41 @@
-"""`worthwhile next`: a dialogue that recommends one test after another."""
+"""`worthwhile next`: a dialogue that recommends one test after another, or advice for a worklist of cases."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import StoppedError, load_model, split_names, terminal, visible
-from worthwhile.cli.options import Model
+from worthwhile.cli.common import Printer, StoppedError, load_model, open_table, split_names, terminal, visible
+from worthwhile.cli.options import Dates, Decimal, Encoding, Missing, Model, Sheet
 
 __all__ = ["next_command"]
 
 
 def next_command(
     model: Model,
+    worklist: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Cases to advise on: CSV, Excel, Parquet, or a folder of Parquet files. Without it: a dialogue.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write the worklist with its orders to; -: CSV to standard output.",
+            show_default=False,
+        ),
+    ] = None,
     known: Annotated[
-        str | None,
-        typer.Option(metavar="A=1,B=x,…", help="Known results; =u: unavailable.", show_default=False),
+        list[str] | None,
+        typer.Option(metavar="A=1,B=x,…", help="Known results; =u: unavailable. May be repeated.", show_default=False),
     ] = None,
     already_paid: Annotated[
         str | None,
@@ -25,6 +43,13 @@ def next_command(
             metavar="A,B,…", help="Tests that others have paid for: they cost nothing here.", show_default=False
         ),
     ] = None,
+    pending_mark: Annotated[str, typer.Option(help="A cell of a test that is ordered, without a result.")] = "pending",
+    unavailable_mark: Annotated[str, typer.Option(help="A cell of an unavailable test.")] = "unavailable",
+    missing: Missing = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    dates: Dates = None,
+    sheet: Sheet = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the questions and the answer.")] = False,
 ) -> None:
     """Recommend the next test worth its price, ask for its result, and repeat until there is an answer.
@@ -33,13 +58,27 @@ def next_command(
     if a test is unavailable. At the end, all tests and prices are listed. Results given with --known count as spent
     unless --already-paid names their tests.
 
+    With a worklist, each case gets the tests to order next, their price and the expected saving, or its answer. A cell
+    is a value, empty (the test was not asked for), or one of two marks: pending and unavailable. A column that the file
+    lacks was not asked for. A folder is read one file at a time; the orders are a folder, too.
+
     Example: worthwhile next model.json --known age=63,sex=male
+
+    Example: worthwhile next model.json worklist.csv -o orders.csv
     """
+    if worklist is not None or out is not None:
+        if worklist is None or out is None or known:
+            raise ValueError("a worklist needs a file to write, and no --known: worthwhile next MODEL FILE -o ORDERS")
+        marks = {"pending": pending_mark.strip(), "unavailable": unavailable_mark.strip()}
+        options = {"encoding": encoding, "decimal": decimal, "dates": dates, "sheet": sheet}
+        for source, orders in _files(worklist, out):
+            _advise_file(model, source, orders, marks, already_paid, missing, options, quiet)
+        return
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.dialogue import read_known, run_dialogue
 
     clf = load_model(model)
-    given = read_known(clf, read_pairs(known))
+    given = read_known(clf, read_pairs(known or []))
     console = terminal()
 
     def tell(shown: Any) -> None:
@@ -59,22 +98,70 @@ def next_command(
         console.print(str(result.outcome.answer), soft_wrap=True)
 
 
-def read_pairs(text: str | None) -> dict[str, str]:
-    """Parse known results such as "a=1,b=x".
+def _files(worklist: Path, out: Path) -> list[tuple[Path, Path]]:
+    """Return the files of a worklist, which may be a folder, each with the file for its orders."""
+    if not worklist.is_dir():
+        return [(worklist, out)]
+    from worthwhile.learners.part_files import files_of
+
+    if out.resolve() == worklist.resolve() or (out.exists() and not out.is_dir()) or str(out) == "-":
+        raise ValueError(f"--out {out}: the orders of a folder are another folder, which is created if it is missing")
+    out.mkdir(parents=True, exist_ok=True)
+    return [(Path(path), out / Path(path).name) for path in files_of(worklist)]
+
+
+def _advise_file(
+    model: Path,
+    worklist: Path,
+    out: Path,
+    marks: dict[str, str],
+    already_paid: str | None,
+    missing: str | None,
+    options: dict[str, str | None],
+    quiet: bool,
+) -> None:
+    """Write a worklist with what to do next for each case."""
+    from worthwhile.cli.extended import check_extended, write_extended
+    from worthwhile.cli.reading import unknown_values
+    from worthwhile.cli.worklist import check_marks, order_columns, order_summary, read_worklist
+    from worthwhile.evaluation.metrics import context_of
+
+    check_extended(out, [worklist, model])
+    clf = load_model(model)
+    context = context_of(clf)
+    check_marks(context, marks)
+    absent = ",".join([missing or "", *marks.values()])
+    with open_table(worklist, quiet, absent, **options) as source:
+        cases = read_worklist(clf, source, marks)
+    found = clf.advise(cases.X, cases.unavailable, cases.pending, split_names(already_paid), as_frame=False)
+    lines = [*cases.notes, *unknown_values(clf, cases.table)]
+    write_extended(source, out, order_columns(found), lines, order_summary(found, context, out), Printer(quiet))
+
+
+def read_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """Parse known results such as "a=1,b=x"; a test with a comma in its name needs a text of its own.
 
     Examples
     --------
-    >>> read_pairs("age=63, thal=u")
-    {'age': '63', 'thal': 'u'}
-    >>> read_pairs("age=63,bmi=24,5")
+    >>> read_pairs(["age=63, thal=u", "rate, %=6,5"])
+    {'age': '63', 'thal': 'u', 'rate, %': '6,5'}
+    >>> read_pairs(["age=63,bmi=24,5"])
     {'age': '63', 'bmi': '24,5'}
     """
     found: dict[str, str] = {}
-    # A comma between digits, without a further name, is a decimal comma.
-    marked = re.sub(r"(=\s*[-+]?[\d.]*\d),(?=\d+\s*(,|$))", "\\1\0", text or "")
-    for part in (part.replace("\0", ",") for part in split_names(marked)):
+    for part in (part for text in texts for part in _parts(text)):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
             raise ValueError(f"--known {part}: write known results as test=value, e.g. --known age=63,sex=male")
+        if name in found:
+            raise ValueError(f"--known {part}: {name} has a value already, {found[name]}")
         found[name] = value
     return found
+
+
+def _parts(text: str) -> list[str]:
+    if text.count("=") == 1 and "," in text.partition("=")[0]:
+        return [text]
+    # A comma between digits, without a further name, is a decimal comma.
+    marked = re.sub(r"(=\s*[-+]?[\d.]*\d),(?=\d+\s*(,|$))", "\\1\0", text)
+    return [part.replace("\0", ",") for part in split_names(marked)]

@@ -458,8 +458,17 @@ class Costs:
         for row, label in enumerate(labels.tolist()):
             if is_missing(label):
                 raise CostsError(f"y has no class in row {row}: {show(label)}")
-        counts = Counter(labels.tolist())
-        least_wrong = 1.0 - max(counts.values()) / labels.size
+        return self.standard_cost_of(Counter(labels.tolist()))
+
+    def standard_cost_of(self, counts: Mapping[Any, float]) -> float:
+        """Return the standard cost of a data set with so many cases of each class; see `standard_cost`.
+
+        Examples
+        --------
+        >>> Costs(tests={"age": 1.0}, errors=100).standard_cost_of({"sick": 1, "buff": 3})
+        26.0
+        """
+        least_wrong = 1.0 - max(counts.values()) / sum(counts.values())
         if self._errors.uniform is not None:  # without a matrix, whatever the number of classes
             worst = max(self._errors.uniform, 0.0) if len(counts) > 1 else 0.0
         else:

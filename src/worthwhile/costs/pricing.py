@@ -16,7 +16,7 @@ from worthwhile.costs.costs import Prices
 from worthwhile.costs.price_list import waiting_price
 from worthwhile.wording import amount
 
-__all__ = ["Extra", "Pricing"]
+__all__ = ["Extra", "Pricing", "free_tests"]
 
 
 @dataclass(frozen=True)
@@ -215,6 +215,21 @@ class Pricing:
     def orders_delayed(self, test: int, paid: Set[int]) -> bool:
         """Return whether ordering `test` now means waiting for a result."""
         return any(self._delayed[t] for t in self._closure[test] - paid)
+
+
+def free_tests(prices: Prices, case_prices: np.ndarray | None = None) -> list[int]:
+    """Return the tests that cost nothing, with all that they require; by case, those that cost no case anything.
+
+    Examples
+    --------
+    >>> from worthwhile.costs.costs import Costs, Test
+    >>> costs = Costs(tests={"age": 0.0, "ecg": 5.0, "report": Test(0.0, requires=("ecg",))})
+    >>> free_tests(costs.prices_for(("age", "ecg", "report")))
+    [0]
+    """
+    pricing = Pricing(prices)
+    free = [test for test in range(pricing.n_tests) if pricing.price(pricing.closure([test])) == 0]
+    return free if case_prices is None else [test for test in free if not case_prices[:, test].any()]
 
 
 def _sets(start: np.ndarray, numbers: np.ndarray) -> list[frozenset[int]]:

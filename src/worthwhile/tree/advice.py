@@ -10,21 +10,21 @@ import numpy as np
 
 from worthwhile.tree.node_costs import SLACK
 from worthwhile.tree.walk import TestOrder, Walk
-from worthwhile.wording import amount, enumeration
+from worthwhile.wording import amount, enumeration, weight_text
 
 if TYPE_CHECKING:
     from worthwhile.costs.pricing import Extra, Pricing
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Advice", "advise", "extras_text", "order_tests", "priced_items"]
+__all__ = ["Advice", "advise", "advise_walk", "extras_text", "order_tests", "priced_items", "shares_text"]
 
 
 @dataclass(frozen=True, repr=False)
 class Advice:
     """What to do next for a case: do a test, or answer; with the costs behind it.
 
-    Expected costs are averages over the training cases. They are None where unknown: a tree written by hand may have no
-    weights, and in a forest they depend on trees that have not voted yet.
+    Probabilities and expected costs are those of new cases (docs/design/expected-cost.md). Costs are None where they
+    are unknown: a tree written by hand may have no weights, and in a forest they depend on trees that have not voted.
 
     Attributes
     ----------
@@ -68,6 +68,9 @@ class Advice:
         The surcharges and the wait of the tests in `order`, each an `Extra`; they are part of the prices there.
     amounts : tuple of float or None
         What every test and every surcharge costs this case, as far as it is known; None: as the price list says.
+    training_cases : dict
+        Weight of the training cases of each class at the node where the case stands; empty if it stands at several, in
+        a forest or a cascade, and in a tree without weights.
 
     Examples
     --------
@@ -103,6 +106,7 @@ class Advice:
     charged: frozenset[int] = frozenset()
     extras: dict[str, tuple[Extra, ...]] = field(default_factory=dict)
     amounts: tuple[float, ...] | None = None
+    training_cases: dict[Any, float] = field(default_factory=dict)
 
     @property
     def gain(self) -> float | None:
@@ -132,25 +136,35 @@ class Advice:
 
 def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
     """Return what to do next for a case; see `Tree.next_test`."""
-    free = tree.context.closure_of(already_paid)
-    walk = Walk(tree, known, free)
+    return advise_walk(Walk(tree, known, tree.context.closure_of(already_paid)))
+
+
+def advise_walk(walk: Walk, brief: bool = False) -> Advice:
+    """Return what to do next for a case on its path.
+
+    A brief advice has no `paid`, `spent`, `training_cases` and `extras`, and its `order` names the tests without their
+    parts of the price: these take half of the time, which counts in a long worklist.
+    """
+    tree, free = walk.tree, walk.free
     charged = walk.charged | walk.known_closure
     stop_answer, stop_cost = _best_answer_now(tree, walk)
     order, columns = walk.next_order, tree.columns
+    spending = columns, charged, free, walk.amounts
     now = Advice(
         test=None,
         price=0.0,
         commits=(),
         answer=None,
-        spent=walk.pricing.price(charged, free, walk.amounts),
+        spent=0.0 if brief else walk.pricing.price(charged, free, walk.amounts),
         probabilities={label: float(share) for label, share in zip(tree.classes, walk.shares, strict=True)},
         stop_answer=stop_answer,
         stop_cost=stop_cost,
         go_on_cost=walk.go_on_cost,
         unavailable=tuple(columns[t] for t in walk.unavailable()),
-        paid=walk.pricing.items(sorted(walk.pricing.tests(charged)), columns, charged, free, walk.amounts),
+        paid={} if brief else walk.pricing.items(sorted(walk.pricing.tests(charged)), *spending),
         charged=charged,
         amounts=None if walk.amounts is None else tuple(walk.amounts),
+        training_cases={} if brief else _cases_here(tree, walk),
     )
     if order is None:
         answer = walk.answer_index()
@@ -158,6 +172,10 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
         now = replace(now, answer=tree.answers[answer], go_on_cost=cost)
         return replace(now, reason=_why_answer(tree, walk, now))
     charges = order_tests(walk.pricing, order), columns, order.charged, charged, walk.amounts
+    if brief:
+        items, extras = {columns[t]: 0.0 for t in charges[0] if t in order.charged and t not in charged}, {}
+    else:
+        items, extras = walk.pricing.items(*charges), walk.pricing.extras(*charges)
     return replace(
         now,
         test=columns[order.test],
@@ -165,10 +183,36 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
         waits=walk.pricing.waited(order.charged) - walk.pricing.waited(charged),
         commits=tuple(columns[t] for t in order.commits if t not in charged),
         delayed=walk.pricing.orders_delayed(order.test, walk.charged),
-        order=walk.pricing.items(*charges),
-        extras=walk.pricing.extras(*charges),
+        order=items,
+        extras=extras,
         reason=_why_go_on(tree, walk, now),
     )
+
+
+def _cases_here(tree: Tree, walk: Walk) -> dict[Any, float]:
+    if len(walk.positions) > 1:
+        return {}
+    weights = tree.nodes.weights[walk.positions[0].node]
+    return dict(zip(tree.classes, weights.tolist(), strict=True)) if weights.any() else {}
+
+
+def shares_text(probabilities: Mapping[Any, float], training_cases: Mapping[Any, float]) -> str:
+    """Return class probabilities as text, beside the training cases that they do not simply count.
+
+    Examples
+    --------
+    >>> shares_text({"a": 0.75, "b": 0.25}, {"a": 3.0, "b": 1.0})
+    'a 75%, b 25%'
+    >>> shares_text({"a": 0.6, "b": 0.4}, {"a": 3.0, "b": 1.0})
+    'expected: a 60%, b 40%; training cases here: a 3, b 1'
+    """
+    expected = ", ".join(f"{label} {share:.0%}" for label, share in probabilities.items())
+    total = sum(training_cases.values())
+    counted = ", ".join(f"{label} {weight / total:.0%}" for label, weight in training_cases.items())
+    if counted in ("", expected):
+        return expected
+    cases = ", ".join(f"{label} {weight_text(weight)}" for label, weight in training_cases.items() if weight)
+    return f"expected: {expected}; training cases here: {cases}"
 
 
 def order_tests(pricing: Pricing, order: TestOrder) -> list[int]:

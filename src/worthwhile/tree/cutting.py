@@ -23,12 +23,16 @@ def where_it_does_not_pay(tree: Tree) -> npt.NDArray[np.bool_]:
 
     Examples
     --------
+    >>> import json
     >>> import worthwhile as ww
     >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
     >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     >>> where_it_does_not_pay(clf.tree_).tolist()
     [False, False, False]
-    >>> raised = ww.Tree.from_json(clf.tree_.to_json().replace('"price": 4.0', '"price": 6.0'))
+    >>> content = json.loads(clf.tree_.to_json())
+    >>> content["costs"]["tests"]["x0"]["price"] = 6.0
+    >>> del content["costs_digest"]
+    >>> raised = ww.Tree.from_json(json.dumps(content))
     >>> where_it_does_not_pay(raised).tolist()  # answering at once costs 5
     [True, False, False]
     """

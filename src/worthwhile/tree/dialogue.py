@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing, suggest
 from worthwhile.table.columns import value_codes, value_text
-from worthwhile.table.schema import number_or_days, unknown_value
-from worthwhile.tree.advice import priced_items
+from worthwhile.table.dates import DateFormatError, parse_dates
+from worthwhile.table.schema import unknown_value
+from worthwhile.tree.advice import priced_items, shares_text
 from worthwhile.tree.run import KnownValue, LedgerEntry, Outcome, given_values, ledger_of
 from worthwhile.tree.tree import Tree
 from worthwhile.wording import amount, enumeration, with_currency
@@ -155,7 +156,7 @@ class Dialogue:
         """Return what to do next, and why."""
         advice = self.advice
         if advice.test is None:
-            shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
+            shares = shares_text(advice.probabilities, advice.training_cases)
             return [f"Answer: {advice.answer} ({shares}), {self._money(advice.spent)} spent.", advice.reason]
         price = f" for {self._money(advice.price)}" if advice.price else " at no extra cost"
         lines = [f"Next: {advice.test}{price} ({self._money(advice.spent)} spent so far)."]
@@ -164,7 +165,11 @@ class Dialogue:
             if advice.delayed:
                 lines.append(f"Its result is delayed, so {others} must be ordered with it.")
             else:
-                lines.append(f"Waiting for one result after another would cost more, so {others} is ordered with it.")
+                also = f"{others} {'is' if len(advice.commits) == 1 else 'are'} ordered with it"
+                if hasattr(self.model, "stages_"):  # of a cascade
+                    lines.append(f"The model needs all of them together, so {also}.")
+                else:
+                    lines.append(f"Waiting for one result after another would cost more, so {also}.")
         if len(advice.order) > 1:
             lines.append(f"The order: {', '.join(priced_items(advice.order, advice.extras))}.")
         elif extras := advice.extras.get(advice.test):
@@ -235,7 +240,7 @@ class Dialogue:
     def why(self) -> list[str]:
         """Return the reasons for the advice in full."""
         advice = self.advice
-        shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
+        shares = shares_text(advice.probabilities, advice.training_cases)
         lines = [f"Class probabilities so far: {shares}."]
         if advice.stop_cost is not None and advice.test is not None:
             lines.append(f"Stop and answer {advice.stop_answer}: {amount(advice.stop_cost)} expected in errors.")
@@ -256,7 +261,15 @@ class Dialogue:
         advice = self.advice
         if advice.test is not None:
             return None
-        return Outcome(advice.answer, advice.probabilities, advice.spent, self.ledger, advice.go_on_cost, advice.reason)
+        return Outcome(
+            advice.answer,
+            advice.probabilities,
+            advice.spent,
+            self.ledger,
+            advice.go_on_cost,
+            advice.reason,
+            advice.training_cases,
+        )
 
     def table(self, currency: str = "") -> Table:
         """Return the ledger for a terminal."""
@@ -351,6 +364,8 @@ def read_value(model: Any, test: str, text: str) -> float | str:
 
 def _read_number(test: str, text: str, decimal: str, is_date: bool) -> float:
     """Return a number as people write it; what may mean thousands or decimals is refused."""
+    if is_date:
+        return _read_date(test, text)
     example = "36,6" if decimal == "," else "36.6"
     grouped, comma = _THOUSANDS.fullmatch(text), _DECIMAL_COMMA.fullmatch(text)
     # 1,234 and 1.234,5 are clear only if the training cases had decimal commas; 1.234 is clear only if they had not.
@@ -361,11 +376,25 @@ def _read_number(test: str, text: str, decimal: str, is_date: bool) -> float:
     if comma:
         text = f"{comma[1]}{comma[2].replace('.', '')}.{comma[3]}"
     try:
-        value = number_or_days(text) if is_date else float(text)
+        value = float(text)
     except ValueError:
         value = math.nan
     if math.isfinite(value):
         return value
-    kind, example = ("date", "2024-03-31") if is_date else ("number", example)
+    raise _needs(test, text, "number", example)
+
+
+def _read_date(test: str, text: str) -> float:
+    """Return the days of a date; a bare number is most likely a mistake."""
+    try:
+        found = parse_dates([text])
+    except DateFormatError:  # 3/4/2024 or 3.4.24
+        found = None
+    if found is None:
+        raise _needs(test, text, "date", "2024-03-31")
+    return float(found[0])
+
+
+def _needs(test: str, text: str, kind: str, example: str) -> ValueError:
     what = f"{text!r} is not a {kind}" if text else "the value is empty"
-    raise ValueError(f"{what}; {test} needs a {kind}, e.g. {example}.")
+    return ValueError(f"{what}; {test} needs a {kind}, e.g. {example}.")

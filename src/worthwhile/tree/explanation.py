@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.table.columns import value_text
-from worthwhile.tree.advice import advise, extras_text, priced_items
+from worthwhile.tree.advice import advise, extras_text, priced_items, shares_text
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
 from worthwhile.tree.walk import Walk, WalkStep
@@ -146,8 +146,7 @@ class Explanation:
     def of(cls, steps: list[Step], advice: Advice, spent: float, lines: list[str]) -> Explanation:
         """Combine the steps, the lines that describe them, and the advice that follows them."""
         if advice.test is None:
-            shares = ", ".join(f"{label} {share:.0%}" for label, share in advice.probabilities.items())
-            end = f"answer {advice.answer} ({shares})"
+            end = f"answer {advice.answer} ({shares_text(advice.probabilities, advice.training_cases)})"
         else:
             end = f"{advice.test}: not known yet; this is the next test"
         text = "\n".join([*lines, end, advice.reason, f"tests cost {amount(spent)}"])

@@ -5,6 +5,7 @@ Files are only data: every field is checked, nothing is executed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import numbers
 import sys
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ExpectedCost",
     "Reader",
+    "check_digest",
     "check_needs",
+    "costs_digest",
     "costs_from_json",
     "costs_to_json",
     "needs_of",
@@ -96,6 +99,31 @@ def costs_to_json(costs: Costs) -> dict[str, Any]:
     return {key: value for key, value in parts.items() if value != {}}
 
 
+def costs_digest(costs: Costs, cap: float | None = None) -> str:
+    """Return a digest of what costs and a cap say; titles and other notes do not count.
+
+    Examples
+    --------
+    >>> costs = Costs(tests={"crp": 8.0}, errors=50)
+    >>> costs_digest(costs) == costs_digest(Costs(tests={"crp": 8.0}, errors=50, about={"title": "2027"}))
+    True
+    >>> costs_digest(costs) == costs_digest(costs.with_prices({"crp": 9.0}))
+    False
+    """
+    parts = {name: value for name, value in costs_to_json(costs).items() if name != "about"}
+    text = json.dumps([parts, cap if cap is None else float(cap)], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def check_digest(given: str | None, costs: Costs, cap: float | None = None) -> None:
+    """Refuse costs that are not those that a file was written with; files without a digest are not checked."""
+    if given is not None and given != costs_digest(costs, cap):
+        raise ValueError(
+            "the price list in the file was changed after the model was saved; undo that and put new prices on the "
+            "model with worthwhile reprice, or remove 'costs_digest' to use the list as it is"
+        )
+
+
 def _surcharge_to_json(surcharge: Surcharge) -> dict[str, Any]:
     conditions = {"truth": surcharge.truth, "result": surcharge.result, "where": surcharge.where}
     found = {"amount": surcharge.amount} | {name: _plain_values(value) for name, value in conditions.items()}
@@ -156,7 +184,9 @@ def write_context(context: ProblemContext) -> dict[str, Any]:
         )
     classes = [plain(label) for label in context.classes]
     cap = {} if context.cap is None else {"cap": context.cap}
-    return {"classes": classes, "columns": columns, "costs": costs_to_json(context.costs), **cap}
+    digest = costs_digest(context.costs, context.cap)
+    costs = costs_to_json(context.costs)
+    return {"classes": classes, "columns": columns, "costs": costs, **cap, "costs_digest": digest}
 
 
 def write_nodes(tree: Tree) -> list[dict[str, Any]]:
@@ -308,6 +338,7 @@ def parse_context(reader: Reader) -> ProblemContext:
     cap = reader.take("cap", numbers.Real, None)
     if cap is not None and not (is_finite(cap) and cap >= 0):
         raise ValueError(f"'cap' of the tree must be at least 0, got {_short(cap)}")
+    check_digest(reader.take("costs_digest", str, None), costs, cap)
     return ProblemContext.of(schema, classes, costs, cap)  # rejects prices of tests that are not columns
 
 

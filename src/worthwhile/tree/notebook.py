@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from worthwhile.tree.node_costs import node_costs
-from worthwhile.wording import amount, percent
+from worthwhile.wording import BY_PROBABILITIES, LEFT_OUT, amount, percent
 
 if TYPE_CHECKING:
     from worthwhile.tree.context import ProblemContext
@@ -30,11 +30,11 @@ def tree_table(tree: Tree, name: str) -> str:
     root = node_costs(tree)[0]
     # One figure: what was measured on cases left out, or else what the root says.
     said = root.expected_cost if tree.expected_cost is None else None
-    expected = "" if said is None else f"; expected cost {amount(said)} per case"
+    expected = "" if said is None else f"; expected cost {amount(said)} per case, {BY_PROBABILITIES}"
     facts = [f"{_count(tree.n_nodes, 'node')}, {_count(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}{expected}"]
     if tree.expected_cost is not None:
         mean, low, high = map(amount, tree.expected_cost)
-        facts.append(f"expected cost of a new case: {mean} ({low} to {high}), measured on cases left out in training")
+        facts.append(f"expected cost of a new case: {mean} ({low} to {high}), {LEFT_OUT}")
     if root.stop_cost is not None:
         facts.append(f"without tests: {amount(root.stop_cost)} per case, always answering {root.stop_answer}")
     used = _usage(tree)

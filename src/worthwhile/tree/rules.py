@@ -60,7 +60,7 @@ def _sentence(tree: Tree, leaf: int, conditions: Conditions, costs: NodeCosts) -
     if costs.share is not None:
         notes = [f"{percent(costs.share)} of cases" if costs.share > 0 else "no training cases", *notes]
     if costs.expected_cost is not None:
-        notes.append(f"error cost {amount(costs.expected_cost)}")
+        notes.append(f"expected error cost {amount(costs.expected_cost)}")
     parts = [f"{tree.columns[test]} {_words(tree, test, condition)}" for test, condition in conditions.items()]
     lead = f"If {enumeration(parts)}: {answer}" if parts else f"Always {answer}"
     return f"{lead} ({', '.join(notes)})."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from worthwhile.costs.error_costs import is_missing, listing, suggest
 from worthwhile.costs.price_list import find_closures
 from worthwhile.table.columns import value_text
-from worthwhile.tree.advice import extras_text
+from worthwhile.tree.advice import extras_text, shares_text
 from worthwhile.tree.walk import Walk
 from worthwhile.wording import amount, enumeration
 
@@ -93,6 +93,8 @@ class Outcome:
         Expected error cost of the answer; None if unknown.
     reason : str
         Why no further test was done.
+    training_cases : dict
+        Weight of the training cases of each class at the node where the case ended; see `Advice`.
 
     Examples
     --------
@@ -113,9 +115,10 @@ class Outcome:
     ledger: tuple[LedgerEntry, ...]
     error_cost: float | None = None
     reason: str = ""
+    training_cases: dict[Any, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        shares = ", ".join(f"{label} {share:.0%}" for label, share in self.probabilities.items())
+        shares = shares_text(self.probabilities, self.training_cases)
         end = f"answer {self.answer} ({shares}), {amount(self.spent)} spent"
         return "\n".join([*map(str, self.ledger), end])
 
@@ -169,7 +172,15 @@ def run(
         amounts = context.amounts_of_case(context.schema.read_case({**known, **missing}), shares, None)
         spent = context.pricing.price(advice.charged, context.closure_of(free), amounts)
     ledger = ledger_of(values, context, free, amounts)
-    return Outcome(advice.answer, advice.probabilities, spent, ledger, advice.go_on_cost, advice.reason)
+    return Outcome(
+        advice.answer,
+        advice.probabilities,
+        spent,
+        ledger,
+        advice.go_on_cost,
+        advice.reason,
+        advice.training_cases,
+    )
 
 
 def _asked_by_surcharges(context: ProblemContext) -> dict[str, list[str]]:

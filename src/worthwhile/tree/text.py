@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, enumeration, percent
+from worthwhile.wording import BY_PROBABILITIES, LEFT_OUT, amount, enumeration, percent, weight_text
 
 if TYPE_CHECKING:
+    from worthwhile.tree.json_format import ExpectedCost
     from worthwhile.tree.tree import Tree
 
 __all__ = ["box_lines", "colour_of", "expectation", "to_dot", "to_text"]
 
 # Two figures are called expected; where both are shown, this says why they differ.
-NODES_EXPECT = "Expected costs at the nodes follow from their class probabilities; at the first node they may differ."
+NODES_EXPECT = f"Expected costs at the nodes are {BY_PROBABILITIES}; at the first node they may differ."
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, lightened for black text.
 _COLOURS = ("#a6d5f0", "#f5c98a", "#9fdcc4", "#e8b7d3", "#f4ef9e", "#9db8d9", "#eda98a", "#d9d9d9")
@@ -53,27 +55,38 @@ def price_notes(tree: Tree, costs: NodeCosts) -> list[str]:
 
 
 def leaf_notes(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
-    """Return the training cases of a leaf, e.g. "34 of 303 cases", "91% correct", "errors cost 45.00"."""
+    """Return the training cases of a leaf, e.g. "34 of 303 cases, 91% correct", and what is expected of new cases.
+
+    Shares of training cases stand beside costs only if both are of these cases. Otherwise the costs follow with the
+    share that they come from: "new cases: 86% correct, errors cost 70.00".
+    """
     weights = tree.nodes.weights
     total, here = weights[0].sum(), weights[node].sum()
     if costs.share is None:
         return []
     if here <= 0:
         return ["no training cases"]
-    answer = int(tree.nodes.answer[node])
-    correct = [f"{weights[node][answer] / here:.0%} correct"] if answer < len(tree.classes) else []
+    counted = [f"{weight_text(here)} of {weight_text(total)} cases", *_correct(tree, node, weights[node] / here)]
     errors = [] if costs.expected_cost is None else [f"errors cost {amount(costs.expected_cost)}"]
-    return [f"{_weight(here)} of {_weight(total)} cases", *correct, *errors]
+    if tree.nodes.probabilities is None or not errors:
+        return [", ".join([*counted, *errors])]
+    expected = [*_correct(tree, node, tree.nodes.probabilities[node]), *errors]
+    return [", ".join(counted), f"new cases: {', '.join(expected)}"]
 
 
-def _weight(weight: float) -> str:
-    return f"{weight:.0f}" if np.isclose(weight, round(weight)) else f"{weight:.1f}"
+def _correct(tree: Tree, node: int, shares: npt.NDArray[np.float64]) -> list[str]:
+    """Return the share of correct answers; nothing if the answer is no class."""
+    answer = int(tree.nodes.answer[node])
+    if answer >= len(tree.classes):
+        return []
+    share = f"{shares[answer]:.0%}"  # 100% beside errors that cost something would be wrong
+    return [f"{'over 99%' if share == '100%' and shares[answer] < 1 - 1e-9 else share} correct"]
 
 
 def node_line(tree: Tree, node: int, costs: NodeCosts) -> str:
     """Return the line of a node."""
     if is_leaf(tree, node):
-        notes = ", ".join(leaf_notes(tree, node, costs))
+        notes = "; ".join(leaf_notes(tree, node, costs))
         return f"{tree.answers[tree.nodes.answer[node]]}{f' ({notes})' if notes else ''}"
     notes = ", ".join(price_notes(tree, costs))
     if costs.share is not None:
@@ -121,8 +134,10 @@ def to_text(tree: Tree, expected_costs: bool = True) -> str:
     return "\n".join(lines)
 
 
-def expectation(tree: Tree) -> str:
+def expectation(tree: Tree, expected: ExpectedCost | None = None) -> str:
     """Return what a new case is expected to cost, and why the first node may say something else; "" if unknown.
+
+    `expected` is what is known better than by the tree: what it costs to choose the tree was measured, too.
 
     Examples
     --------
@@ -131,10 +146,11 @@ def expectation(tree: Tree) -> str:
     >>> print(expectation(clf.tree_))
     A new case is expected to cost 5.00 (2.75 to 7.25), measured on cases left out in training.
     """
-    if tree.expected_cost is None:
+    expected = expected or tree.expected_cost
+    if expected is None:
         return ""
-    mean, low, high = map(amount, tree.expected_cost)
-    measured = f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training."
+    mean, low, high = map(amount, expected)
+    measured = f"A new case is expected to cost {mean} ({low} to {high}), {LEFT_OUT}."
     return measured if tree.n_nodes == 1 else f"{measured} {NODES_EXPECT}"
 
 

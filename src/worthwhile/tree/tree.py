@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from worthwhile.costs.pricing import Pricing
 from worthwhile.table.columns import Columns
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise
+from worthwhile.tree.batch_advice import Worklist, advise_tree, as_table
 from worthwhile.tree.case_amounts import truth_shares
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, explain
@@ -289,6 +290,50 @@ class Tree:
         """
         return advise(self, known, already_paid)
 
+    def advise(
+        self,
+        X: Any,
+        unavailable: Any = None,
+        pending: Any = None,
+        already_paid: Iterable[str] = (),
+        as_frame: bool | Literal["auto"] = "auto",
+    ) -> Any:
+        """Return what to do next for each case of a worklist: `next_test` for many cases at once.
+
+        Parameters
+        ----------
+        X : table of cases
+            A missing value is a test that has not been asked for. A nominal value that no training case had counts as
+            unavailable.
+        unavailable : array of bool of shape (cases, tests), or frame, optional
+            Where a test is unavailable. A frame may have some of the tests, by name.
+        pending : array of bool of shape (cases, tests), or frame, optional
+            Where a test is ordered and its result has not come yet: it is paid for and not ordered again.
+        already_paid : list of str
+            Tests that others have paid for, for all cases; see `next_test`.
+        as_frame : bool or "auto"
+            True: a frame of pandas; False: a dict of arrays; "auto": a frame if pandas is installed.
+
+        Returns
+        -------
+        pandas.DataFrame or dict of arrays
+            One row per case: `action` ("order" a test, "wait" for one that is ordered, or "answer"); `tests`, those to
+            order now or to wait for, separated by ";"; their `price`; the expected `saving` of going on; what was
+            `spent` so far, orders included; the `answer`; and the `reason`.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> costs = ww.Costs(tests={"x0": 4}, errors=10)
+        >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
+        >>> found = clf.advise([[float("nan")], [3]], as_frame=False)
+        >>> [found[name].tolist() for name in ("action", "tests", "price", "saving", "spent", "answer")]
+        [['order', 'answer'], ['x0', ''], [4.0, 0.0], [1.0, nan], [0.0, 4.0], [None, 'b']]
+        """
+        columns = X if isinstance(X, Columns) else self.context.read(X)
+        cases = Worklist.of(self.context, columns, unavailable, pending, already_paid)
+        return as_table(advise_tree(self, cases), as_frame)
+
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch the values of tests.
 
@@ -429,8 +474,8 @@ class Tree:
         >>> clf = ww.DTMCClassifier(costs=costs, cross_fit=False).fit([[1], [2], [3], [4]], ["a", "a", "b", "b"])
         >>> for sentence in clf.tree_.rules():
         ...     print(sentence)
-        If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, error cost 0.00).
-        If x0 is above 2: answer b (50 % of cases, tests cost 4.00, error cost 0.00).
+        If x0 is at most 2: answer a (50 % of cases, tests cost 4.00, expected error cost 0.00).
+        If x0 is above 2: answer b (50 % of cases, tests cost 4.00, expected error cost 0.00).
         """
         return rules(self, expected_costs)
 

@@ -5,6 +5,7 @@ The core walks the case, by the same code as a table of cases.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -67,13 +68,20 @@ class Walk:
         Tests that cost nothing any more.
     may_stop : bool
         Whether a case with an unavailable test stops where no further test is expected to pay; the tree may forbid it.
+    case : mapping of int to float, optional
+        What `Schema.read_case` makes of `known`, if that was done before.
     """
 
     def __init__(
-        self, tree: Tree, known: Mapping[str, Any], paid: frozenset[int] = frozenset(), may_stop: bool = True
+        self,
+        tree: Tree,
+        known: Mapping[str, Any],
+        paid: frozenset[int] = frozenset(),
+        may_stop: bool = True,
+        case: Mapping[int, float] | None = None,
     ) -> None:
-        self.tree, self.pricing = tree, tree.pricing
-        self.case = tree.schema.read_case(known)
+        self.tree, self.pricing, self.free = tree, tree.pricing, paid
+        self.case = tree.schema.read_case(known) if case is None else case
         available, self._unavailable = tree.context.split_known(self.case)
         costs = tree.context.bound_costs
         # A value that some node has no branch for is only charged where the tree asks for it and has one.
@@ -97,17 +105,7 @@ class Walk:
         if self.answer_costs is None:
             self.answer_costs = self.shares @ tree.error_costs
         self.amounts = tree.context.amounts_of_case(self.case, self.shares, self._expected_surcharges())
-        self.steps: list[WalkStep] = []
-        before = paid
-        for node, branch, listed, paid_before, commits, items_charged in found["steps"]:
-            test, charged = int(tree.nodes.test[node]), frozenset(items_charged)
-            tests = self.pricing.tests(charged)
-            ordered = dict.fromkeys([test, *commits, *sorted(tests)] if len(charged) > len(before) else [])
-            charges = list(ordered), tree.columns, charged, before, self.amounts
-            items, extras = self.pricing.items(*charges), self.pricing.extras(*charges)
-            price = listed if self.amounts is None else self.pricing.price(charged, before, self.amounts)
-            self.steps.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items, extras))
-            before = charged
+        self._found_steps = found["steps"]
         self.next_order: TestOrder | None = None
         if found["waiting"] >= 0:
             charged, commits, _ = found["order"]
@@ -116,6 +114,29 @@ class Walk:
         self.rejected: tuple[int, float] | None = None  # a test that does not pay, and what going on with it costs
         if found["rejected"] >= 0:
             self.rejected = found["rejected"], found["rejected_cost"]
+
+    @functools.cached_property
+    def steps(self) -> list[WalkStep]:
+        """The tests that the case met; worked out when they are asked for, since advice does without them."""
+        found: list[WalkStep] = []
+        before, columns = self.free, self.tree.columns
+        for node, branch, listed, paid_before, commits, items_charged in self._found_steps:
+            test, charged = int(self.tree.nodes.test[node]), frozenset(items_charged)
+            tests = self.pricing.tests(charged)
+            ordered = dict.fromkeys([test, *commits, *sorted(tests)] if len(charged) > len(before) else [])
+            charges = list(ordered), columns, charged, before, self.amounts
+            items, extras = self.pricing.items(*charges), self.pricing.extras(*charges)
+            price = listed if self.amounts is None else self.pricing.price(charged, before, self.amounts)
+            found.append(WalkStep(node, test, branch, price, paid_before, tuple(commits), items, extras))
+            before = charged
+        return found
+
+    def asked(self) -> set[int]:
+        """Return the tests that the case met, with those ordered at the same time."""
+        found: set[int] = set()
+        for node, _, _, _, commits, _ in self._found_steps:
+            found |= {int(self.tree.nodes.test[node]), *commits}
+        return found
 
     def _expected_surcharges(self) -> list[float] | None:
         """Return what each surcharge is expected to add where the case stands."""

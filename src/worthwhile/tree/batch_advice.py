@@ -1,0 +1,421 @@
+"""Advice for a whole table of cases: what to order next for each, or its answer (docs/howto/batch-advice.md).
+
+Cases that stand at the same node of a tree, with the same tests done, ordered and unavailable, get the same advice, so
+it is worked out once for each such group.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_frame, read_columns, value_codes
+from worthwhile.table.frames import pandas_for
+from worthwhile.table.schema import Schema
+from worthwhile.tree.advice import Advice, advise_walk
+from worthwhile.tree.case_amounts import surcharges_apply
+from worthwhile.tree.node_costs import subtree
+from worthwhile.tree.walk import Walk
+
+if TYPE_CHECKING:
+    from worthwhile.tree.context import ProblemContext
+    from worthwhile.tree.tree import Tree
+
+__all__ = [
+    "NOT_ASKED",
+    "PENDING",
+    "UNAVAILABLE",
+    "VALUE",
+    "AdviceColumns",
+    "Worklist",
+    "advice_columns",
+    "advise_rows",
+    "advise_tree",
+    "as_table",
+]
+
+NOT_ASKED, VALUE, PENDING, UNAVAILABLE = range(4)  # what is known of a test of a case
+
+Ints = npt.NDArray[np.int64]
+States = npt.NDArray[np.int8]
+AdviceColumns = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Worklist:
+    """Cases with what is known of each test.
+
+    Attributes
+    ----------
+    context : ProblemContext
+    columns : Columns
+        The values.
+    arrays : list of array
+        The values as the core has them.
+    states : int8 (cases, tests)
+        NOT_ASKED, VALUE, PENDING or UNAVAILABLE.
+    free : tuple of str
+        Tests that others have paid for.
+    """
+
+    context: ProblemContext
+    columns: Columns
+    arrays: list[npt.NDArray[Any]]
+    states: States
+    free: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        context: ProblemContext,
+        columns: Columns,
+        unavailable: Any = None,
+        pending: Any = None,
+        already_paid: Iterable[str] = (),
+    ) -> Worklist:
+        """Check what is known; a value that no training case had counts as unavailable, as in `predict`."""
+        free = () if already_paid == () else already_paid
+        context.closure_of(free)  # reports a misspelt test
+        arrays = context.schema.arrays(columns)
+        shape = columns.n_cases, len(context.columns)
+        states = np.full(shape, NOT_ASKED, dtype=np.int8)
+        for test, (array, given) in enumerate(zip(arrays, columns.arrays, strict=True)):
+            states[_is_given(context.schema, test, given), test] = UNAVAILABLE
+            has_value = ~np.isnan(array) if context.schema.values[test] is None else array >= 0
+            states[has_value, test] = VALUE
+        for what, state, marks in (("unavailable", UNAVAILABLE, unavailable), ("pending", PENDING, pending)):
+            marked = _marks(context, what, marks, shape)
+            for row, test in np.argwhere(marked & (states != NOT_ASKED))[:1]:
+                name = context.columns[test]
+                known = "a value" if states[row, test] == VALUE else "an unknown value, or is marked as unavailable"
+                raise ValueError(f"row {row} is marked as {what} for the test {name!r}, but it has {known}")
+            states[marked] = state
+        return cls(context, columns, arrays, states, tuple(free))
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.columns.n_cases
+
+    @functools.cached_property
+    def charged(self) -> dict[int, npt.NDArray[np.bool_]]:
+        """The tests that each case has a result of (VALUE) and waits for (PENDING), with all that they require."""
+        n_tests = len(self.context.columns)
+        closure = np.zeros((n_tests, n_tests), dtype=np.bool_)
+        for test in range(n_tests):
+            closure[test, list(self.context.pricing.closure([test]))] = True
+        return {state: (self.states == state) @ closure for state in (VALUE, PENDING)}
+
+    def walks(self, tree: Tree, rows: Ints) -> list[Walk]:
+        """Return the paths of some cases down a tree."""
+        free, closure = self.context.closure_of(self.free), self.context.pricing.closure
+        states = self.states[rows].tolist()
+        values = np.column_stack([array[rows].astype(np.float64) for array in self.arrays]).tolist()
+        found = []
+        for marks, own in zip(states, values, strict=True):
+            case = {t: own[t] for t, mark in enumerate(marks) if mark in (VALUE, UNAVAILABLE)}
+            pending = [t for t, mark in enumerate(marks) if mark == PENDING]
+            found.append(Walk(tree, {}, free | closure(pending) if pending else free, case=case))
+        return found
+
+    def known(self, row: int) -> dict[str, Any]:
+        """Return a case as `next_test` takes it."""
+        found: dict[str, Any] = {}
+        for test in np.flatnonzero((self.states[row] == VALUE) | (self.states[row] == UNAVAILABLE)).tolist():
+            values, value = self.context.schema.values[test], self.arrays[test][row]
+            if self.states[row, test] == UNAVAILABLE:
+                found[self.context.columns[test]] = None
+            else:
+                found[self.context.columns[test]] = float(value) if values is None else values[int(value)]
+        return found
+
+    def ordered(self, row: int) -> list[str]:
+        """Return the tests of a case that are ordered, and those that others have paid for."""
+        pending = np.flatnonzero(self.states[row] == PENDING).tolist()
+        return [*self.free, *(self.context.columns[test] for test in pending)]
+
+
+def _is_given(schema: Schema, test: int, column: Any) -> npt.NDArray[np.bool_]:
+    """Return where a column has a value, whether it is known or not."""
+    return column.codes >= 0 if isinstance(column, Factor) else ~np.isnan(column)
+
+
+def _marks(context: ProblemContext, what: str, marks: Any, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    """Return which tests of which cases are marked: an array for all tests, or a frame with some of them by name."""
+    found = np.zeros(shape, dtype=np.bool_)
+    if marks is None:
+        return found
+    marks = as_frame(marks)
+    if is_frame(marks, named=True):
+        names = [str(name) for name in frame_names(marks) or []]
+        context.closure_of(names)
+        columns = read_columns(marks)
+        if columns.n_cases != shape[0]:
+            raise ValueError(f"{what} has {columns.n_cases} rows, expected {shape[0]}: one per case")
+        for name, column in zip(names, columns.arrays, strict=True):
+            codes = column.translated(value_codes(("False", "True"))) if isinstance(column, Factor) else column
+            found[:, context.schema.position[name]] = codes == 1
+        return found
+    array = np.asarray(marks)
+    if array.shape != shape or array.dtype != np.bool_:
+        kind = "True or False for each case and test, or a frame with some tests by name"
+        raise ValueError(f"{what} has the shape {array.shape} and type {array.dtype}, expected {shape}: {kind}")
+    return array
+
+
+def as_table(found: AdviceColumns, frame: bool | Literal["auto"] = "auto") -> Any:
+    """Return advice as a frame of pandas, or, without pandas, as arrays by name."""
+    pandas = pandas_for(frame)
+    return found if pandas is None else pandas.DataFrame(found)
+
+
+def advise_rows(next_test: Callable[..., Advice], cases: Worklist) -> AdviceColumns:
+    """Return the advice of `next_test` for each case; equal cases are asked about once."""
+    signature = np.column_stack(
+        [cases.states, *(np.where(cases.states[:, t] == VALUE, a, 0.0) for t, a in enumerate(cases.arrays))]
+    )
+    first, group = _distinct(signature)
+    found = [next_test(cases.known(row), already_paid=cases.ordered(row)) for row in first.tolist()]
+    return advice_columns(cases, found, group)
+
+
+def advice_columns(cases: Worklist, found: Sequence[Advice], group: Ints | None = None) -> AdviceColumns:
+    """Return the columns of the result from the advice of each case, or of each group of equal cases."""
+    if group is None:
+        group = np.arange(len(found))
+    free, price = cases.context.closure_of(cases.free), cases.context.pricing.price
+    # Of what is known and what is ordered.
+    spent = np.array([price(advice.charged, free, advice.amounts) for advice in found], dtype=np.float64)
+    return _columns(cases, found, group, spent[group])
+
+
+def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
+    """Return what `Tree.next_test` says for each case."""
+    groups = _Groups(tree, cases)
+    first, group = groups.find()
+    walks = cases.walks(tree, first)
+    found = [advise_walk(walk, brief=True) for walk in walks]
+    if groups.exact:
+        return advice_columns(cases, found, group)
+    return _columns(cases, found, group, _spent_by_case(cases, walks, group))
+
+
+def _spent_by_case(cases: Worklist, walks: Sequence[Walk], group: Ints) -> npt.NDArray[np.float64]:
+    """Return the price of what is known and what is ordered, where no price depends on the case.
+
+    The tests that a case was charged for on its path are those of its group; each case adds the tests it knows.
+    """
+    context, prices = cases.context, cases.context.bound_costs.prices
+    pricing, n_tests = context.pricing, len(context.columns)
+    path = np.zeros((len(walks), n_tests), dtype=np.bool_)
+    for at, walk in enumerate(walks):
+        path[at, list(pricing.tests(walk.charged) - walk.free)] = True
+    charged = cases.charged[VALUE] | cases.charged[PENDING] | path[group]
+    free = np.zeros(n_tests, dtype=np.bool_)
+    free[list(context.closure_of(cases.free))] = True
+    spent = (charged & ~free) @ prices.marginal
+    for at, common in enumerate(prices.common.tolist()):
+        members = prices.members(at)
+        if not free[members].any():
+            spent += common * charged[:, members].any(axis=1)
+    return np.asarray(spent, dtype=np.float64)
+
+
+def _columns(cases: Worklist, found: Sequence[Advice], group: Ints, spent: npt.NDArray[np.float64]) -> AdviceColumns:
+    """Return the columns of the result from the advice of each group."""
+    position = cases.context.schema.position
+    waits = np.zeros((len(found), len(position)), dtype=np.bool_)
+    for at, advice in enumerate(found):
+        if advice.test is not None:
+            waits[at, position[advice.test]] = True
+    action = np.where(waits.any(axis=1), "order", "answer")[group]
+    action[((cases.states == PENDING) & waits[group]).any(axis=1)] = "wait"
+
+    def texts(values: Iterable[Any]) -> npt.NDArray[Any]:
+        array = np.empty(len(found), dtype=object)
+        array[:] = list(values)
+        return array[group]
+
+    return {
+        "action": action.astype(object),
+        "tests": texts("" if a.test is None else ";".join(_ordered_now(a)) for a in found),
+        "price": np.array([a.price for a in found])[group],
+        "saving": np.array([np.nan if a.test is None or a.gain is None else a.gain for a in found])[group],
+        "spent": spent,
+        "answer": texts(a.answer if a.test is None else None for a in found),
+        "reason": texts(a.reason for a in found),
+    }
+
+
+def _ordered_now(advice: Advice) -> list[str]:
+    """Return the tests to order now: the test itself, those it commits to, and what they require."""
+    return list(dict.fromkeys([advice.test or "", *advice.order]))
+
+
+def _distinct(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return the first row of each kind of row, and the kind of every row."""
+    packed = np.ascontiguousarray(signature)
+    if not packed.size:
+        return np.zeros(min(len(packed), 1), dtype=np.int64), np.zeros(len(packed), dtype=np.int64)
+    raw = packed.view(np.dtype((np.void, packed.dtype.itemsize * packed.shape[1]))).ravel()
+    _, first, group = np.unique(raw, return_index=True, return_inverse=True)
+    return first, group
+
+
+class _Groups:
+    """Divides cases into groups that get the same advice from a tree.
+
+    A case goes down the tree as far as its values lead. From the node where it then stands, its advice depends on what
+    is left of the tree below: values that are known decide branches, other tests are asked for, pending or unavailable,
+    at a price that depends on what was charged before. Where an order above commits to other tests, it depends on
+    those, too. If a price depends on the case or on the sequence of orders, or there is a cap, all that is known
+    counts.
+    """
+
+    def __init__(self, tree: Tree, cases: Worklist) -> None:
+        self._tree, self._cases = tree, cases
+        context = tree.context
+        unknown_values = bool((tree.nodes.maps < 0).any())  # only in a tree written by hand
+        by_case = context.has_surcharges or context.cap is not None
+        self.exact = by_case or unknown_values or bool(len(context.bound_costs.prices.waiting))
+        self._charges: dict[int, Ints] = {}
+
+    def find(self) -> tuple[Ints, Ints]:
+        """Return the first case of each group, and the group of every case."""
+        first: list[Ints] = []
+        group = np.zeros(self._cases.n_cases, dtype=np.int64)
+        extra = surcharges_apply(
+            self._cases.context.schema, self._cases.context.bound_costs.prices, self._cases.columns
+        )
+        n_groups = 0
+        for node, rows in self._standing().items():
+            parts: list[npt.NDArray[Any]] = []
+            if self.exact or not self._tree.may_stop:
+                parts.append(self._cases.states[rows][:, self._relevant(node)])
+            if self.exact:
+                below = np.fromiter(subtree(self._tree, 0), dtype=np.int64)
+                parts += [self._values(test, below, rows)[:, None] for test in self._asked(below)]
+                parts.append(extra[rows])
+            else:
+                parts.append(self._rest(node, rows)[:, None])
+                absent = self._cases.states[rows][:, self._tests_below(node)] == UNAVAILABLE
+                parts.append(absent.any(axis=1)[:, None])  # then a case stops where no further test pays
+                if (scope := self._scope(node)) != node:  # all of it is ordered now, but for these
+                    states = self._cases.states[rows][:, self._tests_below(scope)]
+                    parts.append(np.where(states >= PENDING, states, NOT_ASKED))
+            own_first, own = _distinct(np.hstack([part.astype(np.int64) for part in parts]))
+            first.append(rows[own_first])
+            group[rows] = own + n_groups
+            n_groups += len(own_first)
+        return np.concatenate(first) if first else np.zeros(0, dtype=np.int64), group
+
+    def _standing(self) -> dict[int, Ints]:
+        """Return the cases at each node where values no longer lead on."""
+        nodes, found = self._tree.nodes, {}
+        at: dict[int, Ints] = {0: np.arange(self._cases.n_cases)}
+        for node in range(self._tree.n_nodes):  # children come after their parents
+            rows = at.pop(node, None)
+            if rows is None or not len(rows):
+                continue
+            test = int(nodes.test[node])
+            branch = np.full(len(rows), -1) if test < 0 else self._branch(node, test, rows)
+            if (branch < 0).any():
+                found[node] = rows[branch < 0]
+            for b, child in enumerate(nodes.children(node)):
+                at[child] = rows[branch == b]
+        return found
+
+    def _branch(self, node: int, test: int, rows: Ints) -> Ints:
+        """Return the branch of each case; -1 where it has none, or no value."""
+        nodes, values = self._tree.nodes, self._cases.arrays[test][rows]
+        if nodes.map_start[node] < 0:
+            taken = (values > nodes.threshold[node]).astype(np.int64)
+        else:
+            taken = np.array([*nodes.branch_of(node), -1], dtype=np.int64)[values]
+        return np.where(self._cases.states[rows, test] == VALUE, taken, -1)
+
+    def _rest(self, top: int, rows: Ints) -> Ints:
+        """Number what is left of the tree below a node: values that are known decide their branches."""
+        found: dict[int, Ints] = {}
+        n_numbers = self._tree.n_nodes  # a leaf has its own
+        for node in sorted(subtree(self._tree, top), reverse=True):  # children come after their parents
+            test, children = int(self._tree.nodes.test[node]), self._tree.nodes.children(node)
+            if test < 0:
+                found[node] = np.full(len(rows), node)
+                continue
+            branch = self._branch(node, test, rows)
+            below = np.column_stack([found.pop(child) for child in children])
+            number = below[np.arange(len(rows)), branch]
+            counting, tests = np.flatnonzero(branch < 0), [test]
+            if self._commits(node):  # an order from here commits to them, even if the value is known
+                counting, tests = np.arange(len(rows)), self._tests_below(node)
+                below = np.where((branch < 0)[:, None], below, number[:, None])
+            here = [self._charge(each)[rows[counting]] for each in tests]
+            first, kind = _distinct(np.column_stack([*here, below[counting]]))
+            number[counting] = n_numbers + kind
+            n_numbers += len(first)
+            found[node] = number
+        return found[top]
+
+    def _charge(self, test: int) -> Ints:
+        """Number what ordering a test charges each case for: what is done, ordered or paid of it and of its groups."""
+        if test not in self._charges:
+            prices, cases = self._tree.context.bound_costs.prices, self._cases
+            members = sorted(self._tree.pricing.closure([test]))
+            groups = sorted({group for member in members for group in prices.groups_of(member)})
+            key: list[npt.NDArray[Any]] = [cases.states[:, members]]
+            for charged in cases.charged.values():
+                key += [charged[:, members], *(np.any(charged[:, prices.members(g)], axis=1) for g in groups)]
+            _, self._charges[test] = _distinct(np.column_stack(key).astype(np.int8))
+        return self._charges[test]
+
+    def _commits(self, node: int) -> bool:
+        """Return whether ordering the test of a node may order others below it."""
+        nodes = self._tree.nodes
+        return bool(nodes.committed(node)) or self._tree.pricing.orders_delayed(int(nodes.test[node]), frozenset())
+
+    def _tests_below(self, node: int) -> list[int]:
+        """Return the tests of a node and of those below it, with all that they require."""
+        asked = self._asked(np.fromiter(subtree(self._tree, node), dtype=np.int64))
+        return sorted(self._tree.pricing.closure(asked))
+
+    def _asked(self, below: Ints) -> list[int]:
+        tests: list[int] = np.unique(self._tree.nodes.test[below]).tolist()
+        return [test for test in tests if test >= 0]
+
+    @functools.cached_property
+    def _parent(self) -> dict[int, int]:
+        return {child: at for at in range(self._tree.n_nodes) for child in self._tree.nodes.children(at)}
+
+    def _relevant(self, node: int) -> list[int]:
+        """Return the tests of which it matters whether they are done, ordered or unavailable."""
+        everything = range(len(self._tree.columns))
+        if self.exact or not self._tree.may_stop:
+            return list(everything)
+        pricing, prices = self._tree.pricing, self._tree.context.bound_costs.prices
+        asked = self._asked(np.fromiter(subtree(self._tree, self._scope(node)), dtype=np.int64))
+        members = pricing.closure(asked) | set(asked)
+        groups = {g for test in members for g in prices.groups_of(test)}
+        return [test for test in everything if test in members or groups & set(prices.groups_of(test))]
+
+    def _scope(self, node: int) -> int:
+        """Return the first node on the path to a node whose order may commit to others, or the node itself."""
+        found = at = node
+        while at in self._parent:
+            at = self._parent[at]
+            if self._commits(at):
+                found = at
+        return found
+
+    def _values(self, test: int, below: Ints, rows: Ints) -> Ints:
+        """Return the values of a test as far as the nodes below tell them apart."""
+        nodes, array = self._tree.nodes, self._cases.arrays[test][rows]
+        if self._tree.schema.values[test] is None:
+            cuts = np.unique(nodes.threshold[below[nodes.test[below] == test]])
+            array = np.searchsorted(cuts, array)
+        return np.where(self._cases.states[rows, test] == VALUE, array, -1)
