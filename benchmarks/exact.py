@@ -116,7 +116,8 @@ def threads(repeats: int) -> list[str]:
             )
         )
     data = ww.datasets.load("pima", as_frame=False)
-    cases.append(("pima, depth 3, all cuts", (data.X, data.y, data.costs, data.feature_names), 3))
+    for title, costs in (("pima with delayed tests", data.costs), ("pima without delays", data.costs.without_delays())):
+        cases.append((f"{title}, depth 3, all cuts", (data.X, data.y, costs, data.feature_names), 3))
     for title, (X, y, costs, names), depth in cases:
         work = {}
         for jobs in (1, 2):
@@ -177,10 +178,14 @@ def main() -> None:
     parser.add_argument("--depths", type=int, nargs="+", default=list(DEPTHS))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results")
+    parser.add_argument("--threads", action="store_true", help="print the table of threads only")
     options = parser.parse_args()
     if "WORTHWHILE_DATA" not in os.environ:
         parser.error("set WORTHWHILE_DATA to the folder of the data sets")
     warnings.simplefilter("ignore")
+    if options.threads:
+        print("\n".join(threads(options.repeats)))
+        return
     start = time.perf_counter()
     found = [
         row

@@ -21,6 +21,9 @@ PARAMETERS = {
     "budget": "alpha=2",
     "lazy": "tradeoff=0.05",
     "coupled": "tradeoff=5",
+    "selected-forest": "power=0.5",
+    "selected-boosting": "power=0.5",
+    "catboost": "coefficient=0",
     "greedy-tree": 'impurity="powers" power=3',
 }
 

@@ -141,7 +141,9 @@ def test_significant_differences_by_hand():
     assert str(table.entries["ACT beats DTMC", "100"].ours) == "101"
     assert table.entries["ACT beats DTMC", "10000"].published[0] == 56
     winners = table.breakdowns[0].rows
-    assert winners["DTMC against ACT"] == ["ACT"] * 5
+    assert winners["DTMC against ACT"] == ["ACT (p < 0.001)"] * 5
+    assert winners["DTMC against ACT, Turney's 25"] == ["ACT (p < 0.001)"] * 5
+    assert winners["DTMC against ACT, 80 others"] == ["ACT (p < 0.001)"] * 5
     assert winners["ICET against ACT, published"] == ["ACT"] * 4 + ["–"]
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -73,6 +74,20 @@ def test_a_narrow_table_has_the_published_beside_ours(tmp_path):
     assert [shown[0][2], shown[0][4].removesuffix(" |")] == kept
     assert [row["inside"] for row in rows] == ["yes", "no", "", ""]
     assert rows[1]["mean"] == "60.000"
+
+
+def test_a_page_names_the_sets_that_constants_were_set_on(tmp_path):
+    table = replace(small_table(["low", "high"]), tuned={"B": "iris"}, reported="wine")
+    write_pages("t", [table], tmp_path, FULL)
+    page = (tmp_path / "t.md").read_text()
+    assert "|  | constants set on | reported here on |\n|---|---|---|\n| B | iris | wine |" in page
+
+
+def test_inside_only_by_rounding():
+    entries = [TableEntry(MeanInterval(ours, 1.0), (26, 5)) for ours in (20.8, 21.0, 30.9, 20.4)]
+    assert [entry.only_by_rounding for entry in entries] == [True, False, False, False]
+    assert [entry.inside for entry in entries] == [True, True, True, False]
+    assert not TableEntry(MeanInterval(20.8, 1.0)).only_by_rounding
 
 
 def test_a_wide_table_comes_in_blocks(tmp_path):

@@ -14,12 +14,15 @@ import worthwhile as ww
 from worthwhile.experiments import peers
 from worthwhile.experiments.peers import (
     CANDIDATES,
+    LeastCostForestClassifier,
     NoTestClassifier,
     PeerCases,
     PeerPickClassifier,
+    PeerPrices,
     PeerSplit,
     PrunedTreeClassifier,
     Question,
+    TunedThresholdClassifier,
     from_sklearn,
     pystreed_available,
 )
@@ -231,11 +234,43 @@ def test_the_pick_does_no_test_where_tests_are_dear_and_tests_where_errors_are()
     dear = PeerPickClassifier(costs=COSTS.with_errors(10_000), random_state=0).fit(X, y)
     assert dear.picked_ != "no test"
     assert {"colour", "iron"} <= set(dear.tree_.tests_used())
-    assert list(dear.cv_costs_) == list(CANDIDATES)
+    with_prices = [f"pystreed with prices, depth {depth}" for depth in (2, 3, 4)]
+    assert list(dear.cv_costs_) == [*CANDIDATES, *with_prices]
     assert min(dear.cv_costs_.values()) == dear.cv_costs_[dear.picked_]
     new, truth = problem(200, seed=1)
     none = NoTestClassifier(costs=COSTS.with_errors(10_000)).fit(X, y)
     assert dear.total_costs(new, truth).mean() < none.total_costs(new, truth).mean() / 2
+
+
+@needs_pystreed
+def test_pystreed_with_prices_buys_what_pays_and_knows_groups() -> None:
+    X, y = problem(150)
+    # Copies of the useful tests: the first costs a hundred times as much, the second is cheap after another one.
+    X["gold"] = X["iron"]
+    tests = {
+        "colour": 1.0,
+        "gold": ww.Test(500.0),
+        "iron": ww.Test(5.0, group="blood"),
+        "salt": ww.Test(3.0, group="blood"),
+    }
+    costs = ww.Costs(tests=tests, groups={"blood": 2.0}, errors=100.0)
+    lesson, training = taught(X, y, costs)
+    prices = PeerPrices.of(training)
+    assert prices.first.tolist() == [1.0, 7.0, 5.0, 500.0]
+    assert prices.later.tolist() == [1.0, 5.0, 3.0, 500.0]
+    assert [group < 0 for group in prices.group] == [True, False, False, True]
+    tree = peers.priced_tree(peers.priced(3, prices)(lesson), lesson, training)
+    assert {"colour", "iron"} <= set(tree.tests_used()) <= {"colour", "iron", "salt"}  # not gold
+    blind = peers.priced_tree(CANDIDATES["pystreed, depth 3"](lesson), lesson, training)
+    assert tree.total_costs(X, y).mean() <= blind.total_costs(X, y).mean()
+    pick = PeerPickClassifier(costs=costs, random_state=0).fit(X, y)
+    priced, plain = (
+        min(cost for name, cost in pick.cv_costs_.items() if ("with prices" in name) == kind) for kind in (True, False)
+    )
+    assert priced <= plain
+    assert list(PeerPickClassifier(costs=costs, priced=False, random_state=0).fit(X, y).cv_costs_) == list(CANDIDATES)
+    weighted = PeerPickClassifier(costs=costs, random_state=0).fit(X, y, sample_weight=np.arange(150) % 2 + 1)
+    assert list(weighted.cv_costs_) == list(CANDIDATES)  # pystreed's trees with prices know no weights
 
 
 @needs_pystreed
@@ -313,3 +348,48 @@ def test_the_peer_prunes_noise(monkeypatch):
     peer = PrunedTreeClassifier(costs=costs).fit(X, y)
     assert peer.n_nodes_ <= 7
     assert len(asked[0]) <= 20
+
+
+def test_a_tuned_threshold_follows_error_costs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(X[:, 0] + rng.normal(size=200) > 0.8, "ill", "well")
+    shares = []
+    for dear in (1.0, 20.0):
+        costs = ww.Costs(errors={"ill": {"well": dear}, "well": {"ill": 1.0}})
+        peer = TunedThresholdClassifier(costs=costs, random_state=0).fit(X, y)
+        shares.append(float((peer.predict(X) == "ill").mean()))
+    assert shares[1] > shares[0] + 0.1
+    with pytest.raises(ValueError, match="TunedThresholdClassifier needs two classes; there are 3"):
+        TunedThresholdClassifier(costs=ww.Costs()).fit(X[:3], ["a", "b", "c"])
+
+
+def test_a_forest_answers_at_least_cost():
+    X = [[0.0]] * 10
+    y = ["a"] * 4 + ["b"] * 3 + ["c"] * 3
+    errors = {"a": {"b": 1.0, "c": 1.0}, "b": {"a": 9.0, "c": 1.0}, "c": {"a": 9.0, "b": 1.0}}
+    assert LeastCostForestClassifier(costs=ww.Costs(), random_state=0).fit(X, y).predict([[0.0]]).tolist() == ["a"]
+    costs = ww.Costs(errors=errors)
+    assert LeastCostForestClassifier(costs=costs, random_state=0).fit(X, y).predict([[0.0]]).tolist() != ["a"]
+
+
+def test_a_threshold_cannot_be_tuned_with_a_single_case_of_a_class():
+    peer = TunedThresholdClassifier(costs=ww.Costs()).fit([[0.0], [0.0], [1.0]], ["a", "a", "b"])
+    assert peer.predict([[0.0]]).tolist() == ["a"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a library that empulse imports
+@pytest.mark.parametrize("name", ["EmpulseForestClassifier", "EmpulseThresholdClassifier"])
+def test_learners_of_empulse_follow_error_costs(name):
+    pytest.importorskip("empulse")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(X[:, 0] + rng.normal(size=200) > 0.8, "ill", "well")
+    X[::9, 1] = np.nan
+    new = rng.normal(size=(200, 2))
+    shares = []
+    for dear in (1.0, 20.0):
+        costs = ww.Costs(errors={"ill": {"well": dear}, "well": {"ill": 1.0}})
+        peer = getattr(peers, name)(costs=costs, random_state=0).fit(X, y)
+        shares.append(float((peer.predict(new) == "ill").mean()))
+    assert 0 < shares[0] <= shares[1]

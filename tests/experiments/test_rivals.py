@@ -6,7 +6,14 @@ from sklearn.ensemble import RandomForestClassifier
 
 from nan_cases import some_cases
 from worthwhile.experiments import rivals
-from worthwhile.experiments.rivals import ROUNDS, BoostedTrees, PlainForest, lightgbm_available
+from worthwhile.experiments.rivals import (
+    ROUNDS,
+    BoostedTrees,
+    PlainForest,
+    catboost_sets,
+    lightgbm_available,
+    selected_sets,
+)
 
 needs_lightgbm = pytest.mark.skipif(not lightgbm_available(), reason="LightGBM is not installed")
 
@@ -92,3 +99,34 @@ def test_penalties_make_boosted_trees_cheaper():
 
 def test_the_rivals_are_not_loaded_unless_they_run():
     assert "lightgbm" not in vars(rivals)
+
+
+@pytest.mark.parametrize("kind", ["forest", "boosting"])
+def test_selected_tests_grow_in_the_order_of_importance_and_price(kind):
+    if kind == "boosting":
+        pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(300, 3)), rng.integers(0, 3, 300)])
+    y = np.where(X[:, 0] + 0.8 * X[:, 1] > 0, "a", "b")
+    by_power = {
+        power: list(selected_sets(kind, X, y, np.array([50.0, 1.0, 1.0, 1.0]), power, 20, 0, nominal=[3]))
+        for power in (0.0, 1.0)
+    }
+    assert [int(tests.sum()) for tests, _ in by_power[0.0]] == [1, 2, 3, 4]
+    assert by_power[0.0][0][0].tolist() == [True, False, False, False]
+    assert by_power[1.0][0][0].tolist() == [False, True, False, False]  # the other one costs fifty times as much
+    errors = [float((answer(X) != y).mean()) for _, answer in by_power[0.0]]
+    assert errors[1] < 0.05
+
+
+def test_catboost_uses_fewer_tests_if_they_cost_more():
+    pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, 0)
+    used = []
+    for coefficient in (0.0, 300.0):
+        [(tests, answer)] = catboost_sets(X, y, np.ones(4), coefficient, 0)
+        used.append(int(tests.sum()))
+        assert (answer(X) == y).mean() > 0.8 or not tests.any()
+    assert used[1] < used[0]

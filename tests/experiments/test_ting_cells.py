@@ -17,6 +17,7 @@ from worthwhile.experiments.ting_cells import (
     LEARNERS,
     TWO_CLASSES,
     answer_costs,
+    applies,
     cases_of,
     cell_of,
     folds_of,
@@ -212,13 +213,15 @@ def test_a_cell_measures_what_the_metrics_do(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_runs(learner):
+    if not applies(learner, "diab"):
+        pytest.skip("needs another library")
     cell = cell_of("diab", learner, 0)
     numbers = measure(cell, None)
     assert numbers["high"] <= numbers["wrong"] <= 77
     assert numbers["wrong"] <= numbers["cost"] <= 10 * numbers["wrong"]
-    assert numbers["nodes"] >= 1
     again = measure(cell, None)
-    assert {**again, "seconds": 0} == {**numbers, "seconds": 0}
+    assert {**again, "seconds": 0} == pytest.approx({**numbers, "seconds": 0}, rel=0, nan_ok=True)
+    assert not numbers["nodes"] < 1  # unknown, if it is no tree
     assert FAMILY.weight(cell) > 0
 
 

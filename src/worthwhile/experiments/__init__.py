@@ -1,4 +1,4 @@
-"""The papers' experiments, with our numbers beside the published ones.
+"""The papers' experiments, with our numbers beside the published ones, and one on anybody's own tables.
 
 `EXPERIMENTS` has one entry per table; `reproduce` runs one, or all of a paper, and writes the results. The command is
 ``worthwhile reproduce NAME``.
@@ -18,6 +18,7 @@ from worthwhile.experiments.page import OUTSIDE, ResultTable, RunInfo, footnote,
 from worthwhile.experiments.streed import TABLES as STREED
 from worthwhile.experiments.ting import TABLES as TING
 from worthwhile.experiments.turney import TABLES as TURNEY
+from worthwhile.experiments.unseen import TABLES as UNSEEN
 from worthwhile.files import make_folder
 from worthwhile.learners.progress import Progress
 
@@ -38,7 +39,7 @@ __all__ = [
     "reproduce",
 ]
 
-ALL = (*TURNEY, *ESMEIR, *TING, *NAN, *STREED)
+ALL = (*TURNEY, *ESMEIR, *TING, *NAN, *STREED, *UNSEEN)
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in ALL}
 PAPERS: dict[str, list[str]] = {
     "turney": [experiment.name for experiment in TURNEY],
@@ -54,7 +55,7 @@ def names() -> list[str]:
     Examples
     --------
     >>> names()[:3]
-    ['turney', 'turney-table5', 'turney-table7']
+    ['turney', 'turney-table5', 'turney-table6']
     """
     return list(dict.fromkeys([*(name for paper in PAPERS for name in (paper, *PAPERS[paper])), *EXPERIMENTS]))
 
@@ -85,6 +86,7 @@ def reproduce(
     minutes: float | None = None,
     command: str = "",
     tell: Callable[[Progress, str, float], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> tuple[list[ResultTable], list[Path]]:
     """Run an experiment and write its table, page and figures; finished cells are not run again.
 
@@ -113,6 +115,8 @@ def reproduce(
         The command that the page shows.
     tell : function, optional
         Called after each cell; see `engine.run`.
+    say : function, optional
+        Called before anything runs, with a line for each file of the folder, by an experiment that takes any files.
 
     Returns
     -------
@@ -126,6 +130,11 @@ def reproduce(
     """
     experiments = find(name)
     folder = _data_folder(data)
+    for place, experiment in enumerate(experiments):
+        if experiment.in_folder is not None:
+            experiments[place], lines = experiment.in_folder(folder, quick)
+            for line in lines:
+                (say or (lambda _: None))(line)
     out = Path(out)
     if out.exists():
         make_folder(out)  # refuses a file; a new folder is made only when there is something to write

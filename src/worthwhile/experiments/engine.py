@@ -88,6 +88,9 @@ class Experiment:
     family: Family
     cells: Callable[[bool, int], list[Cell]]  # what to measure
     table: Callable[[Mapping[Cell, Numbers], bool, int], ResultTable]  # makes the table from the measurements
+    # If the grid depends on the files of a folder: returns the experiment of a folder, quick or not, and a line for
+    # each file.
+    in_folder: Callable[[str | None, bool], tuple[Experiment, Sequence[str]]] | None = None
 
 
 def text_of(parameters: Mapping[str, Any]) -> str:

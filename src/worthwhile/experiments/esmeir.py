@@ -1,6 +1,6 @@
 """The experiments of Esmeir & Markovitch (2008), where ACT was introduced in full.
 
-Tables 1 to 4 with figures 10 and 15, and figures 13 and 14 (section 4). The grid is large: a table is made from the
+Tables 1 to 4 with figures 10 and 15, and figures 11 to 14 (section 4). The grid is large: a table is made from the
 problems that are finished for all of its learners, and says how many these are.
 """
 
@@ -26,8 +26,10 @@ from worthwhile.experiments.page import (
     ResultTable,
     TableEntry,
     mean_interval,
+    ratio_text,
 )
 from worthwhile.experiments.problems import Row
+from worthwhile.experiments.tuning import named
 
 __all__ = ["TABLES", "published"]
 
@@ -53,7 +55,17 @@ ACT = Row("ACT", "act", {"variant": "paper", "r": 5})
 REFINED = Row("ACT, refined", "act-refined")
 OPTIMAL = Row("OptimalClassifier", "optimal")
 NO_TEST = Row("no test", "no-test")
-PAIRS = ((DTMC, ACT), (ICET, ACT), (DTMC, REFINED), (ICET, REFINED), (ACT, REFINED))
+PAIRS = (
+    (DTMC, ACT),
+    (ICET, ACT),
+    (LSID3, ACT),
+    (DTMC, REFINED),
+    (ICET, REFINED),
+    (LSID3, REFINED),
+    (ACT, REFINED),
+)
+OWN = {REFINED.label: "ACTClassifier", OPTIMAL.label: "OptimalClassifier"}
+SCATTERED = ("100", "1000", "10000")  # error costs of figure 11
 LABELS = [row.label for row in (ACT, ICET, DTMC, REFINED, EG2, NO_TEST, C45, LSID3, IDX, CSID3, OPTIMAL)]
 
 
@@ -114,8 +126,22 @@ class EsmeirResults:
         notes = [f"{in_it}: those that are finished for all of its learners." if self.rows else f"{in_it}."]
         if self.absent:
             notes.append(f"Left out, because no problem is finished: {'; '.join(self.absent)}.")
-        name, title, notes = f"esmeir-{self.grid.name}", self.grid.title, [*notes, *self.grid.notes]
-        return ResultTable(name=name, title=title, protocol=_protocol(self.quick, self.seed), notes=notes, **parts)
+        turney, others = self.halves()
+        reported = f"{len(turney)} problems of Turney's data sets and {len(others)} others"
+        return ResultTable(
+            name=f"esmeir-{self.grid.name}",
+            title=self.grid.title,
+            protocol=_protocol(self.quick, self.seed),
+            notes=[*notes, *self.grid.notes],
+            tuned=named(OWN, [row.label for row in self.rows]),
+            reported=reported,
+            **parts,
+        )
+
+    def halves(self) -> tuple[list[PricedData], list[PricedData]]:
+        """Return the problems of Turney's data sets, on which constants of ours were set, and the others."""
+        turney = [problem for problem in self.problems if problem.data in TURNEY]
+        return turney, [problem for problem in self.problems if problem.data not in TURNEY]
 
 
 def _cell(row: Row, problem: PricedData, errors: str, split: int, quick: bool) -> Cell:
@@ -207,7 +233,7 @@ def _cost_table(results: EsmeirResults, pictures: Sequence[Picture], block: int)
         rows=[row.label for row in results.rows],
         columns=list(results.columns),
         entries=entries,
-        breakdowns=_by_data(results),
+        breakdowns=[*_by_half(results), *_relative(results), *_by_data(results)],
         pictures=list(pictures) if results.problems else [],
         block=block,
     )
@@ -215,6 +241,39 @@ def _cost_table(results: EsmeirResults, pictures: Sequence[Picture], block: int)
 
 def _estimate(values: Sequence[float]) -> MeanInterval:
     return mean_interval(values) if values else MeanInterval(np.nan, np.nan)
+
+
+def _by_half(results: EsmeirResults) -> list[Breakdown]:
+    """Return the averages over the problems of Turney's data sets, and over the others."""
+    turney, others = results.halves()
+    if not turney or not others:
+        return []
+    rows = {
+        f"{row.label}, {title}": [str(_estimate(results.means(row, e, some))) for e in results.columns.values()]
+        for row in results.rows
+        for title, some in ((f"{len(others)} others", others), (f"Turney's {len(turney)}", turney))
+    }
+    title = "The problems of Turney's data sets, on other splits of which our constants were set, and the others"
+    return [Breakdown(title, list(results.columns), rows)]
+
+
+def _relative(results: EsmeirResults) -> list[Breakdown]:
+    """Return our rows relative to the others: every problem has one ratio, that of the averages over columns."""
+    ours = [row for row in results.rows if row.label in OWN]
+    others = [row for row in results.rows if row.label not in OWN]
+    turney, rest = results.halves()
+    parts = {f"all {len(results.problems)}": results.problems, f"{len(rest)} others": rest}
+    parts[f"Turney's {len(turney)}"] = turney
+    lines = {}
+    for row in ours:
+        for title, some in parts.items():
+            costs = [
+                np.mean([results.means(each, e, some) for e in results.columns.values()], axis=0)
+                for each in (row, *others)
+            ]
+            lines[f"{row.label}, {title}"] = [ratio_text((costs[0] / other).tolist()) for other in costs[1:]]
+    title = "Cost of our rows by that of the others, average over all columns, with 95 % intervals over the problems"
+    return [Breakdown(title, [row.label for row in others], lines)] if lines and results.problems else []
 
 
 def _by_data(results: EsmeirResults) -> list[Breakdown]:
@@ -299,6 +358,10 @@ def _wins(results: EsmeirResults) -> ResultTable:
     entries: dict[tuple[str, str], TableEntry] = {}
     winners: dict[str, list[str]] = {}
     rows: list[str] = []
+    turney, others = results.halves()
+    parts = {"": results.problems}
+    if turney and others:
+        parts |= {f", {len(others)} others": others, f", Turney's {len(turney)}": turney}
     for a, b in pairs:
         labels = (f"{a.label} beats {b.label}", f"{b.label} beats {a.label}")
         rows += labels
@@ -306,12 +369,14 @@ def _wins(results: EsmeirResults) -> ResultTable:
             for label, count in zip(labels, _significant(results, a, b, errors), strict=True):
                 entries[label, column] = results.entry(MeanInterval(count, np.nan, digits=0), label, column)
         title = f"{a.label} against {b.label}"
-        winners[title] = [_winner(results, a, b, errors) for errors in results.columns.values()]
+        for part, some in parts.items():
+            winners[title + part] = [_winner(results, a, b, errors, some) for errors in results.columns.values()]
         there = [_published_winner(title, column) for column in results.columns]
         if any(there):
             winners[f"{title}, published"] = there
     wilcoxon = Breakdown(
-        "Wilcoxon's test over the problems: the better learner (–: no significant difference at the 5 % level)",
+        "Wilcoxon's test over the problems, all, those of Turney's data sets and the others: the better learner, with p"
+        " (–: no significant difference at the 5 % level)",
         list(results.columns),
         winners,
     )
@@ -338,22 +403,78 @@ def _significant(results: EsmeirResults, a: Row, b: Row, errors: str) -> tuple[i
     return int((gaps.mean(axis=1) < -bound).sum()), int((gaps.mean(axis=1) > bound).sum())
 
 
-def _winner(results: EsmeirResults, a: Row, b: Row, errors: str) -> str:
-    """Return the learner with lower costs by Wilcoxon's test over the problems."""
+def _winner(results: EsmeirResults, a: Row, b: Row, errors: str, problems: Sequence[PricedData]) -> str:
+    """Return the learner with lower costs by Wilcoxon's test over some problems, and the p value."""
     from scipy import stats
 
-    if len(results.problems) < 2:
+    if len(problems) < 2:
         return "–"
-    costs = [results.means(row, errors) for row in (a, b)]
+    costs = [results.means(row, errors, problems) for row in (a, b)]
     [found] = compare({"a": costs[0], "b": costs[1]})
     gaps = np.subtract(costs[0], costs[1])
     ranks = float(np.sum(np.sign(gaps) * stats.rankdata(np.abs(gaps))))
-    return "–" if found.wilcoxon >= LEVEL else a.label if ranks < 0 else b.label
+    p = "p < 0.001" if found.wilcoxon < 0.001 else f"p = {found.wilcoxon:.3f}"
+    return f"– ({p})" if found.wilcoxon >= LEVEL else f"{a.label if ranks < 0 else b.label} ({p})"
 
 
 def _published_winner(title: str, column: str) -> str:
     places = {(line["row"], line["column"]): line["value"] for line in _published_file() if line["table"] == "wilcoxon"}
     return places.get((title, column), "")
+
+
+def _scatter(results: EsmeirResults) -> ResultTable:
+    """Figure 11: the cost of ACT against that of ICET, a point for each problem."""
+    entries: dict[tuple[str, str], TableEntry] = {}
+    panels, ours = [], [row for row in results.rows if row is not ICET]
+    for column, errors in results.columns.items() if ICET in results.rows else ():
+        icet = np.array(results.means(ICET, errors))
+        lines: dict[str, list[float]] = {}
+        for row in ours:
+            lines[row.label] = results.means(row, errors)
+            own = np.array(lines[row.label])
+            equal = np.isclose(own, icet)
+            counts = {"below": (own < icet) & ~equal, "equal": equal, "above": (own > icet) & ~equal}
+            for place, counted in counts.items():
+                count = MeanInterval(float(counted.sum()), np.nan, digits=0)
+                entries[f"{row.label} {place} ICET", column] = TableEntry(count)
+        panels.append(Panel(f"error cost {column}", lines, own_x=dict.fromkeys(lines, icet.tolist())))
+    title = "Figure 11: cost of ACT against that of ICET"
+    labels = [row.label for row in ours]
+    picture = Picture(
+        "esmeir-figure11", title, [], "cost of ICET, %", "cost, %", panels, labels, linear=True, scatter=True
+    )
+    return results.page(
+        rows=list(dict.fromkeys(row for row, _ in entries)),
+        columns=list(results.columns),
+        entries=entries,
+        pictures=[picture] if results.problems else [],
+    )
+
+
+def _accuracy(results: EsmeirResults) -> ResultTable:
+    """Figure 12: accuracy against the error cost."""
+    entries: dict[tuple[str, str], TableEntry] = {}
+    lines: dict[str, list[float]] = {}
+    for row in results.rows:
+        for column, errors in results.columns.items():
+            right = [
+                100
+                * float(np.mean([1 - n["wrong_first"] - n["wrong_second"] for n in results.numbers(row, errors, p)]))
+                for p in results.problems
+            ]
+            entries[row.label, column] = TableEntry(_estimate(right))
+            lines.setdefault(row.label, []).append(entries[row.label, column].ours.mean)
+    x = [float(errors) for errors in results.columns.values()]
+    title = "Figure 12: accuracy against the error cost"
+    panels = [Panel(f"{len(results.problems)} problems", lines)]
+    picture = Picture("esmeir-figure12", title, x, "error cost", "% of the cases answered correctly", panels, LABELS)
+    return results.page(
+        rows=[row.label for row in results.rows],
+        columns=list(results.columns),
+        entries=entries,
+        pictures=[picture] if results.problems else [],
+        block=len(results.columns),
+    )
 
 
 def _anytime(results: EsmeirResults) -> ResultTable:
@@ -449,7 +570,7 @@ GRIDS = (
     EsmeirGrid(
         "table2",
         "Table 2: significant differences",
-        (DTMC, ICET, ACT, REFINED),
+        (LSID3, DTMC, ICET, ACT, REFINED),
         UNIFORM,
         PROBLEMS,
         _wins,
@@ -472,6 +593,24 @@ GRIDS = (
         PROBLEMS,
         _wins,
         (_COUNTS, _FP),
+    ),
+    EsmeirGrid(
+        "figure11",
+        "Figure 11: ACT against ICET, problem by problem",
+        (ICET, ACT, REFINED),
+        {errors: errors for errors in SCATTERED},
+        PROBLEMS,
+        _scatter,
+        ("Numbers of problems in which the cost is below, equal to or above that of ICET. The paper has no numbers.",),
+    ),
+    EsmeirGrid(
+        "figure12",
+        "Figure 12: accuracy against the error cost",
+        (C45, LSID3, EG2, DTMC, ICET, ACT, REFINED),
+        UNIFORM,
+        PROBLEMS,
+        _accuracy,
+        ("Percentage of test cases answered correctly, averaged over problems. The paper prints no numbers.",),
     ),
     EsmeirGrid(
         "figure13",

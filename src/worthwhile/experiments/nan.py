@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from worthwhile.experiments.engine import Cell, Experiment, Numbers
 from worthwhile.experiments.nan_cells import BY_BUDGET, FAMILY, LEARNERS, MOST_TREES, PAPER_TREES, POINTS, SHARES
-from worthwhile.experiments.nan_data import ABSENT_LARGE, ABSENT_SMALL, DATA, DRAWN, LARGE, SIZES, SMALL, UNIT
+from worthwhile.experiments.nan_data import ABSENT_LARGE, DATA, DRAWN, LARGE, NINTH, SIZES, SMALL, UNIT, has_ninth
 from worthwhile.experiments.nan_results import NanGrid, NanResults, Points, cell_of, published
 from worthwhile.experiments.page import (
     Breakdown,
@@ -28,7 +28,8 @@ from worthwhile.experiments.page import (
     TableEntry,
     mean_interval,
 )
-from worthwhile.experiments.rivals import LEAVES, ROUNDS, lightgbm_available
+from worthwhile.experiments.rivals import LEAVES, ROUNDS, SETS, catboost_available, lightgbm_available
+from worthwhile.experiments.tuning import named
 from worthwhile.learners.forest.classifier import ALPHAS
 
 __all__ = ["TABLES", "published"]
@@ -49,15 +50,21 @@ TREES = tuple(BY_TREES)
 FEW_ALPHAS = (0, 8, 25)  # each with about two dozen sets of tests
 LAZY = (0.001, 0.003, 0.01, 0.03, 0.06, 0.1, 0.2, 0.35, 0.6)
 COUPLED = (1, 10, 30, 100, 300, 1000, 3000, 10000)
+POWERS_OF_PRICE = (0.0, 0.5, 1.0)  # by which a forest's importance is divided, to select tests
+COEFFICIENTS = (0.0, 0.3, 3.0, 30.0, 300.0)  # of CatBoost's penalties
 CHOICES: Mapping[str, list[dict[str, Any]]] = {
     "adaptive": [{"alpha": alpha, "tests": "chosen"} for alpha in FEW_ALPHAS],
     "budget": [{"alpha": alpha, "sampling": "drawn"} for alpha in ALPHAS],
     "lazy": [{"tradeoff": tradeoff} for tradeoff in LAZY],
     "coupled": [{"tradeoff": tradeoff} for tradeoff in COUPLED],
     "plain": [{}],
+    "selected-forest": [{"power": power} for power in POWERS_OF_PRICE],
+    "selected-boosting": [{"power": power} for power in POWERS_OF_PRICE],
+    "catboost": [{"coefficient": coefficient} for coefficient in COEFFICIENTS],
 }
-BOOSTED = ("lazy", "coupled")
-OURS, RIVALS = "adaptive", ("lazy", "coupled", "plain")
+BOOSTED, CATBOOST = ("lazy", "coupled", "selected-boosting"), "catboost"
+OURS, RIVALS = "adaptive", ("lazy", "coupled", "plain", "selected-forest", "selected-boosting", CATBOOST)
+OWN = {LEARNERS[OURS].label: "BudgetForestClassifier"}
 PROBLEMS = (("covtype", UNIT), ("covtype", DRAWN), ("adult", DRAWN), ("credit", DRAWN), ("letter", DRAWN))
 QUICK_PROBLEMS = (("credit", DRAWN),)
 
@@ -188,8 +195,9 @@ _ABSENT_LARGE = (
 
 
 def _choices(quick: bool) -> dict[str, list[dict[str, Any]]]:
-    """Return the settings of each method; methods of LightGBM are left out if it is not installed."""
-    methods = {name: CHOICES[name] for name in BY_BUDGET if name not in BOOSTED or lightgbm_available()}
+    """Return the settings of each method; methods of libraries that are not installed are left out."""
+    absent = [*(() if lightgbm_available() else BOOSTED), *(() if catboost_available() else (CATBOOST,))]
+    methods = {name: CHOICES[name] for name in BY_BUDGET if name not in absent}
     return {name: _middle(settings) if quick else settings for name, settings in methods.items()}
 
 
@@ -239,9 +247,16 @@ def chosen_curve(choices: Sequence[Points]) -> BudgetCurve:
 
 def _by_budget(results: NanResults) -> ResultTable:
     """Figure 4: error at ten budgets."""
-    methods = _choices(results.quick)
     curves: dict[str, dict[str, BudgetCurve]] = {}
     for data, prices in _problems(results.quick):
+        # A rival that has not run on a problem does not keep the others from being shown.
+        methods = {
+            name: settings
+            for name, settings in _choices(results.quick).items()
+            if results.done(data, prices, {name: settings})
+        }
+        if OURS not in methods or not any(name in methods for name in RIVALS):
+            continue
         if splits := results.done(data, prices, methods):
             curves[_problem_title(data, prices)] = {
                 learner: _mean_curve(
@@ -259,8 +274,11 @@ def _by_budget(results: NanResults) -> ResultTable:
         for learner, curve in by_learner.items()
         for i, budget in enumerate(budgets)
     }
+    labels = [row.split(": ", 1)[1] for row, _ in entries]
     return results.page(
         [*_budget_notes(results), *_verdicts(curves)],
+        tuned=named(OWN, dict.fromkeys(labels)),
+        reported="; ".join(curves),
         rows=list(dict.fromkeys(row for row, _ in entries)),
         columns=budgets,
         entries=entries,
@@ -302,7 +320,7 @@ def _comparisons(curves: Mapping[str, Mapping[str, BudgetCurve]], budgets: Seque
         behind[problem] = [f"{margin:+.1f}" for margin in margins(by_learner)]
         for learner, curve in by_learner.items():
             paid[f"{problem}: {LEARNERS[learner].label}"] = [float(price) for price in curve.price]
-    best = "the best of CEGB, lazy and coupled, and the random forest"
+    best = "the best of the rows of other libraries"
     return [
         Breakdown("Lowest error", list(budgets), least),
         Breakdown(
@@ -348,6 +366,7 @@ def _budget_picture(curves: Mapping[str, Mapping[str, BudgetCurve]]) -> Picture:
 def _budget_notes(results: NanResults) -> list[str]:
     splits = "a single split" if results.quick or SPLITS == 1 else f"the average over {SPLITS} splits"
     without = [] if lightgbm_available() else ["LightGBM is not installed (extra `bench`): its rows are left out."]
+    without += [] if catboost_available() else ["CatBoost is not installed: its row is left out."]
     return [
         *without,
         f"Errors in percent of the test cases, {splits} like those of table 1. The columns are budgets,"
@@ -361,7 +380,11 @@ def _budget_notes(results: NanResults) -> list[str]:
         " `cegb_tradeoff`), and the number of rounds. The random forest: how many of its"
         f" {MOST_TREES} trees. No test at all,"
         " with the most frequent class as answer, is always among the rivals' choices. A case pays for the union of the"
-        " tests on its paths through all trees.",
+        f" tests on its paths through all trees. *Selected tests*: a forest of {MOST_TREES} trees, or LightGBM, on the"
+        f" first tests by a forest's importance divided by the price to the power of"
+        f" {', '.join(f'{power:g}' for power in POWERS_OF_PRICE)}; {SETS} numbers of tests, bought for all cases."
+        f" *CatBoost*: {len(COEFFICIENTS)} weights of its penalties for the first use of a test; all cases pay for the"
+        " tests that it uses.",
         "The sets have no published prices. *unit*: every test costs 1; *drawn*: 1 to 100, more informative tests"
         " tend to cost more, without groups, which CEGB does not support; a new list for each split.",
     ]
@@ -370,12 +393,12 @@ def _budget_notes(results: NanResults) -> list[str]:
 # ---- figure 5
 
 
-def _cells_by_depth(quick: bool, seed: int) -> list[Cell]:
+def _cells_by_depth(quick: bool, seed: int, ninth: bool = False) -> list[Cell]:
     """Return the cells; nothing is random here, and the quick version leaves out the largest set."""
     return [
         cell_of(data, UNIT, "greedy-tree", parameters, 0)
         for data in SMALL
-        if not quick or data != "dna"
+        if (not quick or data != "dna") and (ninth or data != NINTH)
         for parameters in IMPURITIES.values()
     ]
 
@@ -411,8 +434,9 @@ def _by_depth(results: NanResults) -> ResultTable:
     x = [float(column) for column in columns]
     title = "Figure 5: training error against max-cost"
     picture = Picture("nan-figure5", title, x, "max-cost", "errors, %", panels, list(IMPURITIES), linear=True, top=0)
+    absent = [] if any(panel.title == SMALL[NINTH].title for panel in panels) else [_NO_NINTH]
     return results.page(
-        [_DEPTH_NOTE],
+        [_DEPTH_NOTE, *absent],
         rows=list(dict.fromkeys(row for row, _ in entries)),
         columns=columns,
         entries=entries,
@@ -428,7 +452,11 @@ _DEPTH_NOTE = (
     " levels, a test has a branch for every level, identical cases become one with their most frequent class: each"
     " set has as many distinct cases as the paper's appendix says. *powers*: the best of l = 2, 3, 4 and 5;"
     " *pairs*: the best of α = 2, 6, 10 and 25, which stop early. Powers with l = 2 are twice the pairs with α = 0: the"
-    f" same tree. The ninth set of the paper is unavailable: {', '.join(ABSENT_SMALL)}."
+    " same tree."
+)
+_NO_NINTH = (
+    f"The ninth set of the paper, mammography, is taken from the data folder if it has {DATA[NINTH].source}.csv (the"
+    " 830 complete cases of *mammographic masses*); it was not there."
 )
 
 GRIDS = (
@@ -442,6 +470,15 @@ def _table(grid: NanGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int)
     return grid.table(NanResults(grid, cells, quick, seed))
 
 
+def _with_ninth(folder: str | None, quick: bool) -> tuple[Experiment, Sequence[str]]:
+    """Return figure 5 with the ninth set of the paper if the folder has it."""
+    [figure] = [grid for grid in GRIDS if grid.name == "figure5"]
+    cells = functools.partial(_cells_by_depth, ninth=has_ninth(folder))
+    grid = replace(figure, cells=cells)
+    name, title = f"nan-{grid.name}", grid.title
+    return Experiment(name, title, FAMILY, cells, functools.partial(_table, grid)), []
+
+
 TABLES = [
     Experiment(
         name=f"nan-{grid.name}",
@@ -449,6 +486,7 @@ TABLES = [
         family=FAMILY,
         cells=grid.cells,
         table=functools.partial(_table, grid),
+        in_folder=_with_ninth if grid.name == "figure5" else None,
     )
     for grid in GRIDS
 ]

@@ -19,7 +19,7 @@ from worthwhile.costs.costs import Costs
 from worthwhile.experiments.engine import Cell, Family, Numbers, parameters_of, seed_of
 from worthwhile.experiments.nan_data import DATA, LARGE, UNIT, cases_of, costs_of, parts
 from worthwhile.experiments.problems import CaseSet
-from worthwhile.experiments.rivals import BoostedTrees, PlainForest
+from worthwhile.experiments.rivals import BoostedTrees, PlainForest, Predictor, catboost_sets, selected_sets
 from worthwhile.learners.forest.classifier import BudgetForestClassifier
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
@@ -96,6 +96,7 @@ def _plain_by_trees(problem: NanProblem) -> list[Setting]:
 
 def _forest(problem: NanProblem, **parameters: Any) -> BudgetForestClassifier:
     return BudgetForestClassifier(
+        variant="paper",
         answer="majority",  # as published
         costs=problem.costs,
         nominal=problem.train.nominal,
@@ -153,6 +154,30 @@ def _boosted_by_budget(kind: str) -> Callable[..., list[Setting]]:
 def _plain_by_budget(problem: NanProblem) -> list[Setting]:
     model = PlainForest(MOST_TREES, problem.seed).fit(problem.train.X, problem.train.y)
     return chosen([no_test(problem), *_staged(problem, model)], problem.budgets)
+
+
+def _selected_by_budget(kind: str) -> Callable[..., list[Setting]]:
+    def settings(problem: NanProblem, power: float) -> list[Setting]:
+        seed, train = problem.seed % 2**31, problem.train  # LightGBM takes no larger one
+        sets = selected_sets(kind, train.X, train.y, problem.prices, power, MOST_TREES, seed, problem.nominal)
+        return _sets_by_budget(problem, sets)
+
+    return settings
+
+
+def _catboost_by_budget(problem: NanProblem, coefficient: float) -> list[Setting]:
+    train = problem.train
+    return _sets_by_budget(problem, catboost_sets(train.X, train.y, problem.prices, coefficient, problem.seed % 2**31))
+
+
+def _sets_by_budget(problem: NanProblem, sets: Iterable[tuple[Any, Predictor]]) -> list[Setting]:
+    """Return the best set of tests, bought for all cases, at each budget."""
+    found = [no_test(problem)]
+    for tests, answer in sets:
+        price = float(problem.prices[tests].sum())
+        errors = [float((answer(cases.X) != cases.y).mean()) for cases in (problem.validation, problem.test)]
+        found.append(Setting(price, errors[0], price, errors[1]))
+    return chosen(found, problem.budgets)
 
 
 def no_test(problem: NanProblem) -> Setting:
@@ -255,9 +280,12 @@ LEARNERS: Mapping[str, NanLearner] = {
     "lazy": NanLearner("CEGB, lazy", _boosted_by_budget("lazy"), 2.0),
     "coupled": NanLearner("CEGB, coupled", _boosted_by_budget("coupled"), 1.2),
     "plain": NanLearner("random forest", _plain_by_budget, 1.5),
+    "selected-forest": NanLearner("selected tests + forest", _selected_by_budget("forest"), 4.0),
+    "selected-boosting": NanLearner("selected tests + LightGBM", _selected_by_budget("boosting"), 4.0),
+    "catboost": NanLearner("CatBoost", _catboost_by_budget, 5.0),
     "greedy-tree": NanLearner("GreedyTree", _tree_by_depth, 1.0),
 }
-BY_BUDGET = ("adaptive", "budget", "lazy", "coupled", "plain")
+BY_BUDGET = ("adaptive", "budget", "lazy", "coupled", "plain", "selected-forest", "selected-boosting", "catboost")
 
 
 def measure(cell: Cell, folder: str | None) -> Numbers:

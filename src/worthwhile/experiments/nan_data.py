@@ -3,9 +3,10 @@
 Of the four large sets of the paper, only Forest covertype is available; adult, credit default and letter replace the
 others. Their cases are split at random into training, validation and test cases.
 
-Of the nine small sets of figure 5, all but mammography are available. Numeric columns are rounded to ten equidistant
-levels: with this rounding, and no other that we tried, each set has as many distinct cases as the appendix says.
-A missing value is a separate value. Of identical cases one is kept, with their most frequent class.
+Of the nine small sets of figure 5, mammography is taken from the data folder if it is there. Numeric columns are
+rounded to ten equidistant levels: with this rounding, and no other that we tried, each set has as many distinct cases
+as the appendix says. A missing value is a separate value. Of identical cases one is kept, with their most frequent
+class.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import functools
 import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,24 @@ from worthwhile.costs.costs import Costs
 from worthwhile.experiments.engine import load
 from worthwhile.experiments.problems import CaseSet, DataSource
 
-__all__ = ["ABSENT_LARGE", "ABSENT_SMALL", "DATA", "DRAWN", "LARGE", "SMALL", "UNIT", "cases_of", "costs_of"]
+__all__ = [
+    "ABSENT_LARGE",
+    "DATA",
+    "DRAWN",
+    "LARGE",
+    "NINTH",
+    "SMALL",
+    "UNIT",
+    "cases_of",
+    "costs_of",
+    "has_ninth",
+]
 
 SIZES = (36_603, 15_688, 58_101)  # of covtype: training, validation and test cases
 LEVELS = 10
 SOYBEANS = 307  # the first cases are those of the paper; the others were its test file
 ABSENT_LARGE = ("Yahoo! Rank", "MiniBooNE", "CIFAR-10")
-ABSENT_SMALL = ("mammography",)
+NINTH = "mammography"  # of the small sets; not every data folder has it
 UNIT, DRAWN = "unit", "drawn"  # price lists
 
 Floats = npt.NDArray[np.float64]
@@ -91,8 +104,14 @@ SMALL = {
     "soybean": DataSource("Soybean", "soybean_large", _first_soybeans, effort=0.01),
     "pima": DataSource("Pima", "pima", _discrete, effort=0.01),
     "wdbc": DataSource("WBCD", "wdbc", _discrete, effort=0.01),
+    NINTH: DataSource("Mammography", "mammographic", _discrete, effort=0.01),
 }
 DATA = {**LARGE, **SMALL}
+
+
+def has_ninth(folder: str | None) -> bool:
+    """Return whether a data folder has mammography."""
+    return folder is not None and (Path(folder) / f"{SMALL[NINTH].source}.csv").exists()
 
 
 @functools.cache

@@ -26,10 +26,13 @@ __all__ = [
     "ResultTable",
     "RunInfo",
     "TableEntry",
+    "counted_once",
     "footnote",
+    "geometric",
     "judgement",
     "layout",
     "mean_interval",
+    "ratio_text",
     "write_pages",
 ]
 
@@ -78,6 +81,34 @@ def mean_interval(values: Sequence[float]) -> MeanInterval:
     return MeanInterval(float(np.mean(values)), width)
 
 
+def geometric(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the geometric mean and its 95 % interval; NaN where there is none.
+
+    Examples
+    --------
+    >>> [round(number, 2) for number in geometric([0.5, 1.0, 2.0])]
+    [1.0, 0.18, 5.59]
+    """
+    if not values:
+        return math.nan, math.nan, math.nan
+    found = mean_interval(np.log(values).tolist())
+    return math.exp(found.mean), math.exp(found.mean - found.interval), math.exp(found.mean + found.interval)
+
+
+def ratio_text(ratios: Sequence[float]) -> str:
+    """Return the geometric mean of ratios with its 95 % interval, as pages show it.
+
+    Examples
+    --------
+    >>> ratio_text([0.5, 1.0, 2.0]), ratio_text([0.5]), ratio_text([])
+    ('1.000 (0.179 to 5.595)', '0.500', '–')
+    """
+    mean, low, high = geometric(ratios)
+    if math.isnan(mean):
+        return "–"
+    return f"{mean:.3f}" if math.isnan(low) else f"{mean:.3f} ({low:.3f} to {high:.3f})"
+
+
 @dataclass(frozen=True)
 class TableEntry:
     """Our number, and the published one if there is one.
@@ -100,6 +131,14 @@ class TableEntry:
         width = self.tolerance if math.isnan(interval) else interval
         # 1e-9: differences of decimal fractions are not exact.
         return None if math.isnan(width) else abs(round(self.ours.mean, self.digits) - mean) <= width + 1e-9
+
+    @property
+    def only_by_rounding(self) -> bool:
+        """Whether ours is in the published interval only because it is rounded like the published one."""
+        if not self.inside or self.published is None:
+            return False
+        mean, interval = self.published
+        return abs(self.ours.mean - mean) > (self.tolerance if math.isnan(interval) else interval) + 1e-9
 
     def published_text(self) -> str:
         """Return the published number as a page shows it."""
@@ -144,6 +183,7 @@ class Picture:
     ticks: Sequence[float] = ()  # numbers to show along x; empty: all of x
     linear: bool = False  # x on a linear scale instead
     top: float = 100.0  # of the y scale, unless a line goes higher
+    scatter: bool = False  # points without lines, and a dashed line where x and y are equal
 
 
 @dataclass(frozen=True)
@@ -172,6 +212,8 @@ class ResultTable:
     breakdowns: list[Breakdown] = field(default_factory=list)
     pictures: list[Picture | DotPlot] = field(default_factory=list)
     block: int = 4  # columns beside each other; more of them start a new block
+    tuned: Mapping[str, str] = field(default_factory=dict)  # by row: what its constants were set on
+    reported: str = ""  # what the table is about, beside `tuned`
 
 
 @dataclass(frozen=True)
@@ -245,10 +287,14 @@ def _line(table: ResultTable, row: str, columns: Sequence[str], wide: bool) -> l
 def _markdown(name: str, tables: Sequence[ResultTable], about: RunInfo) -> str:
     lines = [f"# {name}", ""]
     if about.quick:
+        published = any(entry.published for table in tables for entry in table.entries.values())
         lines += [
             "**This is the quick version**: few splits, few error costs, short searches. It shows the overall"
             " picture, but its numbers are rough and average over other error costs than the published ones; leave"
-            " out `--quick` for the full protocol.",
+            " out `--quick` for the full protocol."
+            if published
+            else "**This is the quick version**: one or few splits of little data. Its numbers are rough; leave out"
+            " `--quick` for the full protocol.",
             "",
         ]
     day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
@@ -260,6 +306,8 @@ def _markdown(name: str, tables: Sequence[ResultTable], about: RunInfo) -> str:
     ]
     for protocol in dict.fromkeys(table.protocol for table in tables if table.protocol):
         lines += [protocol, ""]
+    if len(tables) > 1 and (counted := counted_once(tables)):
+        lines += [counted, ""]
     for table in tables:
         lines += _section(table)
     return "\n".join(lines).rstrip() + "\n"
@@ -273,6 +321,10 @@ def _section(table: ResultTable) -> list[str]:
         lines += [judged, ""]
     if len(table.columns) > NARROW and any(entry.published for entry in table.entries.values()):
         lines += ["In brackets: the published number.", ""]
+    if table.tuned:
+        rows = [[label, sets, table.reported] for label, sets in table.tuned.items()]
+        heading = ["", "constants set on", "reported here on"]
+        lines += ["Where tuned on, where reported on:", "", *_pipes(heading, rows, "---|"), ""]
     for note in table.notes:
         lines += [note, ""]
     for part in table.breakdowns:
@@ -303,6 +355,37 @@ def judgement(table: ResultTable) -> str:
     return f"{inside} within {first.tolerance:g} of the published ones (rounded to {rounded}, as these are)."
 
 
+def counted_once(tables: Sequence[ResultTable]) -> str:
+    """Return how many published averages ours agree with, those that several tables repeat counted once.
+
+    Examples
+    --------
+    >>> entries = {("a", "b"): TableEntry(MeanInterval(20.8, 1.0), (26, 5))}
+    >>> table = ResultTable("t", "T", ["a"], ["b"], entries)
+    >>> print(counted_once([table, table]).split("; ")[1])
+    only by rounding: a, b in T (20.8, published 26 ± 5).
+    """
+    distinct = {
+        (round(entry.ours.mean, 9), entry.published): (f"{row}, {column} in {table.title.split(':')[0]}", entry)
+        for table in reversed(tables)  # the first table is kept
+        for (row, column), entry in table.entries.items()
+        if entry.inside is not None and math.isnan(entry.tolerance)
+    }
+    if not distinct:
+        return ""
+    inside = sum(entry.inside is True for _, entry in distinct.values())
+    barely = [
+        f"{place} ({entry.ours.mean:.1f}, published {entry.published_text()})"
+        for place, entry in distinct.values()
+        if entry.only_by_rounding
+    ]
+    text = (
+        f"Counted once, since tables repeat some, {inside} of {len(distinct)} published averages are reproduced within"
+        " their intervals"
+    )
+    return f"{text}; only by rounding: {'; '.join(barely)}." if barely else f"{text}."
+
+
 def footnote(table: ResultTable) -> str:
     """Return the explanation of the mark in a table; empty if no number is marked."""
     marked = [entry for entry in table.entries.values() if entry.inside is False]
@@ -317,10 +400,10 @@ def _shown(value: float | str) -> str:
     return value if isinstance(value, str) else "–" if math.isnan(value) else f"{value:.1f}"
 
 
-def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def _pipes(headings: Sequence[str], rows: Sequence[Sequence[str]], column: str = "---:|") -> list[str]:
     texts = [[cell.replace("\n", "<br>") for cell in row] for row in (headings, *rows)]
     lines = ["| " + " | ".join(row) + " |" for row in texts]
-    return [lines[0], "|---|" + "---:|" * (len(headings) - 1), *lines[1:]]
+    return [lines[0], "|---|" + column * (len(headings) - 1), *lines[1:]]
 
 
 def _png(picture: Picture, quick: bool) -> bytes:
@@ -353,7 +436,7 @@ def _finished(figure: Any, title: str, quick: bool, handles: Mapping[str, Any], 
 def _dots_png(picture: DotPlot, quick: bool) -> bytes:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, 0.26 * len(picture.names) + 1.6), layout="constrained")
+    figure = Figure(figsize=(7.0, max(0.26 * len(picture.names) + 1.6, 3.0)), layout="constrained")
     ax = figure.subplots()
     places = range(len(picture.names))
     ax.set_yticks(places, picture.names)
@@ -397,6 +480,8 @@ def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
         other.tick_params(labelsize=8)
         axes.append((other, panel.right))
     handles: dict[str, Any] = {}
+    if picture.scatter:
+        ax.axline((0, 0), slope=1, color="0.5", linewidth=0.8, linestyle="--")
     for where, lines in axes:
         for label, values in lines.items():
             n = picture.labels.index(label)
@@ -407,7 +492,7 @@ def _draw(ax: Any, picture: Picture, panel: Panel) -> dict[str, Any]:
                 marker=_MARKERS[n % len(_MARKERS)],
                 markersize=4,
                 linewidth=1.3,
-                linestyle="-" if n < len(_COLOURS) else "--",
+                linestyle="" if picture.scatter else "-" if n < len(_COLOURS) else "--",
             )
         highest = max((value for values in lines.values() for value in values), default=0.0)
         # The scale of the papers is 0 to 100; it grows for higher costs.

@@ -1,9 +1,10 @@
-"""Baselines from other libraries: no test at all, and the best of several trees that ignore prices.
+"""Baselines from other libraries: no test at all, and the best of several trees, with or without prices.
 
-`NoTestClassifier` does no test. `PeerPickClassifier` does what one would do without a learner that knows prices: try no
-test, scikit-learn's tree with cost-complexity pruning and pystreed's optimal trees of depth 1 to 3, and keep the one
-with the lowest cross-validated total cost. These trees ignore prices; only the choice uses them. `PrunedTreeClassifier`
-is for error costs where tests are free: scikit-learn's tree on weighted cases.
+`NoTestClassifier` does no test. `PeerPickClassifier` tries no test, scikit-learn's tree with cost-complexity pruning,
+pystreed's optimal trees of depth 1 to 3, which ignore prices, and its optimal trees of depth 2 to 4 for prices and
+groups of tests, and keeps the one with the lowest cross-validated total cost. The others are for error costs where
+tests are free: scikit-learn's tree on weighted cases, its forest with a tuned threshold
+or answers of least cost, and two learners of empulse.
 
 The chosen tree becomes a `worthwhile.Tree`, so that groups and delays are charged as for our own trees. The peers get a
 nominal column as one yes-or-no column per value. A question about one of these is a test of the nominal column; the
@@ -17,9 +18,12 @@ import dataclasses
 import importlib
 import importlib.util
 import itertools
+import math
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -35,16 +39,28 @@ from worthwhile.table.schema import Schema
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import Tree
 
-__all__ = ["NoTestClassifier", "PeerPickClassifier", "PrunedTreeClassifier", "pystreed_available"]
+__all__ = [
+    "EmpulseForestClassifier",
+    "EmpulseThresholdClassifier",
+    "LeastCostForestClassifier",
+    "NoTestClassifier",
+    "PeerPickClassifier",
+    "PrunedTreeClassifier",
+    "TunedThresholdClassifier",
+    "empulse_available",
+    "pystreed_available",
+]
 
 FOLDS = 5
 # Refitting for every alpha on the pruning path would take most of the time; a dozen alphas give the same results.
 MOST_ALPHAS = 12
 MOST_STEPS = 20  # of PrunedTreeClassifier
+PEER_TREES = 100  # of forests
 # Thresholds per numeric column: pystreed's default. More of them overfit: on the five problems of Turney (1995), 10
 # splits, the cost is 43.8 % with 5 and 45.7 % with 20, also if a tree on the column alone chooses the 20.
 MOST_CUTS = 5
 PYSTREED_SECONDS = 60.0
+PRICED_DEPTHS = (2, 3, 4)  # of pystreed's trees with prices
 
 Codes = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -79,6 +95,7 @@ class NoTestClassifier(TreeClassifier):
         self.tree_ = priced_tree(None, PeerCases.of(training), training)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PeerPickClassifier(TreeClassifier):
     """Choose among no test, scikit-learn's pruned tree and pystreed's optimal trees by cross-validated total cost.
 
@@ -88,6 +105,9 @@ class PeerPickClassifier(TreeClassifier):
     ----------
     costs, nominal, columns, random_state :
         As for all learners. The random state determines the folds.
+    priced : bool, default True
+        Whether pystreed's trees for prices and groups of tests are among the candidates. They need cases of equal
+        weight and know no delays.
 
     Attributes
     ----------
@@ -99,8 +119,7 @@ class PeerPickClassifier(TreeClassifier):
         Average total cost of every candidate in the cross-validation. Ties go to the first.
     """
 
-    picked_: str
-    cv_costs_: dict[str, float]
+    priced: bool = True
 
     def _learn(self, training: Training) -> None:
         if not pystreed_available():
@@ -111,23 +130,25 @@ class PeerPickClassifier(TreeClassifier):
         cases = PeerCases.of(training, seed)
         cases.check_complete(training.schema.names)
         y = training.labels[training.classes]
-        totals = dict.fromkeys(CANDIDATES, 0.0)
+        candidates = dict(CANDIDATES)
+        if self.priced and (cases.weights == cases.weights[0]).all():
+            costs = PeerPrices.of(training)
+            candidates |= {f"pystreed with prices, depth {d}": priced(d, costs) for d in PRICED_DEPTHS}
+        totals = dict.fromkeys(candidates, 0.0)
         for train, held in _folds(training.classes, FOLDS, seed):
             part, held_out = cases.take(train), training.columns.take(held)
-            for name, candidate in CANDIDATES.items():
-                costs = priced_tree(candidate(part), part, training).total_costs(held_out, y[held])
-                totals[name] += float(costs @ cases.weights[held])
+            for name, candidate in candidates.items():
+                paid = priced_tree(candidate(part), part, training).total_costs(held_out, y[held])
+                totals[name] += float(paid @ cases.weights[held])
         self.cv_costs_ = {name: total / float(cases.weights.sum()) for name, total in totals.items()}
         self.picked_ = min(totals, key=totals.__getitem__)
-        self.tree_ = priced_tree(CANDIDATES[self.picked_](cases), cases, training)
+        self.tree_ = priced_tree(candidates[self.picked_](cases), cases, training)
 
 
-class PrunedTreeClassifier:
-    """scikit-learn's tree on cases weighted by the sum of the costs of their wrong answers; it ignores prices.
+class FreeTestsPeer:
+    """A learner of another library where tests are free; it ignores prices.
 
-    Pruning is chosen by the error cost in a five-fold cross-validation, among at most 20 steps of the pruning path.
-    Nominal columns are one-hot encoded, with no column for a missing value; missing numbers stay missing. A leaf
-    answers the class of most weight.
+    Nominal columns are one-hot encoded, with no column for a missing value; missing numbers stay missing.
 
     Parameters
     ----------
@@ -137,38 +158,31 @@ class PrunedTreeClassifier:
     Attributes
     ----------
     classes_ : array
-    n_nodes_ : int
-        The size of its tree.
-
-    Examples
-    --------
-    >>> import worthwhile as ww
-    >>> costs = ww.Costs(errors={"ill": {"well": 9.0}, "well": {"ill": 1.0}})
-    >>> X, y = [[1, "a"], [1, "b"], [1, "a"], [2, None]] * 5, ["ill", "well", "well", "well"] * 5
-    >>> peer = PrunedTreeClassifier(costs=costs).fit(X, y)
-    >>> peer.predict([[1, "a"], [1, "b"], [2, None]]).tolist(), peer.n_nodes_
-    (['ill', 'well', 'well'], 3)
+    n_nodes_ : float
+        The size of its tree; NaN if it is none.
     """
+
+    n_nodes_ = math.nan
 
     def __init__(self, *, costs: Costs, nominal: Any = None, columns: Any = None, random_state: int = 0) -> None:
         self.costs, self.nominal, self.columns, self.random_state = costs, nominal, columns, random_state
 
-    def fit(self, X: Any, y: Any) -> PrunedTreeClassifier:
+    def fit(self, X: Any, y: Any) -> Self:
         """Train on cases."""
         table = read_columns(X, self.columns)
         self._schema = Schema.learn(table, self.nominal)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        classes = codes.astype(np.int32)
         errors = self.costs.error_matrix(self.classes_.tolist())[1]
-        weights = errors.sum(axis=1)[classes]
-        counts = np.ones(len(classes))
-        self._tree = _pruned_tree(self._matrix(table), classes, weights, counts, errors, self.random_state, MOST_STEPS)
-        self.n_nodes_ = int(self._tree.tree_.node_count)
+        self._model = self._fitted(self._matrix(table), codes.astype(np.int32), errors)
         return self
+
+    def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
+        """Return a model whose `predict` gives the number of the class."""
+        raise NotImplementedError
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the classes of cases."""
-        answers: npt.NDArray[Any] = self.classes_[self._tree.predict(self._matrix(read_columns(X, self.columns)))]
+        answers: npt.NDArray[Any] = self.classes_[self._model.predict(self._matrix(read_columns(X, self.columns)))]
         return answers
 
     def _matrix(self, table: Columns) -> npt.NDArray[np.float64]:
@@ -179,6 +193,143 @@ class PrunedTreeClassifier:
             for j, (values, array) in enumerate(zip(self._schema.values, table.arrays, strict=True))
         ]
         return np.hstack(blocks).astype(np.float64)
+
+
+class PrunedTreeClassifier(FreeTestsPeer):
+    """scikit-learn's tree on cases weighted by the sum of the costs of their wrong answers; it ignores prices.
+
+    Pruning is chosen by the error cost in a five-fold cross-validation, among at most 20 steps of the pruning path. A
+    leaf answers the class of most weight.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> costs = ww.Costs(errors={"ill": {"well": 9.0}, "well": {"ill": 1.0}})
+    >>> X, y = [[1, "a"], [1, "b"], [1, "a"], [2, None]] * 5, ["ill", "well", "well", "well"] * 5
+    >>> peer = PrunedTreeClassifier(costs=costs).fit(X, y)
+    >>> peer.predict([[1, "a"], [1, "b"], [2, None]]).tolist(), peer.n_nodes_
+    (['ill', 'well', 'well'], 3.0)
+    """
+
+    def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
+        weights, counts = errors.sum(axis=1)[classes], np.ones(len(classes))
+        tree = _pruned_tree(X, classes, weights, counts, errors, self.random_state, MOST_STEPS)
+        self.n_nodes_ = float(tree.tree_.node_count)
+        return tree
+
+
+class LeastCostForestClassifier(FreeTestsPeer):
+    """scikit-learn's random forest with the answer of least expected cost by its probabilities.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> costs = ww.Costs(errors={"ill": {"well": 9.0}, "well": {"ill": 1.0}})
+    >>> X, y = [[1, "a"], [1, "b"], [1, "a"], [2, None]] * 5, ["ill", "well", "well", "well"] * 5
+    >>> LeastCostForestClassifier(costs=costs).fit(X, y).predict([[1, "a"], [1, "b"]]).tolist()
+    ['ill', 'well']
+    """
+
+    def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
+        return _LeastCost(_forest(self.random_state).fit(X, classes), errors)
+
+
+@dataclass(frozen=True, eq=False)
+class _LeastCost:
+    """A model that answers at least expected cost."""
+
+    model: Any
+    errors: Floats
+
+    def predict(self, X: Floats) -> npt.NDArray[np.intp]:
+        """Return the numbers of the answers."""
+        answers: npt.NDArray[np.intp] = (self.model.predict_proba(X) @ self.errors).argmin(axis=1)
+        return answers
+
+
+class TunedThresholdClassifier(FreeTestsPeer):
+    """scikit-learn's random forest with the threshold of least error cost (`TunedThresholdClassifierCV`); two classes.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> costs = ww.Costs(errors={"ill": {"well": 9.0}, "well": {"ill": 1.0}})
+    >>> X, y = [[1, "a"], [1, "b"], [1, "a"], [2, None]] * 5, ["ill", "well", "well", "well"] * 5
+    >>> TunedThresholdClassifier(costs=costs).fit(X, y).predict([[1, "a"], [1, "b"]]).tolist()
+    ['ill', 'well']
+    """
+
+    def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
+        from sklearn.metrics import make_scorer
+        from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
+
+        _check_two_classes(self)
+
+        def saved(y: npt.NDArray[Any], answers: npt.NDArray[Any]) -> float:
+            return -float(errors[y, answers].sum())
+
+        folds = min(FOLDS, int(np.bincount(classes).min()))
+        model = _forest(self.random_state)
+        if folds < 2:
+            return model.fit(X, classes)
+        splits = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
+        tuned = TunedThresholdClassifierCV(model, scoring=make_scorer(saved), cv=splits)
+        return tuned.fit(X, classes)
+
+
+class EmpulseForestClassifier(FreeTestsPeer):
+    """empulse's cost-sensitive forest, whose trees split by the cost of errors; two classes.
+
+    Missing numbers become the median of the column.
+    """
+
+    def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
+        _check_two_classes(self)
+        forest = importlib.import_module("empulse.models").CSForestClassifier(
+            PEER_TREES, fp_cost=float(errors[0, 1]), fn_cost=float(errors[1, 0]), random_state=self.random_state
+        )
+        return _with_medians(forest).fit(X, classes)
+
+
+class EmpulseThresholdClassifier(FreeTestsPeer):
+    """A random forest with empulse's calibrated threshold by error costs; two classes.
+
+    Missing numbers become the median of the column.
+    """
+
+    def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
+        _check_two_classes(self)
+        rule = importlib.import_module("empulse.models").CSThresholdClassifier(
+            _forest(self.random_state),
+            fp_cost=float(errors[0, 1]),
+            fn_cost=float(errors[1, 0]),
+            random_state=self.random_state,
+        )
+        return _with_medians(rule).fit(X, classes)
+
+
+def _with_medians(model: Any) -> Any:
+    """Return a model that takes missing numbers; a column without any known value says nothing."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), model)
+
+
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(PEER_TREES, random_state=seed)
+
+
+def _check_two_classes(peer: FreeTestsPeer) -> None:
+    if len(peer.classes_) != 2:
+        raise ValueError(f"{type(peer).__name__} needs two classes; there are {len(peer.classes_)}")
+
+
+def empulse_available() -> bool:
+    """Return whether empulse is installed."""
+    return importlib.util.find_spec("empulse") is not None
 
 
 def pystreed_available() -> bool:
@@ -317,6 +468,84 @@ def optimal(depth: int) -> Callable[[PeerCases], PeerSplit | None]:
         return from_pystreed(peer.tree_, questions)
 
     return learn
+
+
+@dataclass(frozen=True, eq=False)
+class PeerPrices:
+    """What tests cost, as pystreed knows it: alone, and after another test of the same group."""
+
+    first: Floats
+    later: Floats
+    group: Sequence[int]  # of each test; -1: none
+
+    @classmethod
+    def of_costs(cls, costs: Costs, names: Sequence[str]) -> PeerPrices:
+        """Return the prices of these columns; a test in several groups counts in the last one."""
+        prices = costs.prices_for(names)
+        group = [max(prices.groups_of(test), default=-1) for test in range(len(names))]
+        first = np.array([costs.price(name) if name in costs.tests else 0.0 for name in names])
+        return cls(first, np.where(np.array(group) < 0, first, prices.marginal), group)
+
+    @classmethod
+    def of(cls, training: Training) -> PeerPrices:
+        """Return the prices that a learner knows."""
+        return cls.of_costs(training.context.costs, training.schema.names)
+
+
+def priced(depth: int, prices: PeerPrices) -> Callable[[PeerCases], PeerSplit | None]:
+    """Return the candidate that trains pystreed's optimal tree for prices and error costs."""
+
+    def learn(cases: PeerCases) -> PeerSplit | None:
+        # pystreed has the questions of a test beside each other.
+        questions = sorted([*_codes_asked(cases), *_cuts(cases)], key=lambda question: question.column)
+        if not questions or (cases.classes == cases.classes[0]).all():
+            return None
+        X = np.column_stack([question.holds(cases) for question in questions]).astype(np.intc)
+        return pystreed_split(X, cases.classes, cases.errors, prices, questions, depth, PYSTREED_SECONDS)
+
+    return learn
+
+
+def pystreed_split(
+    X: npt.NDArray[np.intc],
+    classes: npt.NDArray[np.int32],
+    errors: Floats,
+    prices: PeerPrices,
+    questions: Sequence[Question],
+    depth: int,
+    seconds: float,
+) -> PeerSplit | None:
+    """Return pystreed's optimal tree for prices and error costs; the columns of X are these questions."""
+    peer = importlib.import_module("pystreed").STreeDCostSensitiveClassifier(max_depth=depth, time_limit=seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "costs.csv"
+        path.write_text(_cost_file(errors, prices, [question.column for question in questions]))
+        specifier = importlib.import_module("pystreed.data").CostSpecifier(str(path), len(errors))
+        peer.fit(X, classes.astype(np.intc), specifier)
+    return from_pystreed(peer.tree_, questions)
+
+
+def _cost_file(errors: Floats, prices: PeerPrices, columns: Sequence[int]) -> str:
+    """Return error costs and prices as pystreed reads them; `columns`: the test of each question.
+
+    Examples
+    --------
+    >>> prices = PeerPrices(np.array([7.0, 4.0]), np.array([5.0, 4.0]), [0, -1])
+    >>> print(_cost_file(np.array([[0.0, 9.0], [1.0, 0.0]]), prices, [0, 0, 1]))
+    0.000000 9.000000
+    1.000000 0.000000
+    Attribute-name test-cost discount group binarize-begin binarize-end
+    t0 7.000000 5.000000 g0 0 1
+    t1 4.000000 4.000000 x 2 2
+    <BLANKLINE>
+    """
+    lines = [" ".join(f"{cost:.6f}" for cost in row[: len(errors)]) for row in errors]
+    lines.append("Attribute-name test-cost discount group binarize-begin binarize-end")
+    for test in sorted(set(columns)):
+        begin, n = columns.index(test), columns.count(test)
+        group = "x" if prices.group[test] < 0 else f"g{prices.group[test]}"
+        lines.append(f"t{test} {prices.first[test]:.6f} {prices.later[test]:.6f} {group} {begin} {begin + n - 1}")
+    return "\n".join(lines) + "\n"
 
 
 # By name, the simplest first: ties go to the first.

@@ -1,29 +1,42 @@
-"""Ensembles of other libraries: their error and what each case pays, tree by tree.
+"""Ensembles of other libraries: their error and what each case pays, tree by tree or set by set of tests.
 
 `PlainForest` is scikit-learn's random forest, which ignores prices. `BoostedTrees` is LightGBM with its penalties for
 tests (CEGB: Peter, Diego, Hamprecht & Nadler 2017, Cost efficient gradient boosting): *lazy*, where each case pays for
 a test once, and *coupled*, where a test is paid for once for all cases. There is no bagging: with it, LightGBM charges
 lazy penalties wrongly.
 
-A case pays for all tests on its paths through the trees, each once.
+A case pays for all tests on its paths through the trees, each once. `selected_sets` and `catboost_sets` buy the same
+tests for all cases: a forest or LightGBM on the first tests by importance and price, and CatBoost with penalties for
+the first use of a test.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoostedTrees", "PlainForest", "StagedCost", "lightgbm_available"]
+__all__ = [
+    "BoostedTrees",
+    "PlainForest",
+    "StagedCost",
+    "catboost_available",
+    "catboost_sets",
+    "lightgbm_available",
+    "selected_sets",
+]
 
 ROUNDS = (1, 2, 5, 10, 20, 40, 70, 100)  # numbers of boosting rounds to choose from
 LEAVES = 63
 TRIED = 8  # columns that a node of the plain forest tries, as in the paper
+SETS = 9  # numbers of selected tests to choose from, evenly spaced on a logarithmic scale
+CATBOOST_ROUNDS, CATBOOST_DEPTH = 200, 6
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -40,6 +53,78 @@ class StagedCost(NamedTuple):
 def lightgbm_available() -> bool:
     """Return whether LightGBM is installed, without importing it."""
     return importlib.util.find_spec("lightgbm") is not None
+
+
+def catboost_available() -> bool:
+    """Return whether CatBoost is installed, without importing it."""
+    return importlib.util.find_spec("catboost") is not None
+
+
+Predictor = Callable[[Floats], npt.NDArray[Any]]  # answers of cases
+
+
+def selected_sets(
+    kind: str,
+    X: Floats,
+    y: npt.NDArray[Any],
+    prices: Floats,
+    power: float,
+    trees: int,
+    seed: int,
+    nominal: Sequence[int] = (),
+) -> Iterator[tuple[Bools, Predictor]]:
+    """Yield sets of tests and a forest ("forest") or LightGBM ("boosting") on each.
+
+    The tests of a set are the first ones by a forest's importance divided by a power of the price.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+
+    importance = RandomForestClassifier(trees, random_state=seed).fit(X, y).feature_importances_
+    order = np.argsort(-importance / np.maximum(prices, 1e-9) ** power, kind="stable")
+    for size in np.unique(np.geomspace(1, X.shape[1], SETS).round().astype(int)):
+        tests = np.zeros(X.shape[1], dtype=np.bool_)
+        tests[order[:size]] = True
+        model: Any
+        if kind == "forest":
+            model = RandomForestClassifier(trees, random_state=seed).fit(X[:, tests], y)
+        else:
+            library = importlib.import_module("lightgbm")
+            places = [place for place, test in enumerate(np.flatnonzero(tests).tolist()) if test in nominal]
+            model = library.LGBMClassifier(
+                n_estimators=ROUNDS[-1], num_leaves=LEAVES, n_jobs=1, random_state=seed, verbosity=-1
+            )
+            names = [f"x{place}" for place in range(size)]
+            model.fit(X[:, tests], y, categorical_feature=places, feature_name=names)
+        yield tests, functools.partial(_answers, model, tests)
+
+
+def _answers(model: Any, tests: Bools, X: Floats) -> npt.NDArray[Any]:
+    if hasattr(model, "booster_"):  # its own predict warns about missing names of columns
+        shares = model.booster_.predict(X[:, tests], num_threads=1)
+        places = (shares > 0.5).astype(int) if shares.ndim == 1 else shares.argmax(axis=1)
+        found: npt.NDArray[Any] = model.classes_[places]
+        return found
+    return np.asarray(model.predict(X[:, tests])).ravel()
+
+
+def catboost_sets(
+    X: Floats, y: npt.NDArray[Any], prices: Floats, coefficient: float, seed: int
+) -> Iterator[tuple[Bools, Predictor]]:
+    """Yield the tests that CatBoost uses with penalties for their first use, and its answers."""
+    library = importlib.import_module("catboost")
+    model = library.CatBoostClassifier(
+        iterations=CATBOOST_ROUNDS,
+        depth=CATBOOST_DEPTH,
+        random_seed=seed,
+        thread_count=1,
+        verbose=False,
+        allow_writing_files=False,
+        first_feature_use_penalties=(prices / prices.mean()).tolist(),
+        penalties_coefficient=coefficient,
+    )
+    model.fit(X, y)
+    used = np.asarray(model.get_feature_importance()) > 0
+    yield used, lambda cases: np.asarray(model.predict(cases)).ravel().astype(y.dtype)
 
 
 @dataclass
@@ -124,6 +209,12 @@ class BoostedTrees:
 
     def staged_costs(self, X: Floats, y: npt.NDArray[Any], prices: Floats) -> Iterator[StagedCost]:
         """Yield the cost of the first `ROUNDS` rounds, and of all rounds if boosting stopped early."""
+        for done, seen, shares in self.staged(X):
+            wrong = self._classes[shares.argmax(axis=1)] != y
+            yield StagedCost(done, float((seen @ prices).mean()), float(wrong.mean()))
+
+    def staged(self, X: Floats) -> Iterator[tuple[int, Bools, Floats]]:
+        """Yield what each case pays for, and its class probabilities, after those rounds."""
         k = len(self._classes) if len(self._classes) > 2 else 1
         leaves = self._model.predict(X, pred_leaf=True, num_threads=1).astype(np.intp).reshape(len(X), -1)
         seen, scores = np.zeros(X.shape, dtype=np.bool_), np.zeros((len(X), k))
@@ -132,8 +223,16 @@ class BoostedTrees:
             scores[:, number % k] += values[leaves[:, number]]
             done, rest = divmod(number + 1, k)
             if rest == 0 and (done in ROUNDS or number + 1 == len(self._trees)):
-                best = scores.argmax(axis=1) if k > 1 else (scores[:, 0] > 0).astype(int)
-                yield StagedCost(done, float((seen @ prices).mean()), float((self._classes[best] != y).mean()))
+                yield done, seen, _probabilities(scores)
+
+
+def _probabilities(scores: Floats) -> Floats:
+    """Return class probabilities by the scores of boosting: one score with two classes, otherwise one per class."""
+    if scores.shape[1] == 1:
+        scores = np.column_stack([np.zeros(len(scores)), scores])
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return found
 
 
 def _leaves(root: dict[str, Any], n_tests: int) -> tuple[Bools, Floats]:

@@ -29,8 +29,10 @@ from worthwhile.experiments.ting_cells import (
     MORE_CLASSES,
     TRIALS,
     TWO_CLASSES,
+    applies,
     cell_of,
 )
+from worthwhile.experiments.tuning import named
 
 __all__ = ["TABLES", "outside_cells", "published"]
 
@@ -42,6 +44,11 @@ KINDS = {TWO: TWO_CLASSES, MORE: MORE_CLASSES}
 # What is measured: the name in tables and in cells.
 MEASURES = {"cost": "cost", "nodes": "nodes", "high-cost errors": "high", "errors": "wrong"}
 BASE = "c45"
+OWN = {
+    LEARNERS["matrix-chosen"].label: "C45CSClassifier, chosen",
+    LEARNERS["boosting"].label: "CascadeClassifier",
+    LEARNERS["cascade"].label: "CascadeClassifier",
+}
 # Cells of other programs, measured elsewhere: a file like that of the finished cells, with its own names of learners.
 OUTSIDE_CELLS = Path(__file__).parent / "published" / "ting-cells.csv"
 
@@ -73,9 +80,16 @@ class TingResults:
         self.wanted = QUICK_DATA if quick else tuple(DATA)
         self._trials = {(name, data): self._first(name, data) for name in (*grid.learners, *others) for data in DATA}
         ours = [name for name in grid.learners if any(self._has(name, data) for data in self.wanted)]
-        self.absent = [_label(learner) for learner in grid.learners if learner not in ours]
+        self.absent = [
+            _label(name) for name in grid.learners if name not in ours and any(applies(name, data) for data in DATA)
+        ]
+        self.uninstalled = [_label(name) for name in grid.learners if not any(applies(name, data) for data in DATA)]
         needed = ours if grid.open_to_others and BASE in ours else grid.learners
-        self.data = [data for data in self.wanted if all(self._has(learner, data) for learner in needed)]
+        self.data = [
+            data
+            for data in self.wanted
+            if all(self._has(learner, data) for learner in needed if applies(learner, data))
+        ]
         self.others = [name for name in others if any(self._trials[name, data] for data in self.data)]
         self.learners = [*ours, *self.others]
 
@@ -123,8 +137,17 @@ class TingResults:
         if self.absent:
             notes.append(f"No cells are finished for: {'; '.join(self.absent)}.")
         notes += self._shorter()
-        name, title, notes = f"ting-{self.grid.name}", self.grid.title, [*notes, *self.grid.notes]
-        return ResultTable(name=name, title=title, protocol=_protocol(self.quick, self.seed), notes=notes, **parts)
+        if self.uninstalled:
+            notes.append(f"Left out, because a library is not installed: {'; '.join(self.uninstalled)}.")
+        return ResultTable(
+            name=f"ting-{self.grid.name}",
+            title=self.grid.title,
+            protocol=_protocol(self.quick, self.seed),
+            notes=[*notes, *self.grid.notes],
+            tuned=named(OWN, map(_label, self.learners)),
+            reported=f"trials {self._splits[0]} to {self._splits[-1]} of {len(self.data)} data sets, these among them",
+            **parts,
+        )
 
     def _shorter(self) -> list[str]:
         """Return notes on which trials the learners of other programs have, unless they have all."""
@@ -173,6 +196,7 @@ def _cells(grid: TingGrid, quick: bool, seed: int) -> list[Cell]:
         cell_of(data, learner, split)
         for learner in grid.learners
         for data in (QUICK_DATA if quick else DATA)
+        if applies(learner, data)
         for split in _splits(quick, seed)
     ]
 
@@ -224,8 +248,15 @@ def _protocol(quick: bool, seed: int) -> str:
         "Names: *_mc* gives the answer of least expected cost at a leaf; *C4.5(π')* weights cases in growing, but not"
         " in pruning (section 4). Our own: *full matrix, expected cost* is C4.5 pruned by expected cost, with answers"
         " of least cost and equal case weights; *full matrix, chosen* also chooses the weight of soft labels and the"
-        " preset of the tree by cross-validation. *scikit-learn* is its tree on cases weighted by the sum of the"
-        " costs of their wrong answers, pruned by cross-validated error cost."
+        " preset of the tree by cross-validation. *Boosting, least cost* is gradient boosting with calibrated"
+        " probabilities and answers of least expected cost (section 5 of the paper asks for it); *cascade* is"
+        " CascadeClassifier, which has one set here, since all tests are free, and chooses a forest or boosting."
+        " *scikit-learn* is its tree on cases weighted by the sum of the"
+        " costs of their wrong answers, pruned by cross-validated error cost; *scikit-learn, forest* its random forest"
+        " with answers of least expected cost. For two classes only: *scikit-learn,"
+        " threshold* is its random forest with the threshold of least cross-validated error cost"
+        " (`TunedThresholdClassifierCV`); *empulse, threshold* a random forest with empulse's calibrated threshold,"
+        " *empulse, forest* its forest that splits by error costs (if empulse is installed)."
     )
 
 

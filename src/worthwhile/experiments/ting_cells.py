@@ -39,10 +39,11 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs
 from worthwhile.experiments.engine import Cell, Family, Numbers, load, text_of
+from worthwhile.experiments.peers import empulse_available
 from worthwhile.experiments.problems import CaseSet, DataSource, LearnerSource
 from worthwhile.learners.folds import stratified_folds
 
-__all__ = ["DATA", "FAMILY", "FOLDS", "LEARNERS", "TRIALS", "cases_of", "cell_of", "matrix_of", "measure"]
+__all__ = ["DATA", "FAMILY", "FOLDS", "LEARNERS", "TRIALS", "applies", "cases_of", "cell_of", "matrix_of", "measure"]
 
 FOLDS, TRIALS = 10, 100
 HIGHEST = 10  # drawn error cost
@@ -159,8 +160,22 @@ LEARNERS = {
     "c45-priors": _learner("C4.5(π')", "C45CSClassifier", _MDL | {"priors": "altered"}),
     "matrix": _learner("full matrix, expected cost", "C45CSClassifier", _MATRIX),
     "matrix-chosen": _learner("full matrix, chosen", "C45CSClassifier", _CHOSEN, 0.3, 0.04),
+    "boosting": _learner("boosting, least cost", "CascadeClassifier", {"base": "boosting"}, 0.1, 0.04),
+    "cascade": _learner("cascade", "CascadeClassifier", {}, 0.2, 0.08),
     "sklearn": _learner("scikit-learn", "PrunedTreeClassifier", {}, 0.1, 0.06),
+    "forest": _learner("scikit-learn, forest", "LeastCostForestClassifier", {}, 0.3, 0.05),
+    "threshold": _learner("scikit-learn, threshold", "TunedThresholdClassifier", {}, 1.0, 0.1),
+    "empulse-threshold": _learner("empulse, threshold", "EmpulseThresholdClassifier", {}, 1.0, 0.1),
+    "empulse-forest": _learner("empulse, forest", "EmpulseForestClassifier", {}, 1.0, 0.1),
 }
+TWO_CLASSES_ONLY = ("threshold", "empulse-threshold", "empulse-forest")
+
+
+def applies(learner: str, data: str) -> bool:
+    """Return whether a learner can be trained on a data set: some know two classes only, or need another library."""
+    if learner.startswith("empulse") and not empulse_available():
+        return False
+    return learner not in TWO_CLASSES_ONLY or data in TWO_CLASSES
 
 
 def cell_of(data: str, learner: str, split: int) -> Cell:

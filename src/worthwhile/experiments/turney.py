@@ -1,7 +1,8 @@
 """The experiments of Turney (1995), where ICET was introduced.
 
-Tables 5, 7, 8 and 10 to 14 with figures 3 to 6 (section 4). Ten random splits of each of five medical problems, two
-thirds to train on and one third to measure the cost on, in percent of the standard cost (eq. 6).
+Tables 5 to 8 and 10 to 14 with figures 3 to 6 (section 4). Ten random splits of each of five medical problems, two
+thirds to train on and one third to measure the cost on, in percent of the standard cost (eq. 6). Slow learners
+have fewer splits. A table is made from the splits that are finished, and says so where a row has fewer.
 """
 
 from __future__ import annotations
@@ -17,13 +18,25 @@ from typing import Any
 import numpy as np
 
 from worthwhile.experiments.engine import Cell, Experiment, Numbers
-from worthwhile.experiments.page import OUTSIDE, Breakdown, Panel, Picture, ResultTable, TableEntry, mean_interval
+from worthwhile.experiments.page import (
+    OUTSIDE,
+    Breakdown,
+    MeanInterval,
+    Panel,
+    Picture,
+    ResultTable,
+    TableEntry,
+    mean_interval,
+    ratio_text,
+)
 from worthwhile.experiments.problems import Row
+from worthwhile.experiments.tuning import named
 from worthwhile.experiments.turney_cells import FAMILY, PROBLEMS, retested
 
 __all__ = ["TABLES", "published"]
 
 SPLITS, QUICK_SPLITS = 10, 2
+SLOW_SPLITS = 2  # of learners that take many seconds for a tree
 ERRORS = ("10", "50", "100", "500", "1000", "5000", "10000")
 QUICK_ERRORS = ("10", "100", "1000")
 QUICK_TRIALS = 200
@@ -50,6 +63,7 @@ class TurneyGrid:
     pictures: tuple[Callable[[TurneyResults], Picture], ...] = ()
     notes: tuple[str, ...] = ()
     block: int = 4  # columns beside each other
+    seconds: bool = False  # a table of running times
 
 
 def _icet(label: str, **changes: Any) -> Row:
@@ -65,11 +79,20 @@ EG2, CSID3, IDX, C45 = Row("EG2", "eg2"), Row("CS-ID3", "csid3"), Row("IDX", "id
 GREEDY = (EG2, CSID3, IDX, C45)
 REFINED = Row("ICET, refined", "icet", {"variant": "refined"})
 ACT = Row("ACT, refined", "act", {"variant": "refined"})
-OPTIMAL = Row("OptimalClassifier", "optimal")
-NO_TEST = Row("no test", "no-test")
-PEERS = Row("pick among peers", "peers")
+OPTIMAL, AUTO = Row("OptimalClassifier", "optimal"), Row("AutoClassifier", "auto")
+SLOW = (OPTIMAL, AUTO)
+NO_TEST, C45CS = Row("no test", "no-test"), Row("C4.5CS", "c45cs")
+PEERS = Row("pick among peers", "peers", {"priced": True})
+BLIND_PEERS = Row("pick among peers, without prices", "peers", {"priced": False})
+PICKS = (PEERS, BLIND_PEERS)
 # The lines of the figures. Figure 6 shows seeded ICET instead of ICET.
-LABELS = [row.label for row in (ICET, *GREEDY, REFINED, NO_TEST, PEERS, SEEDED, ACT, OPTIMAL)]
+LABELS = [row.label for row in (ICET, *GREEDY, REFINED, NO_TEST, PEERS, SEEDED, ACT, C45CS)]
+OWN = {
+    REFINED.label: "ICETClassifier",
+    ACT.label: "ACTClassifier",
+    OPTIMAL.label: "OptimalClassifier",
+    AUTO.label: "AutoClassifier",
+}
 
 ALL_ERRORS = Column("10 to 10,000", ERRORS)
 LOW_ERRORS = Column("10 to 100", ("10", "50", "100"))
@@ -81,13 +104,29 @@ MISESTIMATED = {100: (50, 100, 500), 500: (100, 500, 1000), 1000: (500, 1000, 50
 
 
 class TurneyResults:
-    """The numbers of a table's cells and their averages."""
+    """The numbers of a table's cells and their averages, over the splits that are finished for a row."""
 
     def __init__(self, grid: TurneyGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> None:
         self.grid, self.quick, self._cells = grid, quick, cells
-        self.rows = _rows(grid)
         self.columns = _columns(grid, quick)
-        self.splits = _splits(quick, seed)
+        self.wanted = _rows(grid)
+        self._splits = {
+            row.label: [split for split in _splits(quick, seed, row) if self._has(row, split)] for row in self.wanted
+        }
+        self.rows = [row for row in self.wanted if self.splits(row)]
+        self.absent = [row.label for row in self.wanted if row not in self.rows]
+        most = max(map(len, self._splits.values()), default=0)
+        self.fewer = [row for row in self.rows if len(self.splits(row)) < most]
+        self.full = [row for row in self.rows if row not in self.fewer]
+        self.common = sorted(set.intersection(*(set(self.splits(row)) for row in self.rows))) if self.rows else []
+
+    def splits(self, row: Row) -> list[int]:
+        """Return the splits that are finished for a row."""
+        return self._splits[row.label]
+
+    def _has(self, row: Row, split: int) -> bool:
+        cells = (_cell(self.grid, row, data, e, split, self.quick) for data in PROBLEMS for e in self.errors())
+        return all(cell in self._cells for cell in cells)
 
     def number(self, row: Row, data: str, errors: str, split: int, tested: float | None = None) -> float:
         """Return the normalized cost of a cell, measured with the error cost of training or with another one."""
@@ -98,11 +137,17 @@ class TurneyResults:
         """Return everything measured in a cell."""
         return self._cells[_cell(self.grid, row, data, errors, split, self.quick)]
 
-    def by_split(self, row: Row, column: Column, data: Sequence[str] = tuple(PROBLEMS)) -> list[float]:
-        """Return, for each split, the average over data sets and error costs."""
+    def by_split(
+        self,
+        row: Row,
+        column: Column,
+        data: Sequence[str] = tuple(PROBLEMS),
+        splits: Sequence[int] | None = None,
+    ) -> list[float]:
+        """Return, for each split that a row has, or for some, the average over data sets and error costs."""
         return [
             float(np.mean([self.number(row, d, e, split, column.tested) for d in data for e in column.errors]))
-            for split in self.splits
+            for split in (self.splits(row) if splits is None else splits)
         ]
 
     def mean(self, row: Row, column: Column, data: Sequence[str]) -> float:
@@ -118,7 +163,7 @@ def _rows(grid: TurneyGrid) -> tuple[Row, ...]:
     """Return the rows whose learners are installed."""
     from worthwhile.experiments import peers
 
-    return grid.rows if peers.pystreed_available() else tuple(row for row in grid.rows if row is not PEERS)
+    return grid.rows if peers.pystreed_available() else tuple(row for row in grid.rows if row not in PICKS)
 
 
 def _columns(grid: TurneyGrid, quick: bool) -> tuple[Column, ...]:
@@ -129,9 +174,10 @@ def _columns(grid: TurneyGrid, quick: bool) -> tuple[Column, ...]:
     return tuple(Column(c.label, tuple(e for e in c.errors if e in QUICK_ERRORS)) for c in grid.columns)
 
 
-def _splits(quick: bool, seed: int) -> range:
-    """Return the ten splits of a seed; the quick version has the first two of them."""
-    return range(SPLITS * seed, SPLITS * seed + (QUICK_SPLITS if quick else SPLITS))
+def _splits(quick: bool, seed: int, row: Row | None = None) -> range:
+    """Return the ten splits of a seed; the quick version and slow rows have the first ones of them."""
+    n = QUICK_SPLITS if quick else SLOW_SPLITS if row in SLOW else SPLITS
+    return range(SPLITS * seed, SPLITS * seed + n)
 
 
 def _cell(grid: TurneyGrid, row: Row, data: str, errors: str, split: int, quick: bool) -> Cell:
@@ -145,7 +191,8 @@ def _cells(grid: TurneyGrid, quick: bool, seed: int) -> list[Cell]:
         for row in _rows(grid)
         for data in PROBLEMS
         for error in errors
-        for split in _splits(quick, seed)
+        for split in _splits(quick, seed, row)
+        if not (quick and row is AUTO)
     ]
 
 
@@ -160,21 +207,29 @@ def published() -> dict[tuple[int, str, str], tuple[float, float]]:
         }
 
 
+@functools.cache
+def published_seconds() -> dict[str, dict[str, float]]:
+    """Return the published running times (table 6), in seconds, by learner and data set."""
+    path = Path(__file__).parent / "published" / "turney-1995-seconds.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return {line.pop("row"): {name: float(text) for name, text in line.items()} for line in csv.DictReader(file)}
+
+
 def _table(grid: TurneyGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: int) -> ResultTable:
     results = TurneyResults(grid, cells, quick, seed)
+    if grid.seconds:
+        return _running_times(results, seed)
     entries = {
         (row.label, column.label): TableEntry(
             mean_interval(results.by_split(row, column)),
             published().get((grid.number, row.label, column.label)),
-            rough=quick,
+            rough=quick or len(results.splits(row)) < SPLITS,
         )
         for row in results.rows
         for column in results.columns
     }
-    notes = list(grid.notes)
-    if PEERS in grid.rows and PEERS not in results.rows:
-        notes.append("The row *pick among peers* is left out: pystreed is not installed.")
-    if REFINED in grid.rows and NO_TEST in grid.rows and grid.number == 5:
+    notes = _notes(results)
+    if grid.number == 5 and results.full:
         notes.append(_hindsight(results))
     return ResultTable(
         name=f"turney-table{grid.number}",
@@ -184,10 +239,112 @@ def _table(grid: TurneyGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: i
         entries=entries,
         protocol=_protocol(quick, seed),
         notes=notes,
-        breakdowns=_breakdowns(results) if ALL_ERRORS in grid.columns else [],
-        pictures=[draw(results) for draw in grid.pictures],
+        breakdowns=[
+            *_on_common(results),
+            *_relative(results),
+            *(_breakdowns(results) if ALL_ERRORS in grid.columns else []),
+        ],
+        pictures=[draw(results) for draw in grid.pictures if ICET in results.full or SEEDED in results.full],
         block=grid.block,
+        tuned=named(OWN, [row.label for row in results.rows]),
+        reported=_reported(results),
     )
+
+
+def _reported(results: TurneyResults) -> str:
+    splits = next((results.splits(row) for row in results.full), [])
+    named_splits = f"splits {splits[0]} to {splits[-1]}" if len(splits) > 1 else f"split {splits[0]}" if splits else ""
+    return f"{named_splits} of the same five data sets" if splits else ""
+
+
+def _notes(results: TurneyResults) -> list[str]:
+    """Return the notes of a table: rows that are left out, or have fewer splits."""
+    notes = list(results.grid.notes)
+    if any(row in results.grid.rows for row in PICKS) and not any(row in results.wanted for row in PICKS):
+        notes.append("The rows *pick among peers* are left out: pystreed is not installed.")
+    if results.absent:
+        notes.append(f"Left out, because no split is finished: {'; '.join(results.absent)}.")
+    notes += [
+        f"*{row.label}* takes long and has fewer splits: {', '.join(map(str, results.splits(row)))}."
+        for row in results.fewer
+    ]
+    return notes
+
+
+def _on_common(results: TurneyResults) -> list[Breakdown]:
+    """Return all rows on the splits that all of them have, if some have fewer."""
+    if not results.fewer or not results.common:
+        return []
+    rows = {
+        row.label: [
+            str(mean_interval(results.by_split(row, column, splits=results.common))) for column in results.columns
+        ]
+        for row in results.rows
+    }
+    splits = ", ".join(map(str, results.common))
+    return [Breakdown(f"On the splits that all rows have ({splits})", [c.label for c in results.columns], rows)]
+
+
+def _relative(results: TurneyResults) -> list[Breakdown]:
+    """Return our rows relative to the others: every split has one ratio, that of the averages."""
+    ours = [row for row in results.rows if row.label in OWN]
+    others = [row for row in results.rows if row.label not in OWN]
+    if not ours or not others:
+        return []
+    lines: dict[str, list[str]] = {}
+    for row in ours:
+        lines[row.label] = []
+        for other in others:
+            both = [split for split in results.splits(row) if split in results.splits(other)]
+            own, their = (np.array(results.by_split(each, results.columns[0], splits=both)) for each in (row, other))
+            lines[row.label].append(ratio_text((own / their).tolist()))
+    title = f"{results.columns[0].label}: cost of our rows by that of the others, with 95 % intervals over the splits"
+    return [Breakdown(title, [row.label for row in others], lines)]
+
+
+AVERAGE = "average"
+
+
+def _running_times(results: TurneyResults, seed: int) -> ResultTable:
+    """Table 6: running times, as ratios to C4.5."""
+    entries: dict[tuple[str, str], TableEntry] = {}
+    times: dict[str, list[str]] = {}
+    for row in results.rows:
+        own, base = (_seconds(results, each) for each in (row, C45))
+        there = published_seconds().get(row.label)
+        for name, seconds in own.items():
+            number = None if there is None else (there[name] / published_seconds()[C45.label][name], math.nan)
+            entries[row.label, name] = TableEntry(MeanInterval(seconds / base[name], math.nan), number)
+        times[row.label] = [f"{seconds:.2g}" for seconds in own.values()]
+    columns = [*PROBLEMS, AVERAGE]
+    return ResultTable(
+        name=f"turney-table{results.grid.number}",
+        title=f"Table {results.grid.number}: {results.grid.title}",
+        rows=[row.label for row in results.rows],
+        columns=columns,
+        entries=entries,
+        protocol=_protocol(results.quick, seed),
+        notes=_notes(results),
+        breakdowns=[Breakdown("Seconds of training on this machine", columns, times)],
+        block=len(columns),
+    )
+
+
+def _seconds(results: TurneyResults, row: Row) -> dict[str, float]:
+    """Return the mean running time on each data set, and their average."""
+    found = {
+        data: float(
+            np.mean(
+                [
+                    results.all_of(row, data, errors, split)["seconds"]
+                    for errors in results.errors()
+                    for split in results.splits(row)
+                ]
+            )
+        )
+        for data in PROBLEMS
+    }
+    return found | {AVERAGE: float(np.mean(list(found.values())))}
 
 
 def _hindsight(results: TurneyResults) -> str:
@@ -195,16 +352,16 @@ def _hindsight(results: TurneyResults) -> str:
     means = [
         np.mean(
             [
-                min(results.number(row, data, error, split) for row in results.rows)
+                min(results.number(row, data, error, split) for row in results.full)
                 for data in PROBLEMS
                 for error in column.errors
-                for split in results.splits
+                for split in results.splits(results.full[0])
             ]
         )
         for column in results.columns
     ]
     return (
-        "Choosing, with hindsight, the best row for every data set, error cost and split would cost"
+        "Choosing, with hindsight, the best row with all splits for every data set, error cost and split would cost"
         f" {' / '.join(f'{mean:.1f}' for mean in means)}."
     )
 
@@ -225,9 +382,11 @@ def _protocol(quick: bool, seed: int) -> str:
         " single data sets and error costs, so we assume that they are that. Our numbers outside the published"
         f" interval are marked {OUTSIDE}.\n\n"
         'ICET, seeded ICET and binary ICET are the published algorithm (`variant="paper"`). Our own rows: *ICET,'
-        " refined*, *ACT, refined* and *OptimalClassifier* are the learners with default parameters; *no test*"
-        " does no test and gives the answer of least cost; *pick among peers* chooses by cross-validation on the"
-        " training cases among no test, a pruned tree of scikit-learn and pystreed's optimal trees of depth 1 to 3."
+        " refined*, *ACT, refined*, *OptimalClassifier* and *AutoClassifier* are the learners with default parameters;"
+        " *no test* does no test and gives the answer of least cost; *pick among peers* chooses by cross-validation on"
+        " the training cases among no test, a pruned tree of scikit-learn, pystreed's optimal trees of depth 1 to 3 and"
+        " its optimal trees of depth 2 to 4 that know prices and groups (`STreeDCostSensitiveClassifier`); *without"
+        " prices*: without the last. *C4.5CS* weights cases by error costs and ignores prices."
     )
 
 
@@ -272,7 +431,7 @@ def _ratio_picture(results: TurneyResults) -> Picture:
 def _lines_picture(
     number: int, what: str, results: TurneyResults, columns: Sequence[Column], x: Sequence[float], x_label: str
 ) -> Picture:
-    rows = [row for row in results.rows if row.label in LABELS and (row is not ICET or SEEDED not in results.rows)]
+    rows = [row for row in results.full if row.label in LABELS and (row is not ICET or SEEDED not in results.rows)]
     panels = [
         Panel(title, {row.label: [results.mean(row, column, data) for column in columns] for row in rows})
         for title, data in _panels()
@@ -287,7 +446,7 @@ def _expenditure_picture(results: TurneyResults) -> Picture:
     for title, data in _panels():
         spent, wrong = [], []
         for errors in results.errors():
-            numbers = [results.all_of(ICET, d, errors, split) for d in data for split in results.splits]
+            numbers = [results.all_of(ICET, d, errors, split) for d in data for split in results.splits(ICET)]
             spent.append(float(np.mean([100 * n["test_cost"] / n["all_tests"] for n in numbers])))
             wrong.append(float(np.mean([100 * n["error_rate"] for n in numbers])))
         panels.append(Panel(title, {labels[0]: spent}, {labels[1]: wrong}))
@@ -319,14 +478,27 @@ GRIDS = (
     TurneyGrid(
         5,
         "the baseline",
-        (ICET, *GREEDY, REFINED, ACT, OPTIMAL, NO_TEST, PEERS),
+        (ICET, *GREEDY, REFINED, ACT, OPTIMAL, AUTO, NO_TEST, *PICKS),
         BOTH,
         pictures=(functools.partial(_cost_picture, 3, "cost against the error cost"), _expenditure_picture),
     ),
     TurneyGrid(
+        6,
+        "running times, relative to C4.5",
+        (ICET, *GREEDY, REFINED, ACT, OPTIMAL, AUTO),
+        (ALL_ERRORS,),
+        notes=(
+            "Mean time of training by that of C4.5. The paper prints whole seconds of a Sun Sparc 10, 1 to 4 of them"
+            " for the greedy learners: its ratios among these are coarse, and those of ICET, which starts C4.5 a"
+            " thousand times as a program, are not to be compared to the digit. Our rows include what"
+            " the refined learners add (soft labels, cross-validation).",
+        ),
+        seconds=True,
+    ),
+    TurneyGrid(
         7,
         "all tests immediate",
-        (ICET, *GREEDY, NO_TEST),
+        (ICET, *GREEDY, NO_TEST, PEERS),
         BOTH,
         prices="no-delay",
         notes=("No test is delayed; otherwise as table 5.",),
@@ -334,7 +506,7 @@ GRIDS = (
     TurneyGrid(
         8,
         "no group discounts",
-        (ICET, *GREEDY, NO_TEST),
+        (ICET, *GREEDY, NO_TEST, PEERS),
         BOTH,
         prices="no-discount",
         notes=("Every test always costs its full price; otherwise as table 5.",),
@@ -342,7 +514,7 @@ GRIDS = (
     TurneyGrid(
         10,
         "unequal error costs",
-        (ICET, *GREEDY, NO_TEST),
+        (ICET, *GREEDY, C45CS, NO_TEST, *PICKS),
         tuple(Column(f"ratio {ratio:g}", (errors,)) for ratio, errors in RATIOS.items()),
         pictures=(_ratio_picture,),
         notes=(

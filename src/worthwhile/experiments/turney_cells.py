@@ -47,6 +47,8 @@ LEARNERS = {
     "icet": LearnerSource("ICETClassifier", 0.01, 0.18),  # for 1000 trials
     "act": LearnerSource("ACTClassifier", 0.2, 0.05),
     "optimal": LearnerSource("OptimalClassifier", 2.0, 1.0, as_published=False),
+    "auto": LearnerSource("AutoClassifier", 20.0, 5.0, as_published=False),
+    "c45cs": LearnerSource("C45CSClassifier", 0.01, 0.004),
     "no-test": LearnerSource("NoTestClassifier", 0.01, 0.004),
     "peers": LearnerSource("PeerPickClassifier", 0.4, 0.05),
 }
@@ -125,7 +127,7 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
         "all_tests": costs.total_price(),
         "standard_cost": standard,
         "normalized": 100 * total / standard,
-        "nodes": learner.tree_.n_nodes,
+        "nodes": tree.n_nodes if (tree := getattr(learner, "tree_", None)) is not None else 0.0,
         "seconds": seconds,
     }
 
@@ -140,6 +142,11 @@ def weight(cell: Cell) -> float:
     return learner.always + learner.effort * trials * PROBLEMS[cell.data].effort
 
 
+def order(cell: Cell) -> tuple[bool, int, float]:
+    """Return the sort key: the quick learners first, one split after the other."""
+    return cell.learner == "auto", cell.split, -weight(cell)
+
+
 NUMBERS = (
     "test_cost",
     "error_cost",
@@ -151,7 +158,7 @@ NUMBERS = (
     "nodes",
     "seconds",
 )
-FAMILY = Family("turney", NUMBERS, load_problem, measure, weight)
+FAMILY = Family("turney", NUMBERS, load_problem, measure, weight, order, partial=True)
 
 
 def retested(numbers: Numbers, trained: float, tested: float) -> float:
