@@ -48,7 +48,7 @@ FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL
 COMMENT = re.compile(r"<!-- (typed|not run|made with): ?(.*?) ?-->", re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\((?:\.\./)?pictures/([\w-]+\.png)\)")
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-SECONDS = 120  # limit for a command
+SECONDS = 900  # others may keep the machine busy
 # Pages run in another folder: relative paths would not work there.
 MODULES = os.pathsep.join(
     os.path.abspath(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place

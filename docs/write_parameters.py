@@ -50,7 +50,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     ),
     "budget": (
         "float",
-        "What the tests may cost per case, on average. None: `max_trees` trees, whatever they cost.",
+        "What the tests may cost per case, on average. None: as much as is worth it, by the costs of errors.",
     ),
     "variant": (CHOICES, ""),
     "alpha": (
@@ -60,7 +60,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
         chosen (the lowest total cost, if not all errors cost the same). The paper's values are
         `worthwhile.learners.forest.classifier.ALPHAS`.""",
     ),
-    "max_trees": ("int", "Largest number of trees."),
+    "max_trees": ("int", "Largest number of trees. None: 60, or 40 of the published forest."),
     "impurity": (
         CHOICES,
         """What a split has to lower. "pairs": the number of pairs of cases of different classes, above the threshold
@@ -213,26 +213,34 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     ),
     "validation": (
         "float or pair (X, y)",
-        """Share of the training cases that is held out to measure prices and errors, or other cases for this. None: the
-        training cases themselves.""",
+        """Share of the training cases that is held out to measure prices and errors, or other cases for this. Without a
+        budget, about one over this share of parts are held out in turn. None: the training cases themselves.""",
     ),
     "adaptive": (
         'bool or "settled"',
         """True: trees are consulted in order, and a case stops, and pays no more, when the remaining votes cannot
         change its answer, or when the next tree costs more than it is expected to save. With a budget, the rate between
-        prices and error costs is chosen so that the budget is kept; without one, both are in the same unit. "settled":
-        only the first reason counts. False: all trees are consulted.""",
+        prices and error costs is chosen so that the budget is kept; without one (``variant="paper"``), both are in the
+        same unit. "settled": only the first reason counts. False: all trees are consulted.""",
     ),
     "base": (
         '{"forest", "boosting", "chosen"} or classifier',
-        """The model of each set of tests: a random forest, with out-of-bag probabilities; histogram gradient boosting;
-        or any scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded;
-        it must know missing values if there are any). "chosen": a forest or boosting, whichever answers cheaper out
-        of fold from the largest set.""",
+        """The model of each set of tests: a random forest, with out-of-bag probabilities; gradient boosting; or any
+        scikit-learn classifier with `predict_proba`, fitted in five folds (nominal columns are one-hot encoded; it must
+        know missing values if there are any). "chosen": forests of several shapes and boosting compete by their
+        probabilities for cases left out, for a small, a middle and the largest set; other sets follow the one nearest
+        in size.""",
     ),
     "n_trees": (
         "int",
-        "Number of trees of each forest, or of rounds of boosting (half as many with more than three classes).",
+        """Number of trees of each forest, or most rounds of boosting (half as many with more than three classes); cases
+        left out decide whether fewer rounds are better.""",
+    ),
+    "readable": ("bool", "Whether only single trees are tried, which people can read."),
+    "learners": (
+        "list of str",
+        """The learners to try beside no test and free tests only, of "dtmc", "eg2", "optimal", "cascade",
+        "budget-forest", "act" and "icet". None: those that there is time for.""",
     ),
     "time_limit": ("float", ""),
     "memory_limit": ("float", "Megabytes for what the search remembers. None: 1,024. Less only makes it slower."),
@@ -323,6 +331,21 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "random_state": "Makes the search repeatable.",
         "n_jobs": WORKERS,
     },
+    "AutoClassifier": {
+        "cap": """The most that the tests of any case may cost, whatever its values: common prices, surcharges, what a
+        test commits to and waiting included. With 0, only free tests are used. None: no limit.""",
+        "weighting": SEVERAL,
+        "nominal_splits": """How trees ask nominal tests. "multiway": a branch for every value. "subset": two branches,
+        for some values and for the rest. "both": whichever is better; DTMC has a branch for every value.""",
+        "min_cases": "At least two branches of a split of a tree must each hold this weight of cases.",
+        "max_leaves": "Largest number of leaves of a tree.",
+        "time_limit": """Seconds. Three fifths of them are for trying, the rest for the last fit. None: about a minute
+        for up to 5,000 cases and 60 tests, on two processors. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner
+        then holds the best model so far.""",
+        "callback": """Called with a `Progress` after every model; its `cost` is that of the best learner so far. If it
+        returns True, nothing else is tried.""",
+        "random_state": "Makes the choice and the model repeatable.",
+    },
     "CascadeClassifier": {
         "budget": """What the tests may cost per case, on average. The rate between prices and error costs is then
         chosen so that it is kept on the training cases, out of fold. None: prices and error costs are in the same
@@ -340,8 +363,15 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "random_state": "Makes the models repeatable.",
     },
     "BudgetForestClassifier": {
+        "variant": """"paper": the published forest; without a budget, `max_trees` trees, whatever they cost.
+        "refined": the forest of least total cost, which has no budget. None: "paper" with a budget, otherwise
+        "refined". Without a budget, `alpha`, `impurity`, `power`, `splits`, `sampling`, `tests`, `context` and
+        `adaptive` need "paper": else total cost decides.""",
+        "nominal_splits": """How nominal tests are asked. "multiway": a branch for every value. "subset": two branches,
+        for some values and for the rest. "both": at each node, whichever has the shorter description. None:
+        "multiway" in the published forest, otherwise "subset".""",
         "nominal": """Numeric columns to treat as categories. Columns of strings, categories and booleans are always
-        nominal. The order of ordered categories is not used, with a warning.""",
+        nominal; ordered categories are cut like numbers.""",
         "weighting": """"instance": each case weighs as much as it costs to misclassify it, in growing (Ting 1998).
         None: all cases weigh the same.""",
         "context": """True: in growing, a test that is paid for on the path is free, and a group's common price counts
@@ -349,11 +379,13 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "max_depth": "Longest path from the root of a tree to a leaf, at most 4096.",
         "answer": """"majority": the class with the most votes, as in the paper. "least-cost": the answer with the
         lowest expected error cost, by the mean class shares of the leaves (`predict_proba`); reject answers
-        count, too. None: "least-cost" if the costs of errors differ and there is no `weighting`.""",
+        count, too. None: "least-cost" if there is no `weighting`; in the published forest, if also the costs of errors
+        differ.""",
         "time_limit": """Seconds after which `fit` ends, from its call on. The tree being grown is cut short, and used
         only if there is no other. If the table has more than 500,000 cells (cases times columns) per second of
         the limit, the forest is grown and validated on a random part of the cases.""",
-        "callback": "`fit` calls it with a `Progress` after every tree. If it returns True, `fit` grows no more trees.",
+        "callback": """`fit` calls it with a `Progress` after every tree; without a budget, after some trees. If it
+        returns True, `fit` grows no more trees.""",
         "random_state": "Makes the forest repeatable.",
         "n_jobs": WORKERS,
     },
@@ -430,6 +462,24 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             labels.""",
         ),
     },
+    "AutoClassifier": {
+        "best_estimator_": ("learner", "The chosen learner, fitted to all cases. Its attributes are here, too."),
+        "candidates_": (
+            "list of Candidate",
+            """What was tried, the cheapest first: name, expected cost, interval, seconds, rounds, and whether it was
+            chosen.""",
+        ),
+        "expected_cost_": (
+            "float",
+            """What a new case is expected to cost, tests and errors together, measured on cases left out in training;
+            the choice itself included.""",
+        ),
+        "expected_cost_interval_": INTERVAL,
+        "stopped_": (
+            '{"done", "time limit", "callback", "interrupted"}',
+            "Why trying learners ended.",
+        ),
+    },
     "CascadeClassifier": {
         "stages_": (
             "list of tuple of str",
@@ -441,7 +491,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "What a new case is expected to cost, tests and errors together, measured out of fold.",
         ),
         "expected_cost_interval_": INTERVAL,
-        "base_": ("str or classifier", "The kind of model that is used."),
+        "base_": ("str or classifier", 'The kind of models that are used: "forest", "boosting" or "both".'),
         "stopped_": (
             '{"done", "time limit", "callback", "interrupted"}',
             "Why fitting models ended.",
@@ -460,10 +510,15 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trees_": ("list of Tree", "The trees that are consulted, in this order."),
         "empty_": (
             "bool",
-            """Whether there is no tree, because the first one exceeds the budget (`fit` warns). Then every case gets
-            the same answer, the cheapest or with majority votes the most frequent class, and nothing is paid.""",
+            """Whether there is no tree, because no test is worth its price, or the first tree exceeds the budget (`fit`
+            warns). Then every case gets the same answer, the cheapest or with majority votes the most frequent class,
+            and nothing is paid.""",
         ),
-        "alpha_": ("float", "The value of `alpha` (or `power`) that was chosen."),
+        "alpha_": (
+            "float",
+            """The value of `alpha` (or `power`) that was chosen; in the forest of least total cost, the number of cases
+            that a node must exceed to be split.""",
+        ),
         "tests_": ("list of str", "The tests that the trees may ask for."),
         "sampling_": ("str", "How cases were drawn."),
         "rate_": (
@@ -608,7 +663,7 @@ def _typed(text: str) -> str:
     """Return a value as it is typed on a command line."""
     if text in ("True", "False", "None"):
         return text.lower()
-    return ",".join(part.strip("' ") for part in text[1:-1].split(",")) if text[:1] in "[(" else text.strip("'")
+    return ",".join(part.strip("' ") for part in text[1:-1].split(",")) if text[:1] in "[(" else text.replace("'", "")
 
 
 def main() -> int:

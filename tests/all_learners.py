@@ -18,7 +18,8 @@ SEARCHES = [ww.ICETClassifier, ww.LSID3Classifier, ww.ACTClassifier, ww.OptimalC
 FORESTS = [ww.BudgetForestClassifier]
 CASCADES = [ww.CascadeClassifier]
 SINGLE = [*GREEDY, *SEARCHES]  # learners of one tree
-LEARNERS = [*SINGLE, *FORESTS, *CASCADES]
+CHOOSING = [ww.AutoClassifier]
+LEARNERS = [*SINGLE, *FORESTS, *CASCADES, *CHOOSING]
 
 SHORT = {
     "trials": 60,
@@ -28,6 +29,7 @@ SHORT = {
     "n_trees": 10,
     "thresholds": 3,
     "soft_labels": 0,
+    "learners": ["dtmc", "eg2"],
     "random_state": 0,
 }
 # With the default depth of 4, a single fit on a few hundred cases takes more than a second.
@@ -57,6 +59,7 @@ def make(learner, **parameters):
 
 def learned(clf):
     """All that was learned, as text."""
+    clf = getattr(clf, "best_estimator_", clf)
     if not hasattr(clf, "trees_") and not hasattr(clf, "tree_"):
         return [json.dumps(clf._content()["cascade"])]
     return [tree.to_json() for tree in (clf.trees_ if hasattr(clf, "trees_") else [clf.tree_])]

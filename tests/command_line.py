@@ -3,7 +3,6 @@
 import csv
 import gzip
 import os
-import resource
 import subprocess
 import sys
 
@@ -40,12 +39,6 @@ def start(*arguments, **environment):
         text=True,
         env=os.environ | environment,
     )
-
-
-def children_seconds():
-    """Return the computing time of processes started here: others may keep the machine busy."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def write_table(path, names, rows):

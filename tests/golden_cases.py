@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 import worthwhile as ww
-from worthwhile.learners.cascade.stage_models import StageModel
-from worthwhile.learners.cascade.tree_ensemble import TreeEnsemble
 
 
 class Problem(NamedTuple):
@@ -123,7 +121,7 @@ SEARCHES = {
     "icet": (ww.ICETClassifier, SHORT, ALL),
     "icet-refined-binary": (ww.ICETClassifier, {"search": "binary", **SHORT}, ("two", "missing", "tangled")),
 }
-FOREST = {"max_trees": 6, "random_state": 4}
+FOREST = {"variant": "paper", "max_trees": 6, "random_state": 4}
 FORESTS = {
     "forest": (ww.BudgetForestClassifier, {"budget": 8.0, "alpha": [0, 8], **FOREST}, ALL),
     "forest-paper": (
@@ -147,13 +145,16 @@ FORESTS = {
         ("pima", "two", "tangled"),
     ),
 }
-CASCADE = {"n_trees": 4, "random_state": 4}
+CASCADE = {"base": "forest", "n_trees": 4, "random_state": 4}
 CASCADES = {
     "cascade": (ww.CascadeClassifier, CASCADE, ALL),
     "cascade-budget": (ww.CascadeClassifier, {"budget": 5.0, **CASCADE}, ("pima", "two", "tangled")),
     "cascade-cap": (ww.CascadeClassifier, {"cap": 7.0, "weighting": "instance", **CASCADE}, ("heart", "three")),
 }
-LEARNERS = GREEDY | SEARCHES | FORESTS | CASCADES
+CHOOSING = {
+    "auto": (ww.AutoClassifier, {"learners": ("dtmc", "eg2"), "random_state": 4}, ("heart", "two", "three")),
+}
+LEARNERS = GREEDY | SEARCHES | FORESTS | CASCADES | CHOOSING
 ENTRIES = [f"{name}/{problem}" for name, (_, _, problems) in LEARNERS.items() for problem in problems]
 
 
@@ -180,41 +181,9 @@ def plain_ensemble(features, classes, n_classes, weights, seed, n_jobs):
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def plain_importances(cases, n_tests):
-    """How much each test tells, by counting."""
-    found = np.zeros(n_tests)
-    for owner, column in zip(cases.owners, np.nan_to_num(cases.features).T, strict=True):
-        above = (column > np.sort(column)[len(column) // 2]).astype(int)
-        counts = np.bincount(above * cases.n_classes + cases.classes, minlength=2 * cases.n_classes).reshape(2, -1)
-        found[owner] += round(float((counts**2 / np.maximum(counts.sum(axis=1, keepdims=True), 1)).sum()), 6)
-    return found
-
-
-def plain_forest(cases, own, features, prior):
-    """A forest of one stump per feature, in place of scikit-learn's."""
-    parts, raw = [], np.zeros((len(own), cases.n_classes))
-    weights = np.ones(len(own)) if cases.weights is None else cases.weights
-    for at, column in enumerate(own.T):
-        known = np.nan_to_num(column)
-        cut = float(np.sort(known)[len(known) // 2])
-        above = (column > cut).astype(int)
-        counts = np.bincount(above * cases.n_classes + cases.classes, weights, 2 * cases.n_classes)
-        counts = counts.reshape(2, -1) + prior
-        values = np.vstack([prior[None, :], counts / counts.sum(axis=1, keepdims=True)])
-        parts.append(([at, -1, -1], [cut, 0.0, 0.0], [True, False, False], [1, -1, -1], [2, -1, -1], values))
-        raw += values[1 + above]
-    arrays = [tuple(np.array(array) for array in part) for part in parts]
-    trees = TreeEnsemble._joined(arrays, np.zeros(len(parts), dtype=np.int32))
-    return StageModel("forest", features, prior, trees=trees), raw / len(parts)
-
-
 def observe(entry, n_jobs):
     """A digest of each thing that the learner of an entry computes."""
-    with (
-        unittest.mock.patch("worthwhile.learners.soft_labels._fit_ensemble", plain_ensemble),
-        unittest.mock.patch("worthwhile.learners.cascade.stage_models._forest", plain_forest),
-        unittest.mock.patch("worthwhile.learners.cascade.growing.importances", plain_importances),
-    ):
+    with unittest.mock.patch("worthwhile.learners.soft_labels._fit_ensemble", plain_ensemble):
         clf, cases = learn(entry, n_jobs)
     rng = np.random.default_rng(8)
     X = cases.X[rng.permutation(len(cases.X))[:60]]

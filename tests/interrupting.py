@@ -42,5 +42,5 @@ def fit_interrupted(clf, X, y):
 def run_interrupted(program):
     """Run a program that calls `interrupt_in` and then something that would take hours; return what it printed."""
     arguments = [sys.executable, "-c", PRELUDE + textwrap.dedent(program)]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=300)
     return done.stdout, done.stderr

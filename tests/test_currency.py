@@ -15,7 +15,7 @@ VARIANTS = {
     ww.CSID3Classifier: [{"prune": "cost"}],
     ww.C45CSClassifier: [{"prune": "cost", "answer": "least-cost", "preset": "chosen"}],
     ww.LSID3Classifier: [{"prune": "cost"}],
-    ww.BudgetForestClassifier: [{}, {"adaptive": True, "tests": "chosen"}],
+    ww.BudgetForestClassifier: [{}, {"variant": "paper", "adaptive": True, "tests": "chosen"}],
 }
 CASES = [(learner, more) for learner in LEARNERS for more in VARIANTS.get(learner, [{}])]
 ERRORS = [[[0, 12], [12, 0]], [[0, 9.1], [27.3, 0]], [[-3, 20], [30, 1]], [[0, 20, 4], [30, 0, 4]]]
@@ -49,7 +49,7 @@ def costs_of(prices, errors, factor=1.0, shift=0.0):
 def trees_of(clf):
     if isinstance(clf, ww.CascadeClassifier):
         return []
-    return [tree.nodes for tree in (clf.trees_ if hasattr(clf, "trees_") else [clf._tree()])]
+    return [tree.nodes for tree in (clf.trees_ if hasattr(clf, "trees_") else [clf.tree_])]
 
 
 def check(learner, more, seed, change):

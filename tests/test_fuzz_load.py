@@ -29,7 +29,10 @@ KINDS = {
     **{learner.__name__: (learner, {}) for learner in LEARNERS},
     "hierarchies": (ww.EG2Classifier, {"hierarchies": {"x3": {"p": "pq", "q": "pq", "r": "rs", "s": "rs"}}}),
     "least cost": (ww.DTMCClassifier, {"answer": "least-cost"}),
-    **{f"adaptive {how}": (ww.BudgetForestClassifier, {"adaptive": how}) for how in (True, "settled")},
+    **{
+        f"adaptive {how}": (ww.BudgetForestClassifier, {"variant": "paper", "adaptive": how})
+        for how in (True, "settled")
+    },
     "forest of few tests": (ww.BudgetForestClassifier, {"tests": "chosen", "budget": 9.0}),
 }
 

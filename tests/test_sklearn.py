@@ -39,9 +39,10 @@ def test_works_in_searches_and_pipelines(learner):
     np.testing.assert_allclose(scores, by_hand)
     grid = {"min_cases": [2, 20]} if learner in GREEDY else {"r": [1, 2]}
     grid = {"search": ["real", "binary"]} if learner is ww.ICETClassifier else grid
-    grid = {"alpha": [0, 8]} if learner in FORESTS else grid
+    grid = {"max_trees": [2, 4]} if learner in FORESTS else grid
     grid = {"max_depth": [1, 4]} if learner is ww.OptimalClassifier else grid
     grid = {"n_trees": [5, 10]} if learner is ww.CascadeClassifier else grid
+    grid = {"min_cases": [2, 20]} if learner is ww.AutoClassifier else grid
     search = GridSearchCV(clf, grid, scoring=ww.metrics.cost_scorer, cv=3).fit(bupa.X, bupa.y)
     assert search.best_score_ >= scores.mean() - 1e-9
     assert search.predict(bupa.X).shape == (345,)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import worthwhile as ww
+from worthwhile.learners.auto.classifier import Candidate
 
 
 def learners(X: Any, y: Any) -> None:
@@ -22,6 +23,13 @@ def learners(X: Any, y: Any) -> None:
     assert_type(clf.next_test({"x0": 1}), ww.Advice)
     assert_type(clf.score(X, y), float)
     assert_type(ww.BudgetForestClassifier().fit(X, y), ww.BudgetForestClassifier)
+    assert_type(ww.AutoClassifier(readable=True).fit(X, y), ww.AutoClassifier)
+    assert_type(ww.AutoClassifier().candidates_, list[Candidate])
+    assert_type(ww.CascadeClassifier().fit(X, y).stages_, list[tuple[str, ...]])
+    assert_type(ww.OptimalClassifier().fit(X, y).gap_, float)
+    assert_type(ww.ACTClassifier().expected_cost_interval_, tuple[float, float])
+    assert_type(ww.EG2Classifier().tree_, ww.Tree)
+    ww.AutoClassifier(readable="yes")  # type: ignore[arg-type]
     ww.C45Classifier(prune="hard")  # type: ignore[arg-type]
     ww.DTMCClassifier(answer="both")  # type: ignore[arg-type]
     ww.ACTClassifier(variant="new")  # type: ignore[arg-type]

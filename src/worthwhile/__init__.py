@@ -24,6 +24,7 @@ _HOME = {
     "Advice": "tree",
     "Explanation": "tree",
     "Outcome": "tree",
+    "AutoClassifier": "learners.auto.classifier",
     "C45Classifier": "learners.greedy",
     "C45CSClassifier": "learners.c45cs",
     "EG2Classifier": "learners.greedy",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:  # the same again, for type checkers and editors
     from worthwhile.costs import Test as Test
     from worthwhile.learners.act.classifier import ACTClassifier as ACTClassifier
     from worthwhile.learners.act.classifier import LSID3Classifier as LSID3Classifier
+    from worthwhile.learners.auto.classifier import AutoClassifier as AutoClassifier
     from worthwhile.learners.c45cs import C45CSClassifier as C45CSClassifier
     from worthwhile.learners.cascade.classifier import CascadeClassifier as CascadeClassifier
     from worthwhile.learners.forest.classifier import BudgetForestClassifier as BudgetForestClassifier

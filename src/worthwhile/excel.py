@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["EXCEL_SUFFIXES", "cell_text", "fits_cell", "read_rows", "write_rows"]
+__all__ = ["EXCEL_SUFFIXES", "cell_text", "fits_cell", "load_openpyxl", "read_rows", "write_rows"]
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet; characters of a cell
@@ -21,7 +21,8 @@ MAX_UNPACKED = 4_000_000_000  # bytes; a million rows of 20 numbers have 1 GB
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # XML cannot contain these
 
 
-def _openpyxl() -> Any:
+def load_openpyxl() -> Any:
+    """Return the module openpyxl, or say how to install it."""
     try:
         import openpyxl
     except ImportError:
@@ -49,7 +50,7 @@ def read_rows(
         If openpyxl is not installed, the file is not an Excel file, or there is no such sheet.
     """
     try:
-        openpyxl = _openpyxl()
+        openpyxl = load_openpyxl()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if not path.exists():
@@ -123,7 +124,7 @@ def fits_cell(text: str) -> bool:
 
 def write_rows(rows: Iterable[Sequence[Any]]) -> bytes:
     """Return an Excel file with one sheet; the first row has the column names."""
-    openpyxl = _openpyxl()
+    openpyxl = load_openpyxl()
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
 

@@ -6,7 +6,11 @@ import math
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["amount", "enumeration", "percent", "with_currency"]
+__all__ = ["BY_PROBABILITIES", "LEFT_OUT", "amount", "enumeration", "percent", "weight_text", "with_currency"]
+
+# Two figures are called the expected cost of a model; one of these phrases is beside each of them, everywhere.
+LEFT_OUT = "measured on cases left out in training"  # of the learner: models of the same kind, on other cases
+BY_PROBABILITIES = "by the model's own probabilities"  # of this model: class probabilities and shares of its nodes
 
 
 def amount(money: float, fine: bool = False) -> str:
@@ -58,6 +62,17 @@ def percent(share: float) -> str:
     ('12 %', '0.5 %', '0 %')
     """
     return f"{100 * share:.0f} %" if share == 0 or share >= 0.0095 else f"{100 * share:.1g} %"
+
+
+def weight_text(weight: float) -> str:
+    """Return a weight as text, that of whole cases without decimals.
+
+    Examples
+    --------
+    >>> weight_text(34.0), weight_text(8.25)
+    ('34', '8.2')
+    """
+    return f"{weight:.0f}" if math.isclose(weight, round(weight), rel_tol=1e-5, abs_tol=1e-8) else f"{weight:.1f}"
 
 
 def enumeration(names: Sequence[str], word: str = "and") -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import worthwhile as ww
-from command_line import BAR, children_seconds, run, start
+from command_line import BAR, run, start
 from worthwhile import cli, datasets
 from worthwhile.learners.soft_labels import remember_ensembles
 
@@ -115,11 +115,9 @@ def test_ctrl_c_is_130(capsys, monkeypatch, tmp_path, error):
 
 def test_as_a_process_on_a_poor_terminal(tmp_path):
     environment = {"PYTHONIOENCODING": "ascii", "TERM": "dumb", "DISPLAY": "", "MPLBACKEND": "TkAgg"}
-    before = children_seconds()
     with start("demo", "--out", tmp_path / "demo", **environment) as process:
         out, err = process.communicate(timeout=300)  # others may keep the machine busy
     assert (process.returncode, err) == (0, "")
-    assert children_seconds() - before < 15
     assert "the tree (ICET)" in out
     assert sorted(p.name for p in (tmp_path / "demo").iterdir()) == ["report.html", "tree.png"]
 
@@ -149,7 +147,7 @@ def test_as_a_process_that_is_stopped(tmp_path):
     ) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in err
 

@@ -170,7 +170,7 @@ def test_classes_that_are_numbers(capsys, tmp_path):
     [
         ("icet", ["--set", "trials=60", "--set", "population=10"], "of at most 60 trials, best"),
         ("act", ["--time-limit", "1"], "look-ahead of"),
-        ("budget-forest", ["--set", "max_trees=100"], "of at most 100 trees, best"),
+        ("budget-forest", ["--set", "variant=paper", "--set", "max_trees=100"], "of at most 100 trees, best"),
     ],
 )
 def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path, monkeypatch, learner, options, words):
@@ -195,11 +195,11 @@ def test_searches_draw_a_bar_with_the_best_cost_so_far(capsys, folder, tmp_path,
 def test_ctrl_c_saves_the_best_model_so_far(folder, tmp_path, learner, slow):
     known = ["--target", "class", "--costs", folder / "heart.toml", "--learner", learner, "-o", tmp_path / "m.json"]
     with start("learn", folder / "train.csv", *known, *slow, **BAR) as process:
-        seen, patience = "", time.monotonic() + 100
+        seen, patience = "", time.monotonic() + 300
         while "best" not in seen and time.monotonic() < patience:
             seen += process.stderr.read(20)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "the best model so far. On these cases it pays " in " ".join(out.split())
     assert err.strip().splitlines()[-1].endswith(f"stopped; the best model so far is saved: {tmp_path / 'm.json'}")
@@ -292,7 +292,7 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
     [
         (
             ["--learner", "atc"],
-            "there is no learner 'atc'; did you mean 'act'? (all: act, optimal, cascade, icet, ",
+            "there is no learner 'atc'; did you mean 'act'? (all: auto, act, optimal, cascade, icet, ",
         ),
         (["--set", "rr=3"], "--set rr: dtmc has no such parameter;"),
         (["--set", "r"], "--set r: write a setting as name=value, e.g. --set r=10"),
@@ -304,7 +304,7 @@ def learn(capsys, data, *options, target="class", costs="costs.toml"):
         (["--budget", "3"], "--budget: not available for dtmc, only for cascade, budget-forest"),
         (
             ["--time-limit", "3"],
-            "--time-limit: not available for dtmc, only for act, optimal, cascade, icet, ",
+            "--time-limit: not available for dtmc, only for auto, act, optimal, cascade, icet, ",
         ),
         (
             ["--learner", "act", "--time-limit", "0"],
@@ -350,8 +350,8 @@ def test_the_help_lists_the_parameters_of_every_learner(capsys, monkeypatch):
     code, out, _ = run_lines(capsys, "learn", "--help")
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert any(line.startswith("variant refined or paper refined act, icet") for line in lines)
-    assert "max_trees a whole number from 1 to 30,000 40 budget-forest" in lines
+    assert any(line.startswith("variant refined, paper or none") for line in lines)
+    assert any(line.startswith("max_trees a whole number from 1 to 30,000") for line in lines)
     for learner in LEARNERS:
         for name in find_learner(learner)._parameter_names():
             assert name in OPTIONS or any(line.startswith(f"{name} ") for line in lines)
@@ -384,14 +384,59 @@ def test_a_readable_tree_and_what_it_costs(capsys, folder, tmp_path):
     _, out, _ = run(capsys, *common, "--set", "prune=none", "--min-cases", "1", "--readable")
     leaves = ww.load(tmp_path / "model.json").tree_.n_leaves
     assert 1 < leaves <= 16
-    assert f"The tree has {leaves} leaves and is expected to cost 0." in out
-    assert f"the whole tree has {full} leaves and is expected to cost 0." in out
+    assert f"The tree has {leaves} leaves and costs 0." in out
+    assert f"by the estimate of pruning; the whole tree, with {full} leaves, costs 0." in out
     _, out, _ = run(capsys, *common, "--max-leaves", "1000")
     assert "it did not have to be cut" in out
     _, out, _ = run(capsys, *common, "--max-leaves", "5", "--readable")
     assert 1 < ww.load(tmp_path / "model.json").tree_.n_leaves <= 5
     forest = ["learn", folder / "heart.csv", "--target", "class", "--learner", "budget-forest", "--readable"]
-    assert "--max-leaves: not available for budget-forest, only for act, optimal, icet, eg2" in fails(capsys, *forest)
+    assert "--max-leaves: not available for budget-forest, only for auto, act, optimal, icet, eg2" in fails(
+        capsys, *forest
+    )
+
+
+def test_without_a_learner_several_are_tried_and_the_choice_is_explained(capsys, folder, tmp_path):
+    path, picture = tmp_path / "model.json", tmp_path / "tried.png"
+    costs = ["--target", "class", "--costs", folder / "heart.toml", "-o", path]
+    quick = ["--set", "learners=dtmc,eg2"]
+    _, out, _ = run(capsys, "learn", folder / "heart.csv", *costs, *quick, "--explain-choice")
+    clf = ww.load(path)
+    [chosen] = [one.name for one in clf.candidates_ if one.chosen]
+    assert f"AutoClassifier tried {len(clf.candidates_)} learners in " in out
+    assert f"and kept {chosen}. It was trained" in out
+    expects = f"A new case is expected to cost {clf.expected_cost_:.2f}"
+    assert expects in out
+    assert expects in run(capsys, "show", path)[1]
+    assert "cost per case 95 % interval" in out
+    assert clf.explain_choice().splitlines()[-1] in out
+    _, shown, _ = run(capsys, "show", path, "--explain-choice", "--plot", picture)
+    assert " ".join(clf.explain_choice().split()) in shown
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    readable = [*quick, "--readable", "--report", tmp_path / "report.html"]
+    run(capsys, "learn", folder / "heart.csv", *costs, *readable)
+    assert "chosen by AutoClassifier" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ww.load(path).readable
+    assert ww.load(path).tree_.n_leaves <= 16
+
+
+def test_after_ctrl_c_the_name_of_the_chosen_learner_is_shown(capsys, folder, tmp_path, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("worthwhile.learners.auto.classifier._Contest._hold", interrupted)
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--set", "learners=dtmc", "-o", tmp_path / "m.json"]
+    code, out, _ = run(capsys, "learn", folder / "train.csv", *known)
+    assert code == 130
+    assert "kept: DTMC, the best model so far." in out
+
+
+def test_the_choice_of_one_learner_is_not_explained(capsys, folder, tmp_path):
+    path = tmp_path / "model.json"
+    one = ["learn", folder / "heart.csv", "--target", "class", "--learner", "dtmc", "-o", path]
+    assert "--explain-choice: dtmc is the only learner" in fails(capsys, *one, "--explain-choice")
+    run(capsys, *one)
+    assert "no other learner was tried" in fails(capsys, "show", path, "--explain-choice")
 
 
 @pytest.mark.parametrize("learner", ["dtmc", "act", "budget-forest"])

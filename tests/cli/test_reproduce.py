@@ -13,6 +13,7 @@ from command_line import run
 from small_experiments import experiment
 from worthwhile import experiments
 from worthwhile.cli.reproduce import _progress_bar
+from worthwhile.experiments import total_cost, unseen
 from worthwhile.learners.progress import Progress
 
 
@@ -102,7 +103,7 @@ def test_reproduce_in_processes_that_are_stopped(tmp_path, number):
     with subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        patience = time.monotonic() + 60
+        patience = time.monotonic() + 300
         while time.monotonic() < patience and not (cells.exists() and cells.read_text().count("\n") == 4):
             time.sleep(0.05)
         workers = children(process.pid)
@@ -111,10 +112,31 @@ def test_reproduce_in_processes_that_are_stopped(tmp_path, number):
             os.killpg(process.pid, number)  # as Ctrl-C does: all processes of the command get it
         else:
             process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=300)
     while time.monotonic() < patience and any(map(alive, workers)):
         time.sleep(0.05)
     assert not any(map(alive, workers))
     assert process.returncode == 130
     assert "stopped; 3 of 4 cells are finished and kept" in err
     assert "Traceback" not in err
+
+
+def test_reproduce_unseen_says_what_it_found(capsys, tmp_path, monkeypatch):
+    learner = unseen.OwnLearner("AutoClassifier", "DTMCClassifier", 0.1)
+    monkeypatch.setattr(unseen, "LEARNERS", {unseen.DEFAULT: learner})
+    monkeypatch.setattr(total_cost, "RIVALS", {"no test": total_cost.RIVALS["no test"]})
+    tables = tmp_path / "my tables"
+    tables.mkdir()
+    (tables / "a.csv").write_text("x,class\n" + "".join(f"{i},{'yes' if i > 30 else 'no'}\n" for i in range(60)))
+    (tables / "b.csv").write_text("x,class\n1,yes\n")
+    options = ["--quick", "--jobs", 1, "--out", tmp_path / "out"]
+    code, out, err = run(capsys, "reproduce", "unseen", "--data", tables, *options)
+    assert (code, err) == (0, "")
+    assert out.startswith("a.csv: 60 cases, 1 test, 2 classes; target 'class' (by its name); random prices.")
+    assert "b.csv: skipped: " in out
+    assert out.index("b.csv: skipped: ") < out.index("AutoClassifier")
+    page = (tmp_path / "out" / "unseen.md").read_text()
+    assert f"`worthwhile reproduce unseen --data '{tables}' --quick`" in page
+    code, out, err = run(capsys, "reproduce", "unseen", "--data", tmp_path, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "has no table that can be used" in err

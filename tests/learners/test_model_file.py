@@ -150,7 +150,23 @@ def test_what_cannot_be_written_is_refused(tmp_path):
 def test_mutated_models_load_or_are_refused(model, data):
     content = data.draw(mutated([model]))
     try:
-        clf = model_file._from_model(content)
+        clf = model_file.from_document(content)
     except ValueError:
         return
     check_usable(clf.tree_)
+
+
+def test_edited_prices_are_noticed_in_every_place(tmp_path):
+    path, costs = tmp_path / "model.json", ww.Costs(tests={"x0": 3.0}, errors=10)
+    X, y = [[float(i)] for i in range(20)], ["a"] * 10 + ["b"] * 10
+    for clf in (ww.EG2Classifier(costs=costs), ww.BudgetForestClassifier(costs=costs, budget=9.0, max_trees=2)):
+        clf.fit(X, y).save(path)
+        text = path.read_text()
+        places = text.split('"price": 3.0')
+        assert len(places) > 2  # the parameter of the learner, and the list that its trees charge by
+        for at in range(1, len(places)):
+            path.write_text('"price": 3.0'.join(places[:at]) + '"price": 4.0' + '"price": 3.0'.join(places[at:]))
+            with pytest.raises(ValueError, match=r"model.json: the price list in the file was changed"):
+                ww.load(path)
+        path.write_text(text)
+        assert ww.load(path).costs == costs

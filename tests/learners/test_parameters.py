@@ -71,7 +71,7 @@ FOREST = ww.BudgetForestClassifier
         (FOREST, {"alpha": [0, "x"]}, "it must be a number of at least 0 or a list of such numbers"),
         (FOREST, {"alpha": None}, "it must be a number of at least 0 or a list of such numbers"),
         (FOREST, {"power": 0.5}, "it must be a number of at least 1 or a list of such numbers"),
-        (FOREST, {"max_trees": 0}, "it must be a whole number from 1 to 30,000"),
+        (FOREST, {"max_trees": 0}, "it must be a whole number from 1 to 30,000 or None"),
         (FOREST, {"impurity": "products"}, "choose 'pairs' or 'powers'"),
         (FOREST, {"splits": "mean"}, "choose 'minimax' or 'expected'"),
         (FOREST, {"cuts": "values"}, "choose 'random' or 'exact'"),

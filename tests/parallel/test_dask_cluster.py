@@ -104,7 +104,7 @@ except ValueError as error:
     print(error)
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().endswith("needs dask, which is not installed: pip install 'worthwhile[dask]'")

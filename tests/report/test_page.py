@@ -38,6 +38,50 @@ def test_a_report_on_a_tree_written_by_hand(write):
     assert re.search(r"€\d+\.\d\d 95 % interval", page.words["summary"])
 
 
+def chosen(learners, **more):
+    """Return what AutoClassifier chooses for two columns, of which the second is the class."""
+    X, y = np.array([[0, 0], [1, 0], [0, 1], [1, 1]] * 20), ["no", "no", "yes", "yes"] * 20
+    known = {"costs": ww.Costs(tests={"x0": 1, "x1": 2}, errors=20), "random_state": 0}
+    return ww.AutoClassifier(learners=learners, **known | more).fit(X, y), X, y
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_a_report_on_the_tree_that_was_chosen(write, readable):
+    clf, X, y = chosen(["dtmc"], readable=readable)
+    page = write(clf, X[:60], y[:60], X_train=X, y_train=y)
+    assert [name for name in page.ids if name in SECTIONS] == SECTIONS
+    assert "Model: DTMC, chosen by AutoClassifier, trained on 80 cases." in page.words[""]
+    assert f"{clf.expected_cost_:.2f} measured on cases left out in training" in page.words["summary"]
+    assert "x1 2.00 used leaves the tree between" in page.words["sensitivity"]
+    assert page.words["tried"].startswith("Learners tried DTMC: the lowest cost on cases left out in training.")
+    for one in clf.candidates_:
+        assert f"{one.name} {one.expected_cost:.2f} " in page.words["tried"]
+
+
+def test_a_report_on_the_choice_of_no_test_knows_no_break_even_prices(write):
+    clf, X, y = chosen(["dtmc"], costs=ww.Costs(tests={"x0": 50, "x1": 50}, errors=2))
+    page = write(clf, X, y, X_train=X, y_train=y)
+    assert "The tree is a single leaf" in page.words["tree"]
+    assert "no test was worth its price, so this model may not use" in page.words["sensitivity"]
+
+
+@pytest.mark.parametrize("auto", [False, True])
+def test_a_report_on_a_cascade_has_no_tree(write, auto):
+    clf, X, y = chosen(["dtmc"])
+    cascade = ww.CascadeClassifier(costs=clf.costs, n_trees=5, random_state=0).fit(X, y)
+    if auto:
+        clf.best_estimator_ = cascade
+    page = write(clf if auto else cascade, X, y, X_train=X, y_train=y)
+    assert [name for name in page.ids if name in SECTIONS] == [one for one in SECTIONS if one not in ("tree", "walk")]
+    assert ", chosen by AutoClassifier" in page.words[""] or not auto
+    assert "Not available for cascades" in page.words["sensitivity"]
+    cheapest = cascade.stages_[0]
+    assert f"1 {cascade.problem_.pricing.price(cascade.problem_.closure_of(cheapest)):.2f}" in page.words["cascade"]
+    assert ", ".join(cheapest) in page.words["cascade"]
+    assert ("tried" in page.ids) == auto
+    assert 'id="model"' not in page.text
+
+
 def test_models_inside_pipelines(write):
     X, y = np.array(CASES[0][:3].tolist() * 6), ["no", "yes", "no"] * 6
     costs = ww.Costs(tests={"x0": 1, "x1": 2}, errors=10)

@@ -12,7 +12,7 @@ from report_trees import CASES, CASES_OF_SURCHARGED, capped, surcharged
 from worthwhile.evaluation import sensitivity
 from worthwhile.report.sections import sections
 from worthwhile.tree.node_costs import node_costs
-from worthwhile.wording import amount
+from worthwhile.wording import BY_PROBABILITIES, LEFT_OUT, amount
 
 # Small forests spend little.
 pytestmark = pytest.mark.filterwarnings("ignore:BudgetForestClassifier. budget=:UserWarning")
@@ -41,14 +41,14 @@ def test_expected_and_measured_cost_are_side_by_side(write, heart):
     words = write(heart.clf, *heart.held_out, **options).words["summary"]
     assert f"measured cost per case {measured:.2f}" in words
     low, high = heart.clf.expected_cost_interval_
-    expected = f"expected cost per case {heart.clf.expected_cost_:.2f} Canadian dollars estimated in training"
+    expected = f"expected cost per case {heart.clf.expected_cost_:.2f} Canadian dollars {LEFT_OUT}"
     assert f"{expected}; 95 % interval {low:.2f} to {high:.2f}" in words
-    why = "At the first box it may differ from the expected cost per case above, which was measured on cases left out"
+    why = "At the first box they may differ from the expected cost per case above, which was measured on cases left out"
     assert why in write(heart.clf, *heart.held_out, **options).words["tree"]
     clf = ww.EG2Classifier(prune="cost", cross_fit=False, **heart.known).fit(*heart.training.values())
     root = node_costs(clf.tree_)[0].expected_cost
     words = write(clf, *heart.held_out, **options).words["summary"]
-    assert f"expected cost per case {root:.2f} Canadian dollars by the tree’s own training cases" in words
+    assert f"expected cost per case {root:.2f} Canadian dollars {BY_PROBABILITIES}" in words
 
 
 def test_costs_of_training_cases_have_no_interval(write, heart):
@@ -193,7 +193,7 @@ def test_a_forest_has_a_budget_and_no_walk_through(write, heart, adaptive):
 def chosen_tests(heart):
     """Forests that differ only in their tests; the one in use is neither the first nor the last."""
     options = {"budget": 20, "max_trees": 5, "random_state": 0, "tests": "chosen", "sampling": "weighted"}
-    forest = ww.BudgetForestClassifier(**options, **heart.known).fit(heart.X, heart.y)
+    forest = ww.BudgetForestClassifier(variant="paper", **options, **heart.known).fit(heart.X, heart.y)
     assert len({one.alpha for one in forest.forests_}) == 1
     assert forest._chosen not in (forest.forests_[0], forest.forests_[-1])
     return forest
@@ -213,7 +213,7 @@ def test_only_records_of_the_forest_in_use_are_shown(write, heart, chosen_tests)
 
 @pytest.mark.parametrize(("max_trees", "printed"), [(2, 10), (20, 0)])
 def test_explanations_by_many_trees_are_not_printed(write, heart, max_trees, printed):
-    forest = ww.BudgetForestClassifier(max_trees=max_trees, max_depth=2, random_state=0, **heart.known)
+    forest = ww.BudgetForestClassifier(variant="paper", max_trees=max_trees, max_depth=2, random_state=0, **heart.known)
     cases = write(forest.fit(heart.X, heart.y), *heart.held_out).section("cases")
     assert cases.count("<summary>show steps</summary>") == 10
     assert cases.count("<details data-print>") == printed
@@ -224,7 +224,9 @@ def test_which_tests_and_cases_a_forest_was_grown_on(write, heart, chosen_tests)
     words = write(chosen_tests, *heart.held_out).words["forest"]
     assert f"use only {len(chosen_tests.tests_)} of 13 tests ({', '.join(chosen_tests.tests_)})." in words
     assert "Each tree was grown on all cases, weighted by how often they were drawn." in words
-    plain = ww.BudgetForestClassifier(max_trees=2, random_state=0, sampling="drawn", **heart.known).fit(*heart.held_out)
+    plain = ww.BudgetForestClassifier(
+        variant="paper", max_trees=2, random_state=0, sampling="drawn", **heart.known
+    ).fit(*heart.held_out)
     words = write(plain, *heart.held_out).words["forest"]
     assert "No budget was set." in words
     assert "The trees may use all 13 tests. Each tree was grown on cases drawn with replacement." in words

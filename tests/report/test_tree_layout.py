@@ -75,3 +75,18 @@ def test_waits_surcharges_and_chosen_orders_are_marked(write):
     words = write(known, *CASES_OF_SURCHARGED).words["tree"]
     assert "all tests below are ordered together with it: waiting for one result after another would cost more" in words
     assert "delayed result" not in words
+
+
+def test_a_leaf_shows_counts_beside_expected_errors():
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2], "weights": [5000, 5000], "probabilities": [0.5, 0.5]},
+        {"answer": "no", "weights": [5, 1], "probabilities": [0.6, 0.4]},
+        {"answer": "yes", "weights": [4995, 4999], "probabilities": [0.1, 0.9]},
+    ]
+    errors = [["no", "yes", 500], ["yes", "no", 500]]
+    boxes = layout_tree(tree(small(nodes=nodes, costs={"errors": errors}))).boxes
+    assert boxes[1].lines == ["no", "expected cost 200.00", "0.06 % · 5 of 6 correct"]
+    assert boxes[2].lines[2] == "4999 of 9994 correct"  # with the share it would not fit
+    assert boxes[1].description.endswith(
+        "expected error cost 200.00; 0.06 % of training cases reach this node, 5 of 6 correct"
+    )

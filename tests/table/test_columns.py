@@ -241,7 +241,6 @@ def test_ordered_categories_are_cut_like_numbers():
     assert plain.schema.values == (tuple(sorted(ORDER)),)
 
 
-@pytest.mark.filterwarnings("ignore:the order of the column")  # forests do not use it
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_accepts_ordered_categories(learner):
     codes = np.arange(60) % 5

@@ -197,3 +197,19 @@ def test_a_title_above_the_column_names(tmp_path, delimiter, filled):
     words = "line 1: has a single cell, 'Ward 7', but the lines below have 3; if it is a title, remove it"
     with pytest.raises(ValueError, match=words):
         _ = CsvFile(path).names
+
+
+def test_a_title_with_commas_above_cells_with_decimal_commas(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Ward 7, May, final\nage;rate, %;class;\n63;2,5;sick;\n40;3,5;well;\n")
+    with pytest.raises(ValueError, match="line 1: has a single cell, 'Ward 7, May, final', but the lines below have 4"):
+        _ = CsvFile(path).names
+    path.write_text("age,class\n63,sick\n40\n")
+    assert CsvFile(path).names == ["age", "class"]
+
+
+def test_advice_quotes_names_with_spaces(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("years here,class\n" + "1,sick\n2,well\n" * 3 + "n.a.,sick\n")
+    with pytest.raises(ValueError, match=r"use --nominal 'years here' if the column is nominal, --missing 'n\.a\.'"):
+        read_table(path)

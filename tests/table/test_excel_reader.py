@@ -47,6 +47,9 @@ def test_types_empty_rows_and_empty_cells(tmp_path, monkeypatch):
 
 def test_mistakes_are_reported_with_their_row(tmp_path):
     path = tmp_path / "a.xlsx"
+    words = r"a.xlsx, row 1: has a single cell, 'Ward 7', but the lines below have 2; if it is a title, remove it"
+    with pytest.raises(ValueError, match=words):
+        column_names(workbook(path, [["Ward 7"], [], ["age", "class"], [63, "sick"]]))
     with pytest.raises(ValueError, match=r"a.xlsx: the sheet is empty"):
         column_names(workbook(path, []))
     with pytest.raises(ValueError, match=r"a.xlsx: has 1 columns, but no cases"):

@@ -12,16 +12,23 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile import __version__
+from worthwhile.cli.audit import audit
+from worthwhile.cli.backup import backup
 from worthwhile.cli.common import StoppedError, visible
 from worthwhile.cli.compare import compare
 from worthwhile.cli.costs import costs_app
 from worthwhile.cli.demo import demo
 from worthwhile.cli.evaluate import evaluate
+from worthwhile.cli.export import export
 from worthwhile.cli.learn import LearnCommand, learn
 from worthwhile.cli.next import next_command
 from worthwhile.cli.predict import predict
+from worthwhile.cli.replay import replay
+from worthwhile.cli.reprice import reprice
 from worthwhile.cli.reproduce import reproduce
+from worthwhile.cli.serve import serve
 from worthwhile.cli.show import show
+from worthwhile.cli.users import users_app
 
 __all__ = ["main"]
 
@@ -45,8 +52,15 @@ app.command()(evaluate)
 app.command()(predict)
 app.command("next")(next_command)
 app.command()(show)
+app.command()(reprice)
+app.command()(export)
 app.command()(compare)
 app.command()(reproduce)
+app.command()(serve)
+app.add_typer(users_app, name="users")
+app.command()(audit)
+app.command()(backup)
+app.command()(replay)
 
 
 def _show_version(wanted: bool) -> None:

@@ -271,7 +271,9 @@ def on_cluster(address: str | None) -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = None) -> Iterator[Callable[[Any], None]]:
+def search_bar(
+    quiet: bool, trials: int | None = None, seconds: float | None = None, words: str = ""
+) -> Iterator[Callable[[Any], None]]:
     """Draw a progress bar of a fit on stderr, if that is a terminal; return a callback that tells what a search found.
 
     Parameters
@@ -281,17 +283,21 @@ def search_bar(quiet: bool, trials: int | None = None, seconds: float | None = N
         Maximum number of trials, for a learner that counts them.
     seconds : float, optional
         Time limit.
+    words : str
+        What is counted, if not trials, trees or samples.
     """
     from worthwhile.learners.workload import following
 
     with following() as work, _bar("learning", quiet, seconds, work.share) as update:
-        yield lambda now: update(None, _found(now, trials))
+        yield lambda now: update(None, _found(now, trials, words))
 
 
-def _found(now: Any, trials: int | None) -> str:
+def _found(now: Any, trials: int | None, words: str = "") -> str:
     """Describe the state of a search: ICET counts trials, ACT the samples of its look-ahead, a forest its trees."""
     if trials is not None:
         return f"{now.done} of at most {trials} trials, best {now.cost:.2f} per case,"
+    if now.total is None and words:
+        return f"{now.done} {words}, best {now.cost:.2f} per case,"
     if now.total is not None:
         return f"{now.done} of at most {now.total} trees, best {now.cost:.2f} per case,"
     return f"look-ahead of {now.done}, best {now.cost:.2f} per case,"

@@ -98,7 +98,9 @@ def learn(
     data: Data,
     target: Target,
     costs: CostsFile = None,
-    learner: Annotated[str, typer.Option(help=f"One of {', '.join(LEARNERS)}.")] = "act",
+    learner: Annotated[
+        str, typer.Option(help=f"One of {', '.join(LEARNERS)}; auto tries several and keeps the cheapest.")
+    ] = "auto",
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.json"),
     report: Annotated[
         Path | None, typer.Option(help="Also write an HTML report to this file.", show_default=False)
@@ -126,6 +128,9 @@ def learn(
     readable: Annotated[
         bool, typer.Option("--readable", help=f"A tree that people can read: --max-leaves {READABLE_LEAVES}.")
     ] = False,
+    explain_choice: Annotated[
+        bool, typer.Option("--explain-choice", help="Print what auto has tried, and why it chose one of them.")
+    ] = False,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -149,17 +154,20 @@ def learn(
 ) -> None:
     """Learn which tests are worth their price, from a table of cases and a price list.
 
+    Unless --learner names one, several learners are tried on parts of the cases, and the one with the lowest cost on
+    the others learns from all of them; of those that cost about the same, the simplest.
+
     Prints how each column is read and used; identifiers and free text are not used. To write a starter price list:
     worthwhile costs init.
-    Ctrl-C ends a search (act, icet, cascade, budget-forest) and keeps the best model so far, or a DTMC tree if that
-    costs less. With --costs, eg2, idx and csid3
-    are pruned by cost, and these, lsid3 and c45 give the answer of lowest expected cost; as published: --set
-    prune=pessimistic --set answer=majority.
+
+    Ctrl-C ends a search (auto, act, icet, cascade, budget-forest) and keeps the best model so far, or a DTMC tree if
+    that costs less. With --costs, eg2, idx and csid3 are pruned by cost, and these, lsid3 and c45 give the answer of
+    lowest expected cost; as published: --set prune=pessimistic --set answer=majority.
 
     The columns of --case-price and --case-error say what tests and wrong answers cost each case; they are not used as
     tests. Where they say nothing, the price list counts.
 
-    Example: worthwhile learn heart.csv --target class --costs heart.toml --learner act -o model.json
+    Example: worthwhile learn heart.csv --target class --costs heart.toml -o model.json
 
     Example: worthwhile learn loans.csv --target paid --case-error good=amount --case-price visit=distance
     """
@@ -167,9 +175,10 @@ def learn(
         raise ValueError(f"--test-share {test_share:g}: must be at least 0 and below 1")
     if cluster is not None and learner.lower() not in CLUSTERED:
         raise ValueError(f"--cluster: not available for {learner}, only for {' and '.join(CLUSTERED)}")
-    if readable and max_leaves is None:
-        max_leaves = READABLE_LEAVES
-    limits = {"budget": budget, "cap": cap, "time_limit": time_limit, "max_leaves": max_leaves, "min_cases": min_cases}
+    if explain_choice and not _is_auto(learner):
+        raise ValueError(f"--explain-choice: {learner} is the only learner that is tried; leave out --learner")
+    limits = {"budget": budget, "cap": cap, "time_limit": time_limit, "min_cases": min_cases}
+    limits |= _limit_leaves(learner, max_leaves, readable)
     known: dict[str, Any] = {
         "with_costs": bool(costs or case_price or case_error),
         "random_state": seed,
@@ -205,7 +214,7 @@ def learn(
     clf, seconds, stopped = _fit(clf, split, quiet, cluster)
     clf._set_origin(clf._fingerprint, source.decimal)
     clf.save(out)
-    name = type(clf).__name__.removesuffix("Classifier")
+    name = _name_of(clf)
     if message := warn_if_useless(clf, split.X_train, split.y_train, **split.own_train.arguments()):
         warnings.warn(f"{message}; try another learner", stacklevel=1)
     if stopped:
@@ -213,15 +222,32 @@ def learn(
         _say_costs(clf, split, say)
         unwritten = "" if report is None else "; no report was written"
         raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
-    _summarise(clf, name, split, seconds, say, seed)
-    for line in [*_about_leaves(clf), *_about_similar(clf)]:
-        say(line)
+    _summarise(clf, name, split, seconds, say, seed, explain_choice)
+    _say_more(clf, explain_choice, say)
     say(f"Model:  {out}", wrap=False)
     if report is not None:
         about = {} if problem.costs is None else problem.costs.about
         title = about.get("title") or f"{data.stem}: which tests are worth their price"
         _write_report(report, clf, split, title, _case_names(problem, split, ids), quiet)
         say(f"Report: {report}", wrap=False)
+
+
+def _name_of(clf: Any) -> str:
+    """Return the name of a learner; of one that was chosen, what it is called in the table of what was tried."""
+    chosen = [one.name for one in getattr(clf, "candidates_", ()) if one.chosen]
+    return chosen[0] if chosen else type(clf).__name__.removesuffix("Classifier")
+
+
+def _is_auto(learner: str) -> bool:
+    return learner.lower() == "auto"
+
+
+def _limit_leaves(learner: str, max_leaves: int | None, readable: bool) -> dict[str, Any]:
+    """Return the parameters that limit the leaves of a tree; with a limit, only trees are tried."""
+    if readable and max_leaves is None:
+        max_leaves = READABLE_LEAVES
+    trees_only = {"readable": True} if _is_auto(learner) and max_leaves is not None else {}
+    return {"max_leaves": max_leaves, **trees_only}
 
 
 def _describe(problem: TrainingData, by_case: CaseColumns, data: Path, say: Printer) -> None:
@@ -278,7 +304,9 @@ def _split(problem: TrainingData, own: CaseTables, share: float, seed: int, requ
 def _fit(clf: Any, split: _Split, quiet: bool, cluster: str | None) -> tuple[Any, float, bool]:
     """Train with a progress bar; return the learner to keep, the seconds it took, and whether Ctrl-C ended it."""
     start, stopped = time.monotonic(), False
-    with on_cluster(cluster), search_bar(quiet, getattr(clf, "trials", None), getattr(clf, "time_limit", None)) as tell:
+    counted = "models" if hasattr(clf, "readable") else ""
+    limits = getattr(clf, "trials", None), getattr(clf, "time_limit", None)
+    with on_cluster(cluster), search_bar(quiet, *limits, counted) as tell:
         if "callback" in clf._parameter_names():
             clf.set_params(callback=tell)
         try:
@@ -321,23 +349,30 @@ def _best_so_far(clf: Any, split: _Split) -> Any:
     return clf
 
 
-def _summarise(clf: Any, name: str, split: _Split, seconds: float, say: Printer, seed: int) -> None:
+def _summarise(
+    clf: Any, name: str, split: _Split, seconds: float, say: Printer, seed: int, explained: bool = False
+) -> None:
     """Print what was learned and what it costs."""
     from worthwhile.cli.reading import tests_of
     from worthwhile.evaluation.evaluate import evaluate
-    from worthwhile.wording import amount, with_currency
+    from worthwhile.wording import LEFT_OUT, amount, with_currency
 
     tests = tests_of(clf)
     asks = f"it may ask for {', '.join(tests) or 'nothing'} ({len(tests)} of {clf.n_features_in_} tests)"
     if getattr(clf, "empty_", False):
         asks = "no tree fits the budget, so it asks for nothing"
-    say(f"{name} was trained on {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
+    if hasattr(clf, "candidates_"):
+        tried = f"tried {len(clf.candidates_)} learners in {seconds:.1f} s, and kept {name}"
+        say(f"AutoClassifier {tried}." + ("" if explained else " --explain-choice shows the others."))
+        say(f"It was trained on {len(split.y_train)} cases; {asks}.")
+    else:
+        say(f"{name} was trained on {len(split.y_train)} cases in {seconds:.1f} s; {asks}.")
     if clf.cap is not None:
         say(f"The tests of a case never cost more than {amount(clf.cap, fine=True)}.")
     if hasattr(clf, "expected_cost_"):
         mean, low, high = (amount(cost, fine=True) for cost in (clf.expected_cost_, *clf.expected_cost_interval_))
         mean = with_currency(mean, clf.problem_.costs.currency)
-        say(f"A new case is expected to cost {mean} ({low} to {high}), measured on cases left out in training.")
+        say(f"A new case is expected to cost {mean} ({low} to {high}), {LEFT_OUT}.")
     if split.held_out:
         by_case = split.own.arguments() | split.own_train.arguments("train_")
         cases = split.X, split.y, split.X_train, split.y_train
@@ -374,17 +409,27 @@ def _say_costs(clf: Any, split: _Split, say: Printer) -> None:
     )
 
 
+def _say_more(clf: Any, explain_choice: bool, say: Printer) -> None:
+    """Print what is worth knowing about the model, and how it was chosen."""
+    for line in [*_about_leaves(clf), *_about_similar(clf)]:
+        say(line)
+    for line in clf.explain_choice().splitlines() if explain_choice else ():
+        say(line, wrap=False)
+
+
 def _about_leaves(clf: Any) -> list[str]:
     """Return what a limit on the leaves costs, or that the tree is too large to be read."""
     from worthwhile.wording import amount
 
     leaves = clf.tree_.n_leaves if hasattr(clf, "tree_") else 0
+    if leaves == 1:
+        return ["No test is worth its price here: the tree is a single leaf."]
     if (limit := getattr(clf, "leaf_limit_", None)) is not None:
         if limit.leaves == limit.full_leaves:
             return [f"The tree has {leaves} leaves; it did not have to be cut."]
         cost, full_cost = (amount(value, fine=True) for value in (limit.cost, limit.full_cost))
-        whole = f"the whole tree has {limit.full_leaves} leaves and is expected to cost {full_cost} per case"
-        return [f"The tree has {leaves} leaves and is expected to cost {cost} per case; {whole}."]
+        whole = f"the whole tree, with {limit.full_leaves} leaves, costs {full_cost}"
+        return [f"The tree has {leaves} leaves and costs {cost} per case by the estimate of pruning; {whole}."]
     if leaves > MANY_LEAVES:
         hint = f"--readable gives the cheapest part of it with at most {READABLE_LEAVES}, --max-leaves with any number"
         return [f"The tree has {leaves} leaves: too many to read; {hint}."]

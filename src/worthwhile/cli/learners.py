@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from worthwhile.cli.common import split_names
 from worthwhile.costs.error_costs import show, suggest
 
 __all__ = ["LEARNERS", "find_learner", "make_learner", "parameter_rows", "read_settings"]
 
 # Written out, so that --help does not import scikit-learn; a test compares it with the list of all learners.
 LEARNERS: Mapping[str, str] = {
+    "auto": "AutoClassifier",
     "act": "ACTClassifier",
     "optimal": "OptimalClassifier",
     "cascade": "CascadeClassifier",
@@ -131,6 +133,8 @@ def make_learner(
             )
     # "none" is read as None; where it is the name of a choice (prune=none), that is meant.
     settings = {key: "none" if value is None and _has_none(key) else value for key, value in settings.items()}
+    if isinstance(names := settings.get("learners"), str):  # a list of words, which Python cannot read
+        settings["learners"] = split_names(names)
     given = {key: value for key, value in limits.items() if value is not None}
     for key in given:
         if key not in valid:

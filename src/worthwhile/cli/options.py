@@ -72,7 +72,7 @@ TimeLimit = Annotated[
     typer.Option(
         min=0,
         metavar="SECONDS",
-        help="Time limit of a search (act, optimal, cascade, icet, budget-forest, lsid3).",
+        help="Time limit of a search (auto, act, optimal, cascade, icet, budget-forest, lsid3).",
         show_default=False,
     ),
 ]

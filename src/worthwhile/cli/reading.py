@@ -26,6 +26,7 @@ __all__ = [
     "TrainingData",
     "check_costs",
     "describe_data",
+    "empty_cells",
     "in_file",
     "read_cases",
     "read_training_data",
@@ -34,6 +35,7 @@ __all__ = [
     "true_classes",
     "unknown_values",
     "unused_columns",
+    "with_costs",
     "without_extra",
 ]
 
@@ -119,6 +121,18 @@ def without_extra(costs: Costs, path: Path, names: Collection[str]) -> tuple[Cos
     columns = set(names)
     extra = [name for name in costs.tests if name not in columns]
     return in_file(path, costs.only, names), extra
+
+
+def with_costs(model: Any, path: Path, costs_file: Path) -> Any:
+    """Return a model that pays the prices of another list and asks and answers as before."""
+    from worthwhile.learners.repricing import repriced_model
+
+    context, costs = context_of(model), Costs.read(costs_file)
+    check_costs(costs, costs_file, context.columns, None, list(context.classes))
+    try:
+        return repriced_model(model, costs, answers=False)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def in_file(path: Path, function: Callable[..., Costs], *given: Any) -> Costs:
@@ -230,6 +244,21 @@ def unknown_values(model: Any, table: DataTable) -> list[str]:
             words = f"the model knows {listing(known)}; these count as unavailable"
             lines.append(f"Column {show(name)}: {n} of {table.n_cases} values are unknown, e.g. {example}; {words}.")
     return lines
+
+
+def empty_cells(model: Any, table: DataTable) -> list[str]:
+    """Return a line with the number of empty cells that count as unavailable tests; none if there are none."""
+    found = {}
+    for name in tests_of(model):
+        column = table.columns[name]
+        n = int((column.codes < 0).sum() if isinstance(column, Factor) else np.isnan(column).sum())
+        if n:
+            found[name] = n
+    total = sum(found.values())
+    if not total:
+        return []
+    each = ", ".join(f"{name} {n}" for name, n in found.items())
+    return [f"{total} empty cell{'s' * (total > 1)} counted as unavailable: {each}."]
 
 
 def true_classes(

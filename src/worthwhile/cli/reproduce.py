@@ -1,15 +1,17 @@
-"""`worthwhile reproduce`: run the experiments of published papers."""
+"""`worthwhile reproduce`: run the experiments of published papers, or one on your own tables."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from worthwhile.cli.common import StoppedError, on_cluster, terminal, time_left
+from worthwhile.cli.common import Printer, StoppedError, on_cluster, terminal, time_left
 from worthwhile.cli.options import Cluster, Quiet
 
 __all__ = ["reproduce"]
@@ -21,13 +23,16 @@ def reproduce(
         typer.Argument(
             help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all;"
             " esmeir-table1 to -table4, -figure13, -figure14, or esmeir for all; ting-table1, -table2, -priors,"
-            " -learners, or ting for all; nan-table1, -figure4, -figure5, or nan for all; streed-costs."
+            " -learners, or ting for all; nan-table1, -figure4, -figure5, or nan for all; streed-costs;"
+            " unseen for your own tables."
         ),
     ],
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; otherwise the environment variable WORTHWHILE_DATA.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A rough version in less than two minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A rough version in less than two minutes (unseen: five).")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; created if missing.")] = Path(
         "worthwhile-reproduce"
@@ -55,14 +60,21 @@ def reproduce(
     ting 19, nan 11, streed-costs the folder streed_costs. Their full grids take long: --only and --minutes run a part,
     and tables are made from the finished cells.
 
+    unseen runs the default and its rivals on all tables (*.csv, *.csv.gz) of any folder. The target is a column called
+    class or target, otherwise the last one. Prices are those of NAME.toml, costs/NAME.toml or NAME-costs.toml beside
+    NAME.csv, which may name the target in [about]; otherwise random ones.
+
     A stopped run continues with the same command.
 
     Example: worthwhile reproduce turney-table5 --data my-data --quick --out my-results
+
+    Example: worthwhile reproduce unseen --data my-tables
     """
     from worthwhile import experiments
 
-    experiments.find(name)  # report a wrong name before anything else
-    command = f"worthwhile reproduce {name}" + " --quick" * quick + f" --seed {seed}" * bool(seed)
+    anywhere = any(each.in_folder for each in experiments.find(name))  # a wrong name is reported before anything else
+    folder = f" --data {shlex.quote(str(data))}" if anywhere and data is not None else ""
+    command = f"worthwhile reproduce {name}{folder}" + " --quick" * quick + f" --seed {seed}" * bool(seed)
     with on_cluster(cluster), _progress_bar(quiet) as (tell, progress):
         try:
             tables, files = experiments.reproduce(
@@ -77,6 +89,7 @@ def reproduce(
                 minutes=minutes,
                 command=command,
                 tell=tell,
+                say=partial(Printer(quiet), wrap=False),
             )
         except KeyboardInterrupt:
             now = progress[-1] if progress else None

@@ -14,6 +14,7 @@ from worthwhile.cli.options import Model, Quiet
 __all__ = ["show"]
 
 PICTURES = (".png", ".svg", ".pdf")
+FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of error costs
 
 
 class Form(StrEnum):
@@ -38,19 +39,28 @@ def show(
         int | None,
         typer.Option(min=1, help="Levels of the tree to draw; otherwise as many as are readable.", show_default=False),
     ] = None,
+    explain_choice: Annotated[
+        bool, typer.Option("--explain-choice", help="What AutoClassifier has tried, and why it chose this model.")
+    ] = False,
+    cost_curve: Annotated[
+        bool, typer.Option("--cost-curve", help="Show what a case costs if errors cost less or more.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Show a model: its tests with their prices at each node, and its answers.
 
     Example: worthwhile show model.json --format rules --plot tree.svg
+
+    Example: worthwhile show model.json --cost-curve
     """
     _check_picture(plot)
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.text import expectation
 
     known = load_model(model)
-    if hasattr(known, "stages_"):
-        _show_cascade(known, model, Printer(quiet), plot is not None or tree is not None or form != Form.text)
+    if explain_choice or cost_curve or hasattr(known, "stages_"):
+        show_it = _explain_choice if explain_choice else _show_cost_curve if cost_curve else _show_cascade
+        show_it(known, model, plot, Printer(quiet), tree is not None or form != Form.text)
         return
     trees = _trees(known, model, tree)
     if plot is not None and len(trees) > 1:
@@ -72,7 +82,8 @@ def show(
             if len(trees) > 1 and form in (Form.text, Form.rules):
                 say(f"tree {number}")
             say(text, wrap=False)
-    if not forest and form == Form.text and (note := expectation(trees[1])):
+    chosen = known._expected_cost() if hasattr(known, "candidates_") else None
+    if not forest and form == Form.text and (note := expectation(trees[1], chosen)):
         say()
         say(note)
     if form in (Form.text, Form.rules) and (cap := _cap(known)) is not None:
@@ -82,26 +93,85 @@ def show(
         say(f"Picture: {plot}", wrap=False)
 
 
+def _explain_choice(known: Any, path: Path, plot: Path | None, say: Printer, as_tree: bool) -> None:
+    """Show what was tried before this model was chosen; with a picture if it is wanted."""
+    if as_tree:
+        raise ValueError("--explain-choice shows a table; leave out --tree and --format")
+    if not hasattr(known, "candidates_"):
+        raise ValueError(f"{path}: no other learner was tried; worthwhile learn without --learner tries several")
+    say(known.explain_choice(), wrap=False)
+    if plot is not None:
+        import io
+
+        from matplotlib import pyplot
+
+        from worthwhile.displays import CandidatesDisplay
+        from worthwhile.files import write_file
+
+        figure, content = CandidatesDisplay.from_estimator(known).figure_, io.BytesIO()
+        figure.savefig(content, format=plot.suffix.lower().removeprefix("."), dpi=150)
+        pyplot.close(figure)
+        write_file(plot, content.getvalue())
+        say(f"Picture: {plot}", wrap=False)
+
+
+def _show_cost_curve(model: Any, path: Path, plot: Path | None, say: Printer, as_tree: bool) -> None:
+    """Show what a case is expected to cost if all error costs are multiplied by a factor.
+
+    The tree stays as it is; a factor changes no answer of least cost.
+    """
+    from worthwhile.cli.reading import trees_of
+    from worthwhile.tree.node_costs import node_costs
+    from worthwhile.tree.repricing import cost_parts
+    from worthwhile.wording import BY_PROBABILITIES, amount
+
+    if plot is not None or as_tree:
+        raise ValueError(f"{path}: --cost-curve is a table; leave out --plot, --tree and --format")
+    trees = trees_of(model)
+    if hasattr(model, "trees_") or not trees:
+        raise ValueError(f"{path}: --cost-curve needs a single tree, not a forest or a cascade; use evaluate --costs")
+    parts, stop = cost_parts(trees[0]), node_costs(trees[0])[0].stop_cost
+    if parts is None or stop is None:
+        raise ValueError(f"{path}: the tree has no training weights, so what a case costs is unknown")
+    highest = float(trees[0].error_costs.max())
+    rows = []
+    for factor in FACTORS:
+        totals = parts.tests + factor * parts.errors, factor * stop
+        better = "model" if totals[0] <= totals[1] else "no test"
+        cells = (factor * highest, parts.tests, factor * parts.errors, *totals)
+        rows.append([f"{factor:g}", *map(amount, cells), better])
+    headings = ["errors times", "highest", "tests", "errors", "model", "no test", "cheaper"]
+    say(f"Expected cost per case, {BY_PROBABILITIES}, if all errors cost less or more:")
+    say.table(headings, rows)
+    if parts.tests > 0 and stop > parts.errors:
+        limit = parts.tests / (stop - parts.errors)
+        say(f"Below {limit:.2g} times the present error costs, answering without a test is cheaper.")
+
+
 def _check_picture(path: Path | None) -> None:
     if path is not None and path.suffix.lower() not in PICTURES:
         raise ValueError(f"{path}: unknown picture format; use {', '.join(PICTURES)}")
     check_writable(path)
 
 
-def _show_cascade(cascade: Any, path: Path, say: Printer, as_tree: bool) -> None:
+def _show_cascade(cascade: Any, path: Path, plot: Path | None, say: Printer, as_tree: bool) -> None:
     """Show the sets of tests of a cascade."""
-    from worthwhile.wording import amount, with_currency
+    from worthwhile.wording import LEFT_OUT, amount, with_currency
 
-    if as_tree:
+    if as_tree or plot is not None:
         raise ValueError(f"{path}: a cascade has sets of tests, not a tree; leave out --plot, --tree and --format")
     problem = cascade.problem_
-    say(f"A cascade of {len(cascade.stages_)} sets of tests; a case answers as soon as no larger set pays.")
+    if len(cascade.stages_) == 1:
+        say("A cascade of a single set of tests, which every case does.")
+    else:
+        say(f"A cascade of {len(cascade.stages_)} sets of tests; a case answers as soon as no larger set pays.")
     for number, tests in enumerate(cascade.stages_, start=1):
         price = with_currency(amount(problem.pricing.price(problem.closure_of(tests))), problem.costs.currency)
         say(f"set {number}: {price}, {', '.join(tests) or 'no test'}")
     if hasattr(cascade, "expected_cost_"):
         mean, (low, high) = cascade.expected_cost_, cascade.expected_cost_interval_
-        say(f"A new case is expected to cost {amount(mean)} ({amount(low)} to {amount(high)}).")
+        cost = with_currency(amount(mean), problem.costs.currency)
+        say(f"A new case is expected to cost {cost} ({amount(low)} to {amount(high)}), {LEFT_OUT}.")
     if (cap := _cap(cascade)) is not None:
         say(f"No case pays more than {cap} for its tests.")
 

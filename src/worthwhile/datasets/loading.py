@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import importlib
 import math
 import os
 import zlib
@@ -22,6 +21,7 @@ from worthwhile.datasets import concepts
 from worthwhile.datasets.preparation import OTHERS, Column
 from worthwhile.datasets.preparation import TURNEY as TURNEY_PROBLEMS
 from worthwhile.datasets.random_prices import random_costs
+from worthwhile.table.frames import pandas_for
 
 __all__ = ["CONCEPTS", "TURNEY", "Dataset", "load", "make", "names", "random_costs"]
 
@@ -247,20 +247,6 @@ def make(
     X = _array(columns, nominal) if pandas is None else _frame(columns, nominal, pandas)
     description = f"{n_cases} synthetic cases (Esmeir & Markovitch 2008, Appendix A). {concept.description}"
     return Dataset(name, X, y, Costs(tests={}, errors=1.0), description, nominal, list(columns))
-
-
-def pandas_for(as_frame: bool | Literal["auto"]) -> Any:
-    """Return the module pandas if a frame is wanted and pandas is installed, None for an array."""
-    if as_frame not in (True, False, "auto"):
-        raise ValueError(f'as_frame must be True, False or "auto", got {as_frame!r}')
-    if as_frame is False:
-        return None
-    try:
-        return importlib.import_module("pandas")  # imported here: pandas is optional and slow to import
-    except ImportError:
-        if as_frame == "auto":
-            return None
-        raise ImportError("as_frame=True needs pandas, which is not installed; use as_frame=False for arrays") from None
 
 
 def data_folder() -> Path | None:

@@ -32,7 +32,8 @@ import numpy.typing as npt
 
 from worthwhile.costs.costs import Costs, Test
 from worthwhile.costs.surcharges import Surcharge
-from worthwhile.datasets.loading import FOLDER_VARIABLE, Dataset, data_folder, pandas_for
+from worthwhile.datasets.loading import FOLDER_VARIABLE, Dataset, data_folder
+from worthwhile.table.frames import pandas_for
 
 __all__ = ["STREED", "STREED_LEVELS", "StreedDataset", "load_streed"]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from worthwhile.costs.costs import Costs
-from worthwhile.costs.pricing import Pricing
+from worthwhile.costs.pricing import free_tests
 from worthwhile.evaluation.case_costs import LISTED, CaseCosts
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.learners.c45cs import C45CSClassifier
@@ -134,11 +134,9 @@ def _free_tests(
     costs: Costs, kinds: Mapping[str, Any], X: npt.NDArray[Any], by_case: Sequence[CaseCosts] = ()
 ) -> list[int]:
     """Return the columns that cost nothing; an empty list if there is none, or nothing else."""
-    names = tuple(kinds["columns"])
-    pricing = Pricing(costs.prices_for(names))
-    free = [j for j in range(len(names)) if pricing.price(pricing.closure([j])) == 0]
-    for own in by_case:
-        free = [j for j in free if own.prices is None or not own.prices[:, j].any()]
+    prices = costs.prices_for(tuple(kinds["columns"]))
+    every = [set(free_tests(prices, own.prices)) for own in by_case or [LISTED]]
+    free = sorted(set.intersection(*every))
     return free if len(free) < X.shape[1] else []
 
 

@@ -24,7 +24,7 @@ from worthwhile.evaluation.intervals import (
 )
 from worthwhile.evaluation.metrics import context_of, innermost
 from worthwhile.evaluation.text_table import text_table
-from worthwhile.learners.fingerprint import fingerprint
+from worthwhile.learners.fingerprint import n_training_cases
 from worthwhile.tree.context import distinct_labels, label_column
 
 __all__ = ["Evaluation", "Strategy", "evaluate"]
@@ -149,7 +149,8 @@ def evaluate(
     clf : learner or Tree
         A fitted one, alone or inside scikit-learn's pipelines and searches.
     X, y : cases and their classes
-        Where costs are measured; cases that the model was not trained on. All its training cases give a warning.
+        Where costs are measured; cases that the model was not trained on. A warning says if its training cases are
+        among them.
     X_train, y_train : cases and their classes, optional
         What the baselines are trained on. None: they are cross-validated on X and y.
     name : str
@@ -204,16 +205,18 @@ def evaluate(
 
 
 def _warn_of_training_cases(est: Any, X: Any, y: npt.NDArray[Any]) -> None:
-    """Warn if these are the cases that a learner was trained on; a part of them is not recognised."""
+    """Warn if the cases that a learner was trained on are among these; a part of them is not recognised."""
     known = getattr(est, "_fingerprint", None)
-    if known is None or known.cases != len(y):
+    if known is None or known.cases > len(y):
         return
     position = {label: i for i, label in enumerate(est.problem_.classes)}
     labels, place = distinct_labels(y, len(y))
     classes = np.array([position.get(label, -1) for label in labels])[place]
-    if fingerprint(est.problem_.schema, est._read(X), classes) == known:
+    n = n_training_cases(known, est.problem_.schema, est._read(X), classes)
+    if n is not None:
+        which = "these same cases" if n == len(y) else f"{n} of these {len(y)} cases"
         warnings.warn(
-            "the model was trained on these same cases: new cases will cost more; use cases that it has not seen",
+            f"the model was trained on {which}: new cases will cost more; use cases that it has not seen",
             UserWarning,
             stacklevel=3,
         )

@@ -88,7 +88,15 @@ def _bounds(estimate: Estimate, between: str) -> str:
 
 
 def saved(saving: Estimate, other: str) -> str:
-    """Describe a saving compared with another strategy."""
+    """Describe a saving compared with another strategy.
+
+    Examples
+    --------
+    >>> saved(Estimate(2.0, 1.0, 3.0), "no test"), saved(Estimate(0.0, 0.0, 0.0), "no test")
+    ('saves 2.00 per case (1.00 to 3.00) compared with no test', 'costs exactly as much as no test')
+    """
+    if saving == (0.0, 0.0, 0.0):
+        return f"costs exactly as much as {other}"
     if saving.mean >= 0:
         return f"saves {amount(saving.mean, fine=True)} per case ({_bounds(saving, ' to ')}) compared with {other}"
     loss = Estimate(-saving.mean, -saving.high, -saving.low)

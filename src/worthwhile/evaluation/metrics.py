@@ -134,7 +134,7 @@ def tree_size(est: Any) -> int:
     >>> tree_size(ww.C45Classifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1]))
     3
     """
-    est, _ = innermost(est, None)
+    est = chosen_of(innermost(est, None)[0])
     if hasattr(est, "trees_"):
         return sum(tree.n_nodes for tree in est.trees_)
     if hasattr(est, "stages_"):
@@ -211,6 +211,11 @@ def innermost(est: Any, X: Any) -> tuple[Any, Any]:
         else:
             raise TypeError(f"{type(est).__name__} has no total_costs: it must be a learner of worthwhile or a Tree")
     return est, X
+
+
+def chosen_of(est: Any) -> Any:
+    """Return the learner that an AutoClassifier has chosen; any other learner itself."""
+    return est.best_estimator_ if hasattr(est, "candidates_") else est
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from worthwhile.costs.costs import Costs
-from worthwhile.evaluation.metrics import innermost
+from worthwhile.evaluation.metrics import chosen_of, innermost
 from worthwhile.learners.act.classifier import ACTClassifier
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.soft_labels import remember_ensembles
@@ -30,6 +30,7 @@ FASTER: Mapping[str, Mapping[str, Any]] = {
     "ICETClassifier": {"trials": 30, "population": 10, "time_limit": None},
     "ACTClassifier": {"r": 1, "time_limit": None},
     "LSID3Classifier": {"r": 1, "time_limit": None},
+    "OptimalClassifier": {"max_depth": 3, "thresholds": 8, "soft_labels": 0, "near_optimal": None, "time_limit": None},
 }
 # What takes the place of a search with more cases than this. On 10,000 × 20 with 12 priced tests, all break-even prices
 # take 117 trees in 13 s; a single tree with soft labels takes as long.
@@ -240,25 +241,40 @@ def faster(clf: Any, X: Any = None, y: Any = None) -> tuple[Any, dict[str, Any]]
     >>> faster(ww.ACTClassifier(r=5))[1], faster(ww.EG2Classifier())[1]
     ({'r': 1}, {})
     """
+    clf = chosen_of(clf)
     wanted = dict(FASTER.get(type(clf).__name__, {}))
+    if "leaf_price" in clf._parameter_names() and hasattr(clf, "leaf_price_"):
+        wanted["leaf_price"] = clf.leaf_price_
+    if "max_depth" in wanted:
+        wanted["max_depth"] = min(wanted["max_depth"], clf.max_depth)
     for name in ("trials", "r", "population"):
         if name in wanted:
             wanted[name] = min(wanted[name], getattr(clf, name))
     changed = {name: value for name, value in wanted.items() if value != getattr(clf, name)}
     if wanted and y is not None and len(y) > MAX_SEARCHED:
-        known = {"costs": clf.costs, "nominal": clf.nominal, "columns": clf.columns, "n_jobs": clf.n_jobs}
-        return ACTClassifier(**GREEDY, **known), {"learner": "ACT", **GREEDY}
+        return _greedy(clf)
     if changed and y is not None:
         quick = _tree_from(_prepared(clone(clf).set_params(**changed)), X, y)
         if set(quick.tests_used()) != set(clf._tree().tests_used()):
+            if "thresholds" in changed:  # the whole search takes far too long
+                return _greedy(clf)
             changed = {}
     return clone(clf).set_params(**changed), changed
 
 
+def _greedy(clf: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a learner without a search in place of another one."""
+    known = {"costs": clf.costs, "nominal": clf.nominal, "columns": clf.columns, "n_jobs": clf.n_jobs}
+    return ACTClassifier(**GREEDY, **known), {"learner": "ACT", **GREEDY}
+
+
 def _prepared(clf: Any) -> Any:
     """Return an unfitted copy that gives the same tree for the same prices every time, and has no callback."""
+    clf = chosen_of(clf)
     if not hasattr(clf, "set_params"):
         raise ValueError(f"break-even prices need a learner that can be refitted, got {clf!r}")
+    if hasattr(clf, "learners"):
+        raise ValueError("break-even prices are those of the learner that AutoClassifier chooses: fit it first")
     if hasattr(clf, "max_trees") or hasattr(clf, "n_trees"):
         raise ValueError(f"break-even prices need a learner of a single tree; {type(clf).__name__} learns several")
     copy = clone(clf)

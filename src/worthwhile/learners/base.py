@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
+from worthwhile.costs.error_costs import CostsError
 from worthwhile.files import write_text
 from worthwhile.learners.fingerprint import Fingerprint, fingerprint
 from worthwhile.learners.parameters import NominalSplits, Weighting, check_parameters
+from worthwhile.learners.result_shares import ResultShares, shares_to_json
 from worthwhile.learners.training import Training, with_deviations, with_prices
 from worthwhile.learners.weighting import case_costs, class_costs, instance_weights
 from worthwhile.learners.workload import Piece, is_followed, workload
@@ -35,11 +37,12 @@ from worthwhile.table.nominal_splits import ways_to_ask
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
+from worthwhile.tree.batch_advice import AdviceColumns, Worklist, advise_rows, as_table
 from worthwhile.tree.case_amounts import check_conditions
 from worthwhile.tree.case_errors import checked_case_errors, mean_errors, with_mean_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
-from worthwhile.tree.json_format import ExpectedCost, Reader, costs_to_json, plain
+from worthwhile.tree.json_format import ExpectedCost, Reader, costs_digest, costs_to_json, plain
 from worthwhile.tree.run import Fetch, Outcome
 
 __all__ = ["MODEL_FORMAT", "MODEL_VERSION", "CostSensitiveClassifier"]
@@ -64,6 +67,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     # Of the training cases, and the decimal mark of the file they came from; for files and evaluations.
     _fingerprint: ClassVar[Fingerprint | None] = None
     _decimal: ClassVar[str] = "."
+    # What tests said in training, where a model of several trees asks for them.
+    _results: ClassVar[Mapping[str, ResultShares]] = {}
     # Whether all ways to divide nominal values are listed before learning; otherwise every node finds its own.
     _lists_subsets: ClassVar[bool] = False
 
@@ -100,8 +105,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         X = as_frame(X)
         columns = read_columns(X, self.columns, self.nominal)
         self._check_columns(X, columns, reset=True)
-        training = replace(self._prepare(columns, y, sample_weight, case_prices, case_errors), start=start)
+        return self._fit_cases(replace(self._prepare(columns, y, sample_weight, case_prices, case_errors), start=start))
+
+    def _fit_cases(self, training: Training) -> Self:
+        """Learn from cases that were read."""
         self._forget()  # if learning fails, the old model must not answer with the new classes
+        self.__dict__.pop("_results", None)
         self._context, self.classes_ = training.context, training.labels
         # Without cross-fitting, which takes longer, the time for a fingerprint is saved, too.
         cases = training.schema, training.columns, training.classes
@@ -113,6 +122,19 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         workload().finish()
         self._pass_on_interrupt()
         return self
+
+    def _adopt(self, training: Training) -> Training:
+        """Return cases that another learner has read, as this one reads them: by its cap and its ways to ask."""
+        bound, context = training.bound_costs, training.context
+        if self.cap != bound.cap:
+            own = BoundCosts.of(bound.costs, context.columns, context.classes, self.cap, bound.by_case)
+            context = replace(context, bound_costs=own)
+        listed = self.nominal_splits if self._lists_subsets else "multiway"
+        ways = ways_to_ask(training.schema, getattr(self, "hierarchies", None), listed) or None
+        if context is training.context and ways == training.ways:
+            return training
+        adopted = replace(training, context=context, ways=ways)
+        return replace(adopted, table=adopted.encoded(np.arange(adopted.n_cases), adopted.classes))
 
     # ---- what a learner implements
 
@@ -152,6 +174,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
 
+    def _advise(self, cases: Worklist) -> AdviceColumns:
+        """Return what to do next for each case of a worklist."""
+        return advise_rows(self.next_test, cases)
+
     @abstractmethod
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
@@ -159,6 +185,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def explain(self, case: Mapping[str, Any]) -> Explanation:
         """Return the path of a case, in words and money; see `Tree.explain`."""
+
+    def _asked(self, known: Mapping[str, Any]) -> set[int]:
+        """Return the tests that the learner asks a case for, as far as its results reach."""
+        position = self.problem_.schema.position
+        return {position[step.test] for step in self.explain(known).steps}
 
     @abstractmethod
     def _summary_html(self) -> str:
@@ -186,13 +217,23 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         # scikit-learn's get_params inspects the constructor every time, which takes a twentieth of a fit on 500 × 8.
         return tuple(field.name for field in fields(cls))
 
+    def _bind_costs(self, names: Sequence[str], classes: list[Any], by_case: bool) -> BoundCosts:
+        """Return prices and error costs by column and class."""
+        try:
+            return BoundCosts.of(self.costs, names, classes, self.cap, by_case)
+        except CostsError as error:
+            known = set(names)
+            if isinstance(self.costs, Costs) and any(test not in known for test in self.costs.tests):
+                raise CostsError(f"{error}; costs.only(columns) leaves out what the table does not have") from None
+            raise
+
     def _prepare(
         self, columns: Columns, y: Any, sample_weight: Any, case_prices: Any = None, case_errors: Any = None
     ) -> Training:
         labels, index = read_classes(y, columns.n_cases, type(self).__name__)
         given = weights = at_least_1(read_weights(sample_weight, columns.n_cases))
         by_case = case_prices is not None
-        bound_costs = BoundCosts.of(self.costs, columns.names, labels.tolist(), self.cap, by_case)
+        bound_costs = self._bind_costs(columns.names, labels.tolist(), by_case)
         errors = checked_case_errors(case_errors, bound_costs.answers, columns.n_cases)
         if errors is not None:
             means = mean_errors(errors, index, bound_costs.error_costs, given)
@@ -258,6 +299,17 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return how the costs of all wrong answers become one cost of misclassifying a case."""
         return "sum"
 
+    def _set_results(self, found: Mapping[str, ResultShares]) -> None:
+        self.__dict__["_results"] = found
+
+    @property
+    def result_shares_(self) -> Mapping[str, ResultShares]:
+        """By test: how its results were distributed among the training cases that the model asks for it.
+
+        Of cascades and forests that were validated; nodes of a tree have weights instead.
+        """
+        return self._results
+
     def _set_origin(self, cases: Fingerprint | None, decimal: str = ".") -> None:
         """Set what is known of the training cases: their fingerprint, and the decimal mark of their file."""
         self.__dict__.update(_fingerprint=cases, _decimal=decimal)
@@ -286,6 +338,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._context
 
     def _read(self, X: Any) -> Columns:
+        if isinstance(X, Columns):  # read by a learner that this one is a part of
+            return X
         X = as_frame(X)
         columns = read_columns(X, nominal=self.problem_.schema.nominal_in(X))
         self._check_columns(X, columns, reset=False)
@@ -365,6 +419,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         total: npt.NDArray[np.float64] = prices + self.problem_.errors_of(answers, y, case_errors=case_errors)
         return total
 
+    def advise(
+        self,
+        X: Any,
+        unavailable: Any = None,
+        pending: Any = None,
+        already_paid: Iterable[str] = (),
+        as_frame: bool | Literal["auto"] = "auto",
+    ) -> Any:
+        """Return what to do next for each case of a worklist: `next_test` for many at once; see `Tree.advise`."""
+        cases = Worklist.of(self.problem_, self._read(X), unavailable, pending, already_paid)
+        return as_table(self._advise(cases), as_frame)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of right answers (the accuracy); a reject answer is not right."""
         answers = self._route(X, answers=True)[0]
@@ -397,10 +463,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
             "version": MODEL_VERSION,
             **({"needs": needs} if needs else {}),
             "learner": type(self).__name__,
+            **({} if self.costs is None else {"costs_digest": costs_digest(self.costs)}),
             "params": {name: _plain_parameter(name, value) for name, value in self.get_params(deep=False).items()},
             "named_columns": hasattr(self, "feature_names_in_"),
             **({} if self._fingerprint is None else {"training": self._fingerprint._asdict()}),
             **({} if self._decimal == "." else {"decimal": self._decimal}),
+            **({"results": shares_to_json(self._results)} if self._results else {}),
             **content,
         }
 

@@ -12,18 +12,20 @@ import numpy as np
 from worthwhile.files import read_text
 from worthwhile.learners import c45cs, greedy
 from worthwhile.learners.act import classifier as act_classifier
+from worthwhile.learners.auto import classifier as auto_classifier
 from worthwhile.learners.base import MODEL_FORMAT, MODEL_VERSION, CostSensitiveClassifier
 from worthwhile.learners.cascade import classifier as cascade_classifier
 from worthwhile.learners.fingerprint import read_fingerprint
 from worthwhile.learners.forest import classifier as forest_classifier
 from worthwhile.learners.icet import classifier as icet_classifier
 from worthwhile.learners.optimal import classifier as optimal_classifier
+from worthwhile.learners.result_shares import read_result_shares
 from worthwhile.table.files import DECIMALS
 from worthwhile.tree.context import label_array
 from worthwhile.tree.json_format import FORMAT as TREE_FORMAT
-from worthwhile.tree.json_format import Reader, check_needs, costs_from_json, read_json
+from worthwhile.tree.json_format import Reader, check_digest, check_needs, costs_from_json, read_json
 
-__all__ = ["load"]
+__all__ = ["from_document", "load"]
 
 # A file can name these classes only.
 LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
@@ -35,6 +37,7 @@ LEARNERS: Mapping[str, type[CostSensitiveClassifier]] = {
     "OptimalClassifier": optimal_classifier.OptimalClassifier,
     "CascadeClassifier": cascade_classifier.CascadeClassifier,
     "BudgetForestClassifier": forest_classifier.BudgetForestClassifier,
+    "AutoClassifier": auto_classifier.AutoClassifier,
 }
 
 
@@ -74,12 +77,13 @@ def load(path: str | os.PathLike[str]) -> CostSensitiveClassifier:
     place = Path(path)
     text = read_text(place)
     try:
-        return _from_model(read_json(text))
+        return from_document(read_json(text))
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
 
 
-def _from_model(content: Any) -> CostSensitiveClassifier:
+def from_document(content: Any) -> CostSensitiveClassifier:
+    """Return the learner of the JSON object that `save` writes."""
     reader = Reader(content, "the model")
     if reader.take("format", str) != MODEL_FORMAT:
         hint = "; a tree is read by Tree.from_json" if content["format"] == TREE_FORMAT else ""
@@ -91,6 +95,9 @@ def _from_model(content: Any) -> CostSensitiveClassifier:
     check_needs(reader, "the model")
     name, params = reader.take("learner", str), reader.take("params", dict)
     clf = _make_learner(name, _renamed(params) if version == 1 else params)
+    digest = reader.take("costs_digest", str, None)
+    if clf.costs is not None:
+        check_digest(digest, clf.costs)
     clf._context = clf._restore(reader, version)
     clf.classes_ = label_array(clf._context.classes)
     clf.n_features_in_ = len(clf._context.columns)
@@ -99,6 +106,7 @@ def _from_model(content: Any) -> CostSensitiveClassifier:
     clf._set_origin(read_fingerprint(reader), decimal := reader.take("decimal", str, "."))
     if decimal not in DECIMALS:
         raise ValueError(f"'decimal' of the model must be '.' or ',', got {decimal!r}")
+    clf._set_results(read_result_shares(reader, clf._context.schema))
     reader.finish()
     return clf
 

@@ -13,6 +13,7 @@ from worthwhile.costs.costs import Costs
 
 __all__ = [
     "IMPURITIES",
+    "RACERS",
     "Adaptive",
     "Answer",
     "Base",
@@ -61,6 +62,15 @@ VectorRule = Literal["sum", "max"]
 Weighting = Literal["instance"]
 
 BASES: tuple[str, ...] = get_args(get_args(Base)[0])
+RACERS = (
+    "dtmc",
+    "eg2",
+    "optimal",
+    "cascade",
+    "budget-forest",
+    "act",
+    "icet",
+)  # learners that an AutoClassifier may try
 IMPURITIES: tuple[Impurity, ...] = get_args(Impurity)
 
 
@@ -140,6 +150,10 @@ def _is_validation(value: Any) -> bool:
     return _number(0, 0.9, above=True).is_valid(value)
 
 
+def _are_racers(value: Any) -> bool:
+    return _is_list(value) and bool(names := list(value)) and all(name in RACERS for name in names)
+
+
 def _is_n_jobs(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and value != 0
 
@@ -166,6 +180,8 @@ RULES: Mapping[str, Rule] = {
     "mdl_correction": _BOOL,
     "context": _BOOL,
     "lazy": _BOOL,
+    "readable": _BOOL,
+    "learners": Rule(_are_racers, (f"a list of {', '.join(map(repr, RACERS))}",), optional=True),
     "cross_fit": _BOOL,
     "nominal": Rule(_is_list, ("a list of column names or positions",), optional=True),
     "columns": Rule(_is_list, ("a list of column names",), optional=True),

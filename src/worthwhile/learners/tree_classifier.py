@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from worthwhile.learners.cross_fitting import FoldTree, Revision, assess, assess
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.training import Training
 from worthwhile.tree.advice import Advice
+from worthwhile.tree.batch_advice import AdviceColumns, Worklist, advise_tree
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation
 from worthwhile.tree.json_format import ExpectedCost, Reader, parse_tree, write_tree
@@ -34,6 +35,55 @@ class TreeClassifier(CostSensitiveClassifier):
     cross_fit: bool = True
 
     _strength: ClassVar[float | None] = None  # of the shrinkage of class probabilities
+
+    def fit_parts(
+        self, parts: Any, target: str, weight: str | None = None, *, case_prices: None = None, case_errors: None = None
+    ) -> Self:
+        """Learn from more cases than memory holds, in a folder of Parquet files.
+
+        The tree is grown from a stratified sample of all files: from 4,000 cases, then from twice as many and so on,
+        until the cost on 10,000 others no longer falls significantly, or the sample has 10 million cells. Then all
+        files are read once more, some rows at a time: the class counts of every node, and with them the answers and the
+        expected costs, are those of all cases; `expected_cost_` is that of the cases outside the sample. The tree
+        depends on the files and `random_state`, not on the workers (`joblib.parallel_config`).
+
+        Parameters
+        ----------
+        parts : path or list of paths
+            A folder with files ``*.parquet``, or a list of files. All must have the same columns, and every worker must
+            be able to read them under these paths. Columns of strings, categories and booleans are nominal; a value
+            that is not in the sample counts as missing.
+        target : str
+            The column of the classes.
+        weight : str, optional
+            The column of the case weights; a case of weight 0 is left out.
+        case_prices, case_errors : None
+            Not supported: an array for all cases would not fit in memory either. `fit` takes both.
+
+        Returns
+        -------
+        self
+            With ``parts_``, a list of `SampleStep`: what the trees of the growing samples cost.
+
+        Examples
+        --------
+        >>> import tempfile, pyarrow as pa, pyarrow.parquet, worthwhile as ww
+        >>> folder = tempfile.mkdtemp()
+        >>> for part in range(4):
+        ...     table = pa.table({"age": range(20 + part, 80), "ill": ["no"] * (30 - part) + ["yes"] * 30})
+        ...     pa.parquet.write_table(table, f"{folder}/part-{part}.parquet")
+        >>> clf = ww.DTMCClassifier(random_state=0).fit_parts(folder, target="ill")
+        >>> print(clf.tree_.to_text(expected_costs=False))
+        age? (0.00; 100 % of cases)
+        ├─ ≤ 49: no (114 of 234 cases, 100% correct)
+        └─ > 49: yes (120 of 234 cases, 100% correct)
+        """
+        from worthwhile.learners.part_files import refuse_case_costs
+        from worthwhile.learners.partitioned import fit_tree_parts
+
+        refuse_case_costs(case_prices, case_errors)
+        fit_tree_parts(self, parts, target, weight)
+        return self
 
     def _assess(self, training: Training) -> None:
         tree, found, revision = self._tree(), None, self._revision()
@@ -119,6 +169,9 @@ class TreeClassifier(CostSensitiveClassifier):
     def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
         return self._tree().next_test(known, already_paid)
+
+    def _advise(self, cases: Worklist) -> AdviceColumns:
+        return advise_tree(self._tree(), cases)
 
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""

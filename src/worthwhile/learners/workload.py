@@ -29,7 +29,15 @@ __all__ = [
 ]
 
 # Seconds per unit of size, on one core of a machine of 2024; only the relation between the kinds matters much.
-GUESSES = {"tree": 3e-7, "look-ahead": 3e-6, "ensemble": 3e-4, "search": 1e-6, "forest": 1.0, "exact": 3e-9}
+GUESSES = {
+    "tree": 3e-7,
+    "look-ahead": 3e-6,
+    "ensemble": 3e-4,
+    "search": 1e-6,
+    "forest": 1.0,
+    "exact": 3e-9,
+    "race": 1.0,
+}
 LATE = 0.1  # a piece that takes longer than expected goes on for this share of its time so far
 ALMOST = 0.99  # the share before the end
 

@@ -51,8 +51,8 @@ def write_report(
     path : str or path
         The file to write. An existing file is replaced only once the report is complete.
     clf : learner or Tree
-        A fitted model, alone or inside a scikit-learn pipeline or search. A report on a forest has no picture and no
-        walk-through.
+        A fitted model, alone or inside a scikit-learn pipeline or search. A report on a forest or cascade has no
+        picture and no walk-through.
     X, y : cases and their classes
         The data on which costs are measured; preferably cases that the model was not trained on. If `X` is `X_train`,
         the report says that these costs are no estimate for new cases, and shows no intervals.

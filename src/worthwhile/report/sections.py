@@ -12,9 +12,10 @@ import numpy as np
 
 from worthwhile.evaluation.baselines import warn_if_useless
 from worthwhile.evaluation.evaluate import evaluate
-from worthwhile.evaluation.metrics import context_of, innermost
+from worthwhile.evaluation.metrics import chosen_of, context_of, innermost
 from worthwhile.evaluation.sensitivity import BreakEven, break_even, faster
 from worthwhile.evaluation.spending import spending
+from worthwhile.learners.auto.classifier import choice_reason
 from worthwhile.learners.progress import Progress
 from worthwhile.report.tree_layout import layout_tree
 from worthwhile.table.columns import Factor, value_codes
@@ -26,6 +27,7 @@ from worthwhile.tree.tree import Tree
 
 if TYPE_CHECKING:
     from worthwhile.evaluation.evaluate import Evaluation
+    from worthwhile.learners.cascade.classifier import CascadeClassifier
     from worthwhile.learners.forest.classifier import BudgetForestClassifier, BudgetRecord
 
 __all__ = ["SECONDS", "sections"]
@@ -51,26 +53,28 @@ def sections(
     """Return the variables of the templates; the parameters are those of `write_report`."""
     est, X_own = innermost(clf, X)
     problem = context_of(est)
-    learner = "tree" if isinstance(est, Tree) else type(est).__name__.removesuffix("Classifier")
-    if hasattr(est, "stages_"):
-        raise ValueError("a report shows a tree or a forest; for a cascade use evaluate, explain and next_test")
-    forest = hasattr(est, "trees_")
-    tree = None if forest else est if isinstance(est, Tree) else est._tree()
+    chosen = chosen_of(est)
+    learner = "tree" if isinstance(est, Tree) else type(chosen).__name__.removesuffix("Classifier")
+    forest, several = hasattr(chosen, "trees_"), hasattr(chosen, "trees_") or hasattr(chosen, "stages_")
+    tree = None if several else est if isinstance(est, Tree) else chosen._tree()
     own, there = ((by_case.get(f"{of}case_prices"), by_case.get(f"{of}case_errors")) for of in ("", "train_"))
     return {
         "learner": learner,
         "by_hand": isinstance(est, Tree),
+        "chosen": chosen is not est,
         "problem": problem,
         "tree": tree,
         "n_train": None if y_train is None else len(y_train),
         "same_cases": X_train is X,
         "summary": _summary(evaluate(clf, X, y, X_train, y_train, name=f"this model ({learner})", **by_case)),
         "useless": "" if y_train is None else warn_if_useless(est, innermost(clf, X_train)[1], y_train, *there),
-        "forest": _forest(est, est.budget_curve(X_own, y)) if forest else None,
-        "near_optimal": getattr(est, "near_optimal_", None),
+        "tried": _tried(est),
+        "cascade": _cascade(chosen, X_own, own[0]) if hasattr(chosen, "stages_") else None,
+        "forest": _forest(chosen, chosen.budget_curve(X_own, y)) if forest else None,
+        "near_optimal": getattr(chosen, "near_optimal_", None),
         "first_test": None if tree is None or tree.n_nodes == 1 else tree.columns[tree.nodes.test[0]],
         "layout": None if tree is None else layout_tree(tree),
-        "model": None if forest else write_tree(est) if isinstance(est, Tree) else est._document(),
+        "model": None if several else write_tree(est) if isinstance(est, Tree) else chosen._document(),
         "spending": spending(clf, X, own[0], y),
         "break_even": _break_even(clf, X_train, y_train, sensitivity, tell),
         "expected": _expected(est, tree, X_train is X),
@@ -99,7 +103,26 @@ def _expected(est: Any, tree: Tree | None, same_cases: bool) -> dict[str, Any] |
     return None if root is None else {"cost": root, "interval": None}
 
 
-# ---- forests
+def _tried(est: Any) -> dict[str, Any] | None:
+    """Return what an AutoClassifier has tried, and why it chose one of them."""
+    candidates = getattr(est, "candidates_", None)
+    return candidates and {"rows": candidates, "reason": choice_reason(candidates)}
+
+
+# ---- cascades and forests
+
+
+def _cascade(clf: CascadeClassifier, X: Any, case_prices: Any) -> list[dict[str, Any]]:
+    """Return the sets of tests of a cascade, their prices, and the share of the cases that end at each."""
+    problem, ends = clf.problem_, clf._walked(X, case_prices)[2]
+    return [
+        {
+            "tests": tests,
+            "price": problem.pricing.price(problem.closure_of(tests)),
+            "share": float((ends == at).mean()),
+        }
+        for at, tests in enumerate(clf.stages_)
+    ]
 
 
 def _forest(clf: BudgetForestClassifier, curve: Sequence[BudgetRecord]) -> dict[str, Any]:
@@ -141,15 +164,10 @@ def _break_even(
     clf: Any, X: Any, y: Any, sensitivity: bool | float, tell: Callable[[Progress], Any] | None
 ) -> dict[str, Any]:
     """Return the break-even prices and how they were found, or the reason why there are none."""
-    est, X = innermost(clf, X)
-    if isinstance(sensitivity, bool) and not sensitivity:
-        return {"missing": "not requested"}
-    if hasattr(est, "trees_"):
-        return {"missing": "forest"}
-    if isinstance(est, Tree):
-        return {"missing": "by hand"}
-    if y is None:
-        return {"missing": "no cases"}
+    given, X = innermost(clf, X)
+    est = chosen_of(given)
+    if missing := _without_break_even(est, given, y, sensitivity):
+        return {"missing": missing}
     seconds = SECONDS if isinstance(sensitivity, bool) else float(sensitivity)
     learner, changed = faster(est, X, y)
     names, in_tree = _by_interest(est), set(est._tree().tests_used())
@@ -174,6 +192,23 @@ def _break_even(
         "seconds": seconds,
         "finished": len(found) == len(names) and all(one.finished for one in found),
     }
+
+
+def _without_break_even(est: Any, given: Any, y: Any, sensitivity: bool | float) -> str:
+    """Return why there are no break-even prices of a model; `given` has chosen it, or is the same."""
+    reasons = {
+        "not requested": isinstance(sensitivity, bool) and not sensitivity,
+        "forest": hasattr(est, "trees_"),
+        "cascade": hasattr(est, "stages_"),
+        "by hand": isinstance(est, Tree),
+        "no cases": y is None,
+        # An AutoClassifier tries a leaf and free tests by limits of its own, which keep paid tests out at any price.
+        "no paid tests": any(
+            getattr(est, name, None) == least != getattr(given, name, None)
+            for name, least in (("max_leaves", 1), ("cap", 0))
+        ),
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _by_interest(est: Any) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from worthwhile.table.columns import value_text
 from worthwhile.tree.branches import condition
 from worthwhile.tree.node_costs import NodeCosts, node_costs
-from worthwhile.wording import amount, percent
+from worthwhile.wording import amount, percent, weight_text
 
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
@@ -126,11 +126,22 @@ def _tests(costs: NodeCosts) -> str:
 
 def _leaf_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
     answer = int(tree.nodes.answer[node])
-    cost = "" if costs.expected_cost is None else f"error cost {amount(costs.expected_cost)}"
-    here, share = float(tree.nodes.weights[node].sum()), _share(costs)
-    if here > 0 and answer < len(tree.classes):
-        share.append(f"{percent(float(tree.nodes.weights[node][answer]) / here)} correct")
-    return [shortened(value_text(tree.answers[answer]), NAME), cost, " · ".join(share)]
+    cost = "" if costs.expected_cost is None else f"expected cost {amount(costs.expected_cost)}"
+    return [shortened(value_text(tree.answers[answer]), NAME), cost, _counted(tree, node, costs)]
+
+
+def _counted(tree: Tree, node: int, costs: NodeCosts) -> str:
+    """Return the share of the training cases that reach a leaf, and how many of them it answers correctly.
+
+    A percentage of correct answers beside an expected cost would be read as expected, too.
+    """
+    answer, weights = int(tree.nodes.answer[node]), tree.nodes.weights[node]
+    share = _share(costs)
+    if not weights.sum() > 0 or answer >= len(tree.classes):
+        return " · ".join(share)
+    correct = f"{weight_text(float(weights[answer]))} of {weight_text(float(weights.sum()))} correct"
+    both = " · ".join([*share, correct])
+    return both if len(both) <= LINE else shortened(correct, LINE)
 
 
 def _share(costs: NodeCosts) -> list[str]:
@@ -142,7 +153,8 @@ def _description(tree: Tree, node: int, costs: NodeCosts) -> str:
     share = "" if costs.share is None else f"; {percent(costs.share)} of training cases reach this node"
     if tree.nodes.test[node] < 0:
         cost = "" if costs.expected_cost is None else f", expected error cost {amount(costs.expected_cost)}"
-        return f"answer {value_text(tree.answers[tree.nodes.answer[node]])}{cost}{share}"
+        correct = f", {of}" if (of := _counted(tree, node, replace(costs, share=None))) else ""
+        return f"answer {value_text(tree.answers[tree.nodes.answer[node]])}{cost}{share}{correct}"
     name = tree.columns[tree.nodes.test[node]]
     test = tree.costs.tests.get(name)
     price = "already paid" if costs.paid else f"costs {amount(costs.price)} here"

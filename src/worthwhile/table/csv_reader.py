@@ -98,17 +98,17 @@ class CsvFile:
         where, cells = f"{self.path}, line {header[0]}", header[1]
         while len(cells) > 1 and not cells[-1].strip():
             cells = cells[:-1]  # every line ends with a delimiter
-        if len(cells) == 1:
-            self._check_title(where, cells[0])
+        if len(cells) == 1 or len(set(self._widths(self.delimiter))) > 1:
+            self._check_title(where, cells)
         return check_header(cells, where)
 
-    def _check_title(self, where: str, cell: str) -> None:
-        """Raise an error if the first line has one cell and all others have more."""
+    def _check_title(self, where: str, cells: Sequence[str]) -> None:
+        """Raise an error if the first line has one cell and all others have more; a title may contain commas."""
         for delimiter in DELIMITERS:
-            below = set((widths := self._widths(delimiter))[1:])
-            if len(below) == 1 and len(widths) > 2 and (width := below.pop()) > 1:
-                found = f"has a single cell, {show(cell.strip())}, but the lines below have {width}"
-                raise ValueError(f"{where}: {found}; if it is a title, remove it: column names must come first")
+            first, *others = self._widths(delimiter)
+            below = set(others)
+            if (first == 1 or len(cells) == 1) and len(others) > 1 and len(below) == 1 and (width := below.pop()) > 1:
+                raise title_error(where, self.delimiter.join(cells), width)
 
     def chunks(self) -> Iterator[list[list[str]]]:
         """Yield the rows below the header in chunks, without blank lines."""
@@ -261,6 +261,12 @@ def check_header(cells: Sequence[str], where: str) -> list[str]:
             f"{where}: contains numbers ({listing(names, 3)}); the first line must contain the column names"
         )
     return names
+
+
+def title_error(where: str, cell: str, width: int) -> ValueError:
+    """Return an error about a first line with one cell, above lines with as many as `width`."""
+    found = f"has a single cell, {show(cell.strip())}, but the lines below have {width}"
+    return ValueError(f"{where}: {found}; if it is a title, remove it: column names must come first")
 
 
 def rows_per_chunk(width: int) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from worthwhile.excel import cell_text, read_rows
-from worthwhile.table.csv_reader import check_header, is_blank, rows_per_chunk
+from worthwhile.table.csv_reader import check_header, is_blank, rows_per_chunk, title_error
 
 __all__ = ["ExcelFile"]
+
+TITLE_ROWS = 2  # if so many rows below a single cell have more, it is a title
 
 
 class ExcelFile:
@@ -35,12 +38,16 @@ class ExcelFile:
     @functools.cached_property
     def names(self) -> list[str]:
         """The checked column names."""
-        for number, row in self._rows():
-            if not is_blank(row):
-                while not row[-1].strip():  # cells that have a format only
-                    row.pop()
-                return check_header(row, f"{self.path}, row {number}")
-        raise ValueError(f"{self.path}: the sheet is empty; its first row must contain the column names")
+        filled = ((number, row) for number, row in self._rows() if not is_blank(row))
+        first = next(filled, None)
+        if first is None:
+            raise ValueError(f"{self.path}: the sheet is empty; its first row must contain the column names")
+        where, row = f"{self.path}, row {first[0]}", _trimmed(first[1])
+        if len(row) == 1:
+            below = [len(_trimmed(other)) for _, other in itertools.islice(filled, TITLE_ROWS)]
+            if len(below) == TITLE_ROWS and min(below) > 1:
+                raise title_error(where, row[0], max(below))
+        return check_header(row, where)
 
     def _values(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
         return enumerate(read_rows(self.path, self.sheet, self._tell), 1)
@@ -81,3 +88,8 @@ class ExcelFile:
     def location(self, row: int) -> str:
         """Return file and row of a case, as Excel numbers rows; the first case is row 0."""
         return f"{self.path}, row {next(number for case, (number, _) in enumerate(self.cases()) if case == row)}"
+
+
+def _trimmed(row: list[str]) -> list[str]:
+    """Return a row that is not blank without the empty cells at its end, which have a format only."""
+    return row[: max(j for j, cell in enumerate(row) if cell.strip()) + 1]

@@ -139,10 +139,12 @@ class Schema:
 
     def arrays(self, columns: Columns) -> list[npt.NDArray[Any]]:
         """Return the columns as the core has them: numbers (NaN: missing) and codes of values (-1: missing)."""
-        return [
-            self._numbers(j, a) if values is None else self._codes(values, a)
-            for j, (values, a) in enumerate(zip(self.values, columns.arrays, strict=True))
-        ]
+        return [self.arrays_of(columns, j) for j in range(len(self.values))]
+
+    def arrays_of(self, columns: Columns, j: int) -> npt.NDArray[Any]:
+        """Return one of the `arrays`."""
+        values, array = self.values[j], columns.arrays[j]
+        return self._numbers(j, array) if values is None else self._codes(values, array)
 
     def _numbers(self, j: int, array: Column) -> npt.NDArray[np.float64]:
         if not isinstance(array, Factor):

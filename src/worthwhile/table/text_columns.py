@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,9 +224,9 @@ def _days_of(source: TextRows, name: str, texts: Sequence[str], dates: str | Non
     try:
         return parse_dates(texts, dates)
     except DateFormatError as error:
-        found = f"column {show(name)} contains {error.example!r}"
+        found, option = f"column {show(name)} contains {error.example!r}", shlex.quote(name)
         raise ValueError(
-            f"{source.path}: {found}; {error.advice}; or use --drop {name}, or --nominal {name} if it is no date"
+            f"{source.path}: {found}; {error.advice}; or use --drop {option}, or --nominal {option} if it is no date"
         ) from None
 
 
@@ -235,7 +236,8 @@ def _bad_cell_message(source: TextRows, wrong: _BadCellError, decimal: str | Non
         found += " (numbers have decimal commas here; --decimal . if not)"
     if wrong.declared:
         return found
-    choice = f"use --nominal {wrong.column} if the column is nominal, --missing {wrong.text!r} if the value is missing"
+    nominal = f"use --nominal {shlex.quote(wrong.column)} if the column is nominal"
+    choice = f"{nominal}, --missing {wrong.text!r} if the value is missing"
     return f"{found}; {choice}"
 
 

@@ -41,7 +41,7 @@ from worthwhile.learners.parameters import (
     check_parameters,
 )
 from worthwhile.learners.progress import CALLBACK, Progress, asks_to_stop
-from worthwhile.learners.soft_labels import SoftLabels
+from worthwhile.learners.soft_labels import SoftLabels, has_values
 from worthwhile.learners.training import Training
 from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.learners.workload import Piece
@@ -178,6 +178,9 @@ class OptimalClassifier(TreeClassifier):
     near_optimal: float | None = 0.05
     callback: Callable[[Progress], Any] | None = None
     _lists_subsets: ClassVar[bool] = True
+    # For a learner that uses this one: settings that are given are not chosen again, and the work of the search.
+    _as_given: ClassVar[bool] = False
+    _work: ClassVar[float] = WORK
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
@@ -230,6 +233,10 @@ class OptimalClassifier(TreeClassifier):
         leaf_price, soft = self._given(self.leaf_price), self._given(self.soft_labels)
         if leaf_price is not None and soft == 0:  # nothing to choose: the plain search
             return SettingsChoice(fallback(cases, int(self.max_depth), leaf_price, 0.0), SoftLabels.own(cases))
+        if self._as_given and has_values(cases) and cases.n_classes > 1:
+            settings = fallback(cases, int(self.max_depth), leaf_price, soft)
+            seed = int(rng.integers(2**31))
+            return SettingsChoice(settings, SoftLabels.by_ensemble(cases, seed, self._n_threads()))
         search = self._search(min(self._cuts(), FOLD_CUTS))
         return choose_settings(cases, search, int(self.max_depth), leaf_price, soft, deadline, rng)
 
@@ -249,7 +256,7 @@ class OptimalClassifier(TreeClassifier):
         found = self._search(self._cuts()).run(
             *self._rows(choice.labels, settings.soft_label_weight),
             settings,
-            work=math.inf if limited else WORK,
+            work=math.inf if limited else self._work,
             seconds=deadline.remaining() if limited else math.inf,
             tell=tell,
         )
