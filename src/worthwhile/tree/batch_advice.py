@@ -37,6 +37,12 @@ __all__ = [
     "advise_rows",
     "advise_tree",
     "as_table",
+    "branches",
+    "columns_of_rows",
+    "distinct_rows",
+    "has_unknown_values",
+    "object_array",
+    "spent_by_case",
 ]
 
 NOT_ASKED, VALUE, PENDING, UNAVAILABLE = range(4)  # what is known of a test of a case
@@ -103,6 +109,13 @@ class Worklist:
         return self.columns.n_cases
 
     @functools.cached_property
+    def prices_differ(self) -> bool:
+        """Whether a price depends on the case or on the sequence of orders, or there is a cap."""
+        context = self.context
+        by_case = context.has_surcharges or context.cap is not None
+        return by_case or bool(len(context.bound_costs.prices.waiting))
+
+    @functools.cached_property
     def charged(self) -> dict[int, npt.NDArray[np.bool_]]:
         """The tests that each case has a result of (VALUE) and waits for (PENDING), with all that they require."""
         n_tests = len(self.context.columns)
@@ -111,17 +124,31 @@ class Worklist:
             closure[test, list(self.context.pricing.closure([test]))] = True
         return {state: (self.states == state) @ closure for state in (VALUE, PENDING)}
 
-    def walks(self, tree: Tree, rows: Ints) -> list[Walk]:
-        """Return the paths of some cases down a tree."""
-        free, closure = self.context.closure_of(self.free), self.context.pricing.closure
+    @functools.cached_property
+    def paid(self) -> npt.NDArray[np.bool_]:
+        """The tests that are ordered or paid for by others, with all that they require: (cases, tests)."""
+        found = self.charged[PENDING].copy()
+        found[:, list(self.context.closure_of(self.free))] = True
+        return found
+
+    def results(self, rows: Ints) -> list[dict[int, float]]:
+        """Return what is known of some cases, as `Schema.read_case` does."""
         states = self.states[rows].tolist()
         values = np.column_stack([array[rows].astype(np.float64) for array in self.arrays]).tolist()
-        found = []
-        for marks, own in zip(states, values, strict=True):
-            case = {t: own[t] for t, mark in enumerate(marks) if mark in (VALUE, UNAVAILABLE)}
-            pending = [t for t, mark in enumerate(marks) if mark == PENDING]
-            found.append(Walk(tree, {}, free | closure(pending) if pending else free, case=case))
-        return found
+        return [
+            {t: own[t] for t, mark in enumerate(marks) if mark in (VALUE, UNAVAILABLE)}
+            for marks, own in zip(states, values, strict=True)
+        ]
+
+    def walks(
+        self, tree: Tree, rows: Ints, paid: npt.NDArray[np.bool_] | None = None, may_stop: bool = True
+    ) -> list[Walk]:
+        """Return the paths of some cases down a tree; `paid` says by case and test what costs nothing any more."""
+        before = self.paid[rows] if paid is None else paid
+        return [
+            Walk(tree, {}, frozenset(np.flatnonzero(own).tolist()), may_stop, case)
+            for case, own in zip(self.results(rows), before, strict=True)
+        ]
 
     def known(self, row: int) -> dict[str, Any]:
         """Return a case as `next_test` takes it."""
@@ -179,7 +206,7 @@ def advise_rows(next_test: Callable[..., Advice], cases: Worklist) -> AdviceColu
     signature = np.column_stack(
         [cases.states, *(np.where(cases.states[:, t] == VALUE, a, 0.0) for t, a in enumerate(cases.arrays))]
     )
-    first, group = _distinct(signature)
+    first, group = distinct_rows(signature)
     found = [next_test(cases.known(row), already_paid=cases.ordered(row)) for row in first.tolist()]
     return advice_columns(cases, found, group)
 
@@ -202,21 +229,20 @@ def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     found = [advise_walk(walk, brief=True) for walk in walks]
     if groups.exact:
         return advice_columns(cases, found, group)
-    return _columns(cases, found, group, _spent_by_case(cases, walks, group))
+    path = np.zeros((len(walks), len(cases.context.columns)), dtype=np.bool_)
+    for at, walk in enumerate(walks):
+        path[at, list(cases.context.pricing.tests(walk.charged) - walk.free)] = True
+    return _columns(cases, found, group, spent_by_case(cases, path[group]))
 
 
-def _spent_by_case(cases: Worklist, walks: Sequence[Walk], group: Ints) -> npt.NDArray[np.float64]:
-    """Return the price of what is known and what is ordered, where no price depends on the case.
+def spent_by_case(cases: Worklist, charged: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Return the price of what is known, what is ordered and what else each case was charged for (cases, tests).
 
-    The tests that a case was charged for on its path are those of its group; each case adds the tests it knows.
+    For price lists by which no price depends on the case, and waiting costs nothing.
     """
     context, prices = cases.context, cases.context.bound_costs.prices
-    pricing, n_tests = context.pricing, len(context.columns)
-    path = np.zeros((len(walks), n_tests), dtype=np.bool_)
-    for at, walk in enumerate(walks):
-        path[at, list(pricing.tests(walk.charged) - walk.free)] = True
-    charged = cases.charged[VALUE] | cases.charged[PENDING] | path[group]
-    free = np.zeros(n_tests, dtype=np.bool_)
+    charged = cases.charged[VALUE] | cases.charged[PENDING] | charged
+    free = np.zeros(len(context.columns), dtype=np.bool_)
     free[list(context.closure_of(cases.free))] = True
     spent = (charged & ~free) @ prices.marginal
     for at, common in enumerate(prices.common.tolist()):
@@ -229,27 +255,42 @@ def _spent_by_case(cases: Worklist, walks: Sequence[Walk], group: Ints) -> npt.N
 def _columns(cases: Worklist, found: Sequence[Advice], group: Ints, spent: npt.NDArray[np.float64]) -> AdviceColumns:
     """Return the columns of the result from the advice of each group."""
     position = cases.context.schema.position
-    waits = np.zeros((len(found), len(position)), dtype=np.bool_)
-    for at, advice in enumerate(found):
-        if advice.test is not None:
-            waits[at, position[advice.test]] = True
-    action = np.where(waits.any(axis=1), "order", "answer")[group]
-    action[((cases.states == PENDING) & waits[group]).any(axis=1)] = "wait"
 
     def texts(values: Iterable[Any]) -> npt.NDArray[Any]:
-        array = np.empty(len(found), dtype=object)
-        array[:] = list(values)
-        return array[group]
+        return object_array(values)[group]
 
-    return {
-        "action": action.astype(object),
-        "tests": texts("" if a.test is None else ";".join(_ordered_now(a)) for a in found),
-        "price": np.array([a.price for a in found])[group],
-        "saving": np.array([np.nan if a.test is None or a.gain is None else a.gain for a in found])[group],
-        "spent": spent,
-        "answer": texts(a.answer if a.test is None else None for a in found),
-        "reason": texts(a.reason for a in found),
-    }
+    return columns_of_rows(
+        cases,
+        np.array([-1 if a.test is None else position[a.test] for a in found], dtype=np.int64)[group],
+        tests=texts("" if a.test is None else ";".join(_ordered_now(a)) for a in found),
+        price=np.array([a.price for a in found])[group],
+        saving=np.array([np.nan if a.test is None or a.gain is None else a.gain for a in found])[group],
+        spent=spent,
+        answer=texts(a.answer for a in found),
+        reason=texts(a.reason for a in found),
+    )
+
+
+def columns_of_rows(cases: Worklist, test: Ints, **columns: npt.NDArray[Any]) -> AdviceColumns:
+    """Return the columns of the result from those of each case; `test` is the next test, or -1: the case is answered.
+
+    Tests and answers are left out where the other one counts.
+    """
+    asks = test >= 0
+    action = np.where(asks, "order", "answer").astype(object)
+    rows = np.flatnonzero(asks)
+    action[rows[cases.states[rows, test[rows]] == PENDING]] = "wait"
+    answer = columns["answer"].copy()
+    answer[asks] = None
+    return {"action": action, **columns, "answer": answer}
+
+
+def object_array(values: Iterable[Any]) -> npt.NDArray[Any]:
+    """Return values as they are in an array; numpy would make numbers of some and tables of others."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
 
 
 def _ordered_now(advice: Advice) -> list[str]:
@@ -257,7 +298,7 @@ def _ordered_now(advice: Advice) -> list[str]:
     return list(dict.fromkeys([advice.test or "", *advice.order]))
 
 
-def _distinct(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+def distinct_rows(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     """Return the first row of each kind of row, and the kind of every row."""
     packed = np.ascontiguousarray(signature)
     if not packed.size:
@@ -265,6 +306,22 @@ def _distinct(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     raw = packed.view(np.dtype((np.void, packed.dtype.itemsize * packed.shape[1]))).ravel()
     _, first, group = np.unique(raw, return_index=True, return_inverse=True)
     return first, group
+
+
+def has_unknown_values(tree: Tree) -> bool:
+    """Return whether some node has no branch for a value; only in a tree written by hand."""
+    return bool((tree.nodes.maps < 0).any())
+
+
+def branches(tree: Tree, cases: Worklist, node: int, rows: Ints) -> Ints:
+    """Return the branch that each of some cases takes at a node; -1 where it has none, or no value."""
+    nodes, test = tree.nodes, int(tree.nodes.test[node])
+    values = cases.arrays[test][rows]
+    if nodes.map_start[node] < 0:
+        taken = (values > nodes.threshold[node]).astype(np.int64)
+    else:
+        taken = np.array([*nodes.branch_of(node), -1], dtype=np.int64)[values]
+    return np.where(cases.states[rows, test] == VALUE, taken, -1)
 
 
 class _Groups:
@@ -279,10 +336,7 @@ class _Groups:
 
     def __init__(self, tree: Tree, cases: Worklist) -> None:
         self._tree, self._cases = tree, cases
-        context = tree.context
-        unknown_values = bool((tree.nodes.maps < 0).any())  # only in a tree written by hand
-        by_case = context.has_surcharges or context.cap is not None
-        self.exact = by_case or unknown_values or bool(len(context.bound_costs.prices.waiting))
+        self.exact = cases.prices_differ or has_unknown_values(tree)
         self._charges: dict[int, Ints] = {}
 
     def find(self) -> tuple[Ints, Ints]:
@@ -308,7 +362,7 @@ class _Groups:
                 if (scope := self._scope(node)) != node:  # all of it is ordered now, but for these
                     states = self._cases.states[rows][:, self._tests_below(scope)]
                     parts.append(np.where(states >= PENDING, states, NOT_ASKED))
-            own_first, own = _distinct(np.hstack([part.astype(np.int64) for part in parts]))
+            own_first, own = distinct_rows(np.hstack([part.astype(np.int64) for part in parts]))
             first.append(rows[own_first])
             group[rows] = own + n_groups
             n_groups += len(own_first)
@@ -323,21 +377,12 @@ class _Groups:
             if rows is None or not len(rows):
                 continue
             test = int(nodes.test[node])
-            branch = np.full(len(rows), -1) if test < 0 else self._branch(node, test, rows)
+            branch = np.full(len(rows), -1) if test < 0 else branches(self._tree, self._cases, node, rows)
             if (branch < 0).any():
                 found[node] = rows[branch < 0]
             for b, child in enumerate(nodes.children(node)):
                 at[child] = rows[branch == b]
         return found
-
-    def _branch(self, node: int, test: int, rows: Ints) -> Ints:
-        """Return the branch of each case; -1 where it has none, or no value."""
-        nodes, values = self._tree.nodes, self._cases.arrays[test][rows]
-        if nodes.map_start[node] < 0:
-            taken = (values > nodes.threshold[node]).astype(np.int64)
-        else:
-            taken = np.array([*nodes.branch_of(node), -1], dtype=np.int64)[values]
-        return np.where(self._cases.states[rows, test] == VALUE, taken, -1)
 
     def _rest(self, top: int, rows: Ints) -> Ints:
         """Number what is left of the tree below a node: values that are known decide their branches."""
@@ -348,7 +393,7 @@ class _Groups:
             if test < 0:
                 found[node] = np.full(len(rows), node)
                 continue
-            branch = self._branch(node, test, rows)
+            branch = branches(self._tree, self._cases, node, rows)
             below = np.column_stack([found.pop(child) for child in children])
             number = below[np.arange(len(rows)), branch]
             counting, tests = np.flatnonzero(branch < 0), [test]
@@ -356,7 +401,7 @@ class _Groups:
                 counting, tests = np.arange(len(rows)), self._tests_below(node)
                 below = np.where((branch < 0)[:, None], below, number[:, None])
             here = [self._charge(each)[rows[counting]] for each in tests]
-            first, kind = _distinct(np.column_stack([*here, below[counting]]))
+            first, kind = distinct_rows(np.column_stack([*here, below[counting]]))
             number[counting] = n_numbers + kind
             n_numbers += len(first)
             found[node] = number
@@ -371,7 +416,7 @@ class _Groups:
             key: list[npt.NDArray[Any]] = [cases.states[:, members]]
             for charged in cases.charged.values():
                 key += [charged[:, members], *(np.any(charged[:, prices.members(g)], axis=1) for g in groups)]
-            _, self._charges[test] = _distinct(np.column_stack(key).astype(np.int8))
+            _, self._charges[test] = distinct_rows(np.column_stack(key).astype(np.int8))
         return self._charges[test]
 
     def _commits(self, node: int) -> bool:

@@ -9,9 +9,18 @@ from typing import Any
 import numpy as np
 
 from worthwhile.costs.error_costs import is_missing
-from worthwhile.learners.cascade.policy import Cascade, CascadeWalk, Order, marked
+from worthwhile.learners.cascade.policy import Cascade, CascadeWalk, Order, Stage, marked
 from worthwhile.tree.advice import Advice, priced_items
-from worthwhile.tree.batch_advice import PENDING, UNAVAILABLE, VALUE, AdviceColumns, Worklist, advice_columns
+from worthwhile.tree.batch_advice import (
+    UNAVAILABLE,
+    VALUE,
+    AdviceColumns,
+    Worklist,
+    advice_columns,
+    columns_of_rows,
+    distinct_rows,
+    object_array,
+)
 from worthwhile.tree.explanation import Explanation, Step
 from worthwhile.wording import amount
 
@@ -46,7 +55,7 @@ class CascadeCase:
     ) -> None:
         self._cascade, self._context, self._known = cascade, cascade.context, known
         self._walk, self._case, self._free = walk, case, free
-        self._stage, self._shares, self._waiting = int(walk.stage[row]), walk.shares[row], walk.waiting.get(row)
+        self._stage, self._shares, self._waiting = int(walk.stage[row]), walk.shares[row], walk.waiting.order(row)
         self._stop_cost = float(walk.stop_cost[row])
         self._answer = self._context.answers[int(walk.answers[row])]
         self._charged = frozenset(marked(walk.charged[row : row + 1])[0])
@@ -105,7 +114,7 @@ class CascadeCase:
             spending = columns, charged, self._free, self._amounts
             now["paid"] = pricing.items(sorted(pricing.tests(charged)), *spending)
         if self._waiting is None:
-            return Advice(**now, reason=self._why_answer())
+            return Advice(**now, reason=why_answer(self._cascade.stages[self._stage], answer, stop_cost))
         return Advice(**now | self._order_of(self._waiting, charged, brief))
 
     def _order_of(self, order: Order, before: frozenset[int], brief: bool) -> dict[str, Any]:
@@ -128,24 +137,9 @@ class CascadeCase:
             "commits": () if order.placed else tuple(columns[t] for t in order.unknown[1:]),
             "delayed": any(pricing.orders_delayed(t, self._free) for t in order.tests),
             "go_on_cost": order.cost,
-            "reason": self._why_go_on(columns[test], order),
+            "reason": why_go_on(self._answer, self._stop_cost, columns[test], order.placed, order.cost),
             **parts,
         }
-
-    def _why_go_on(self, test: str, order: Order) -> str:
-        stop = f"Answering {self._answer} now is expected to cost {amount(self._stop_cost)} in errors"
-        if order.cost is None:
-            return f"{stop}; this test costs nothing."
-        if order.placed:
-            return f"{test} is ordered; its result is not known yet."
-        saved = self._stop_cost - order.cost
-        difference = "the same" if amount(saved) == amount(0) else f"{amount(saved)} less"
-        return f"{stop}; going on {amount(order.cost)} in tests and errors, {difference}."
-
-    def _why_answer(self) -> str:
-        stage = self._cascade.stages[self._stage]
-        why = "No further test pays" if stage.rule.edges else "The cascade has no further test here"
-        return f"{why}; answering {self._answer} is expected to cost {amount(self._stop_cost)} in errors."
 
     def asked(self) -> set[int]:
         """Return the tests that were ordered on the way."""
@@ -211,15 +205,71 @@ class CascadeCase:
 
 def advise_cascade(cascade: Cascade, cases: Worklist) -> AdviceColumns:
     """Return what `next_test` says for each case; all of them go through the cascade together."""
-    context = cascade.context
-    free = context.closure_of(cases.free)
-    paid = cases.charged[PENDING].copy()
-    paid[:, list(free)] = True
     known = (cases.states == VALUE) | (cases.states == UNAVAILABLE)
-    walk = CascadeWalk(cascade, cases.arrays, cases.n_cases, known, paid)
-    values = np.column_stack([array.astype(np.float64) for array in cases.arrays])
+    walk = CascadeWalk(cascade, cases.arrays, cases.n_cases, known, cases.paid)
+    if not cascade.context.has_surcharges:
+        return _columns(cascade, cases, walk)
     found = []
-    for row, (own, tests, own_free) in enumerate(zip(values.tolist(), marked(known), marked(paid), strict=True)):
-        case = {test: own[test] for test in tests}
+    results = cases.results(np.arange(cases.n_cases))
+    for row, (case, own_free) in enumerate(zip(results, marked(cases.paid), strict=True)):
         found.append(CascadeCase(cascade, walk, row, case, frozenset(own_free), {}).advice(brief=True))
     return advice_columns(cases, found)
+
+
+def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColumns:
+    """Return the columns of the result, where no price depends on the case."""
+    context, pricing, waiting = cascade.context, cascade.pricing, walk.waiting
+    n_tests, columns = len(context.columns), context.columns
+    before = walk.charged.copy()
+    before[:, :n_tests] |= cases.charged[VALUE]
+    free = pricing.nothing(1)
+    free[:, list(context.closure_of(cases.free))] = True
+    spent = pricing.price(before)
+    charged = before | waiting.charged
+    test = np.where(waiting.waits, waiting.unknown.argmax(axis=1), -1)
+    # Cases that order the same tests share the text.
+    new = (charged & ~before)[:, :n_tests]
+    first, group = distinct_rows(np.column_stack([test.astype(np.int32), waiting.tests, new]))
+    texts = []
+    for row in first.tolist():
+        order = [*np.flatnonzero(waiting.tests[row]).tolist(), *range(n_tests)]
+        listed = dict.fromkeys([int(test[row]), *(t for t in order if new[row, t])])
+        texts.append(";".join(columns[t] for t in listed) if test[row] >= 0 else "")
+    rows = zip(
+        test.tolist(), walk.stage.tolist(), walk.answers.tolist(), walk.stop_cost.tolist(), waiting.placed.tolist(),
+        waiting.cost.tolist(), strict=True,
+    )  # fmt: skip
+    answers = context.answers
+    return columns_of_rows(
+        cases,
+        test,
+        tests=object_array(texts)[group],
+        price=np.where(waiting.waits, pricing.price(charged) - spent, 0.0),
+        saving=np.where(waiting.waits, walk.stop_cost - waiting.cost, np.nan),
+        spent=spent - pricing.price(free),
+        answer=object_array(answers[answer] for answer in walk.answers.tolist()),
+        reason=object_array(
+            why_answer(cascade.stages[stage], answers[answer], stop_cost)
+            if test < 0
+            else why_go_on(answers[answer], stop_cost, columns[test], placed, None if math.isnan(cost) else cost)
+            for test, stage, answer, stop_cost, placed, cost in rows
+        ),
+    )
+
+
+def why_go_on(answer: Any, stop_cost: float, test: str, placed: bool, cost: float | None) -> str:
+    """Return why a case goes on; `cost` is expected from here on, None: what it orders is no choice."""
+    stop = f"Answering {answer} now is expected to cost {amount(stop_cost)} in errors"
+    if cost is None:
+        return f"{stop}; this test costs nothing."
+    if placed:
+        return f"{test} is ordered; its result is not known yet."
+    saved = stop_cost - cost
+    difference = "the same" if amount(saved) == amount(0) else f"{amount(saved)} less"
+    return f"{stop}; going on {amount(cost)} in tests and errors, {difference}."
+
+
+def why_answer(stage: Stage, answer: Any, stop_cost: float) -> str:
+    """Return why a case is answered at a stage."""
+    why = "No further test pays" if stage.rule.edges else "The cascade has no further test here"
+    return f"{why}; answering {answer} is expected to cost {amount(stop_cost)} in errors."

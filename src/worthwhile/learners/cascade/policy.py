@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -171,6 +172,68 @@ class Order:
     charged: frozenset[int]  # items charged with it
     cost: float | None  # expected from here on, the price of the order included; None: not a choice
 
+    @classmethod
+    def of(
+        cls,
+        stage: int,
+        target: int,
+        tests: Bools,
+        placed: bool,
+        unknown: Bools,
+        before: Bools,
+        charged: Bools,
+        cost: float,
+    ) -> Order:
+        """Make an order from flags by test or item; a cost of NaN is no choice."""
+        asked, to_come = marked(np.stack([tests, unknown]))
+        items_before, items = marked(np.stack([before, charged]))
+        return cls(
+            stage=int(stage),
+            target=int(target),
+            tests=asked,
+            placed=bool(placed),
+            unknown=to_come,
+            before=frozenset(items_before),
+            charged=frozenset(items),
+            cost=None if math.isnan(cost) else float(cost),
+        )
+
+
+class WaitingOrders:
+    """The orders of cases that wait for results, as arrays with a row for every case; the attributes are as in `Order`.
+
+    Attributes
+    ----------
+    waits : bool array
+        Whether the case waits; the other arrays say nothing about cases that do not.
+    """
+
+    def __init__(self, n_cases: int, n_tests: int, n_items: int) -> None:
+        self.waits = np.zeros(n_cases, dtype=np.bool_)
+        self.stage, self.target = np.zeros((2, n_cases), dtype=np.intp)
+        self.tests, self.unknown = np.zeros((2, n_cases, n_tests), dtype=np.bool_)
+        self.placed = np.zeros(n_cases, dtype=np.bool_)
+        self.before, self.charged = np.zeros((2, n_cases, n_items), dtype=np.bool_)
+        self.cost = np.full(n_cases, np.nan)
+
+    def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        return self.stage, self.target, self.tests, self.placed, self.unknown, self.before, self.charged, self.cost
+
+    @property
+    def rows(self) -> npt.NDArray[np.intp]:
+        """The cases that wait."""
+        return np.flatnonzero(self.waits)
+
+    def put(self, rows: npt.NDArray[np.intp], *parts: npt.NDArray[Any]) -> None:
+        """Note the orders of some cases."""
+        self.waits[rows] = True
+        for array, part in zip(self._arrays(), parts, strict=True):
+            array[rows] = part
+
+    def order(self, row: int) -> Order | None:
+        """Return the order that a case waits for."""
+        return Order.of(*(array[row] for array in self._arrays())) if self.waits[row] else None
+
 
 def marked(flags: Bools) -> list[tuple[int, ...]]:
     """Return the positions of the true values of each row; numpy would take three times as long for short rows.
@@ -214,8 +277,8 @@ class CascadeWalk:
         What the best answer is expected to cost there.
     orders : list of Order
         Of a single case.
-    waiting : dict
-        By case, its order whose results are not all known.
+    waiting : WaitingOrders
+        The orders whose results are not all known.
     """
 
     def __init__(
@@ -242,7 +305,7 @@ class CascadeWalk:
         self.stage = np.zeros(n_cases, dtype=np.intp)
         self.shares = np.empty((n_cases, len(cascade.context.classes)))
         self.orders: list[Order] = []
-        self.waiting: dict[int, Order] = {}
+        self.waiting = WaitingOrders(0 if known is None else n_cases, d, self.charged.shape[1])
         self.stop_cost = np.zeros(n_cases)
         self._begin()
         for at in range(len(cascade.stages)):  # an order leads to a later stage
@@ -254,7 +317,7 @@ class CascadeWalk:
         rows = np.arange(len(self.stage))
         self.stage[:] = -1
         still = self._order(rows, -1, 0, np.zeros(len(rows)), must=True)
-        waiting = np.array(list(self.waiting), dtype=np.intp)
+        waiting = self.waiting.rows
         self.shares[waiting] = self._cascade.stages[0].model.shares
         self.stop_cost[waiting] = self._stop_cost(0, self.shares[waiting])
         assert not len(still)
@@ -327,17 +390,11 @@ class CascadeWalk:
         placed = (first >= 0) & ~stuck & ~unknown[lead]
         waits = unknown.any(axis=1) & ~stuck
         if self._known is not None:
-            single = len(self.stage) == 1
-            noted = np.flatnonzero(waits | (placed & single))
-            asked_of, to_come, charged_of, charged = (marked(some[noted]) for some in (tests, unknown, before, ordered))
-            for n, i in enumerate(noted.tolist()):
-                cost = None if must else float(costs[i])
-                items = frozenset(charged_of[n]), frozenset(charged[n])
-                order = Order(at, target, asked_of[n], bool(placed[i]), to_come[n], *items, cost)
-                if single:
-                    self.orders.append(order)
-                if waits[i]:
-                    self.waiting[int(rows[i])] = order
+            own = np.full(len(rows), np.nan) if must else costs
+            orders = np.full(len(rows), at), np.full(len(rows), target), tests, placed, unknown, before, ordered, own
+            self.waiting.put(rows[waits], *(part[waits] for part in orders))
+            if len(self.stage) == 1 and (waits[0] or placed[0]):
+                self.orders.append(Order.of(*(part[0] for part in orders)))
         moving = ~stuck & ~waits
         self.charged[rows[placed]] = ordered[placed]
         self._seen[rows[placed]] |= tests[placed]

@@ -19,7 +19,7 @@ from worthwhile.tree.tree import Tree
 from worthwhile.tree.walk import Walk
 from worthwhile.wording import amount
 
-__all__ = ["Consultation"]
+__all__ = ["Consultation", "why_answer", "why_wait"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,8 +34,8 @@ class Consultation:
     known : mapping of test to value
     votes : Votes
         Of one case; still empty.
-    is_settled : function
-        Takes the number of trees consulted and the votes, and returns whether to stop.
+    quits : function
+        Takes the number of trees consulted and the votes, and returns whether the case stops, in an array.
     already_paid : list of str
         As for `next_test`.
     """
@@ -46,7 +46,7 @@ class Consultation:
         trees: Sequence[Tree],
         known: Mapping[str, Any],
         votes: Votes,
-        is_settled: Callable[[int, Votes], bool],
+        quits: Callable[[int, Votes], npt.NDArray[np.bool_]],
         already_paid: Iterable[str] = (),
     ) -> None:
         self._context, self._n_trees, self._votes = context, len(trees), votes
@@ -60,7 +60,7 @@ class Consultation:
         self._paid = self._free
         self._waiting = False
         for number, tree in enumerate(trees):
-            if is_settled(number, votes):
+            if quits(number, votes)[0]:
                 break
             walk = Walk(tree, known, self._paid, may_stop=False, case=self._case)
             self._walks.append(walk)
@@ -141,12 +141,25 @@ class Consultation:
         )
 
     def _reason(self, stop_answer: Any, stop_cost: float, go_on: float | None) -> str:
-        voted = f"{len(self._answers)} of {self._n_trees} trees"
         if go_on is not None:
-            left = "none is left" if len(self._answers) == self._n_trees else "the others are not needed"
-            return f"{voted} have voted, {left}; the answer is expected to cost {amount(go_on)} in errors."
-        stop = f"answering {stop_answer} now is expected to cost {amount(stop_cost)} in errors"
-        return (
-            f"Tree {len(self._walks)} of {self._n_trees} asks for it, {voted} have voted; {stop}. The cost of going on"
-            " is unknown: it depends on the remaining trees."
-        )
+            return why_answer(len(self._answers), self._n_trees, go_on)
+        return why_wait(len(self._answers), self._n_trees, stop_answer, stop_cost)
+
+
+def why_answer(voted: int, n_trees: int, cost: float) -> str:
+    """Return why a case is answered after some trees have voted."""
+    left = "none is left" if voted == n_trees else "the others are not needed"
+    return f"{_votes(voted, n_trees)}, {left}; the answer is expected to cost {amount(cost)} in errors."
+
+
+def why_wait(voted: int, n_trees: int, stop_answer: Any, stop_cost: float) -> str:
+    """Return why a case needs a test after some trees have voted."""
+    stop = f"answering {stop_answer} now is expected to cost {amount(stop_cost)} in errors"
+    return (
+        f"Tree {voted + 1} of {n_trees} asks for it, {_votes(voted, n_trees)}; {stop}. The cost of going on"
+        " is unknown: it depends on the remaining trees."
+    )
+
+
+def _votes(voted: int, n_trees: int) -> str:
+    return f"{voted} of {n_trees} trees have voted"

@@ -25,6 +25,7 @@ from worthwhile.learners.cross_fitting import expected_cost_of
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds, stratified_share
 from worthwhile.learners.forest.advice import Consultation
+from worthwhile.learners.forest.batch_advice import advise_forest
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, shared_task, spread_trees
 from worthwhile.learners.forest.model_file import Forest, fits, forests_from_json, forests_to_json
 from worthwhile.learners.forest.partitions import forests_of, prepare
@@ -50,6 +51,7 @@ from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
+from worthwhile.tree.batch_advice import AdviceColumns, Worklist, has_unknown_values
 from worthwhile.tree.case_errors import checked_case_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
@@ -772,6 +774,12 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """
         return self._consultation(known, already_paid).advice(known)
 
+    def _advise(self, cases: Worklist) -> AdviceColumns:
+        check_is_fitted(self, "trees_")
+        if cases.prices_differ or any(has_unknown_values(tree) for tree in self.trees_):
+            return super()._advise(cases)
+        return advise_forest(self.trees_, cases, Votes(cases.n_cases, self._rule()), self._quits, self._n_threads())
+
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:
         """Follow `next_test` until there is an answer, calling functions that fetch values; see `Tree.run`."""
         check_is_fitted(self, "trees_")
@@ -788,10 +796,13 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def _consultation(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Consultation:
         check_is_fitted(self, "trees_")
         votes = Votes(1, self._rule())
-        return Consultation(self.problem_, self.trees_, known, votes, self._is_settled, already_paid)
+        return Consultation(self.problem_, self.trees_, known, votes, self._quits, already_paid)
 
-    def _is_settled(self, number: int, votes: Votes) -> bool:
-        return bool(self._adaptive and votes.quits(number, len(self.trees_), self._stops)[0])
+    def _quits(self, number: int, votes: Votes) -> npt.NDArray[np.bool_]:
+        """Return which cases stop after some trees."""
+        if not self._adaptive:
+            return np.zeros(len(votes.prices), dtype=np.bool_)
+        return votes.quits(number, len(self.trees_), self._stops)
 
     def _summary_html(self) -> str:
         if "trees_" not in self.__dict__:

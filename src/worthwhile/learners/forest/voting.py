@@ -224,7 +224,8 @@ class Votes:
         if self.rule.least_cost:
             smoothed = self._smoothed()
             mean: Floats = smoothed / smoothed.sum(axis=1, keepdims=True)
-            return at_temperature(mean, self.rule.smoothing.temperature) if self.votes.any() else mean
+            cooled = at_temperature(mean, self.rule.smoothing.temperature)
+            return np.where(self.votes.any(axis=1, keepdims=True), cooled, mean)
         shares, leaders = self._vote_shares()
         found = self.rule.smoothing.probabilities(shares, leaders, self.rule.class_shares)
         return np.where(self.votes.any(axis=1, keepdims=True), found, shares)
