@@ -16,7 +16,8 @@ from worthwhile.learners.forest.advice import why_answer, why_wait
 from worthwhile.learners.forest.voting import Votes
 from worthwhile.tree.advice import order_tests
 from worthwhile.tree.batch_advice import (
-    UNAVAILABLE,
+    NOT_ASKED,
+    PENDING,
     VALUE,
     AdviceColumns,
     Worklist,
@@ -85,7 +86,10 @@ class _ForestWorklist:
     def _waiting(self, tree: Tree, rows: Ints) -> Ints:
         """Return the cases that wait for a test of a tree; note what they order, and what was charged on the way."""
         cases = self._cases
-        rows = rows[(cases.states[rows][:, _asked(tree)] != VALUE).any(axis=1)]  # the others know all results
+        states = cases.states[rows][:, _asked(tree)]
+        rows = rows[
+            ((states == NOT_ASKED) | (states == PENDING)).any(axis=1)
+        ]  # the others were charged for what is known
         node, waits, divided = _follow(tree, cases, rows)
         if not self._commits:  # else an order on the way may have charged for more than is known
             rows, node, divided = rows[waits], node[waits], divided[waits]
@@ -181,7 +185,7 @@ def _follow(tree: Tree, cases: Worklist, rows: Ints) -> tuple[Ints, Bools, Bools
         if test < 0:
             continue
         states = cases.states[rows[here], test]
-        stuck = (states != VALUE) & (states != UNAVAILABLE)
+        stuck = (states == NOT_ASKED) | (states == PENDING)
         waits[here[stuck]] = True
         branch = np.where(stuck, -2, branches(tree, cases, place, rows[here]))
         divided[here[branch == -1]] = True
