@@ -13,12 +13,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import reference as ref
+from example_counts import examples
 
 
 def compare(max_examples):
     """Settings of a comparison: always the same examples, as long as they take."""
     slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=max_examples, deadline=None, derandomize=True, suppress_health_check=slow_is_fine)
+    return settings(
+        max_examples=examples(max_examples), deadline=None, derandomize=True, suppress_health_check=slow_is_fine
+    )
 
 
 # Few distinct values make ties; tenths make middles of two values that are, or nearly are, a third; the largest floats
