@@ -21,7 +21,7 @@ from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.training import Training
 from worthwhile.tree.case_amounts import surcharges_apply, truth_shares
-from worthwhile.tree.cutting import where_it_does_not_pay
+from worthwhile.tree.cutting import where_it_does_not_pay, where_no_result_matters
 from worthwhile.tree.nodes import Nodes
 from worthwhile.tree.tree import ExpectedCost, Tree
 
@@ -236,6 +236,9 @@ def _revised(tree: Tree, training: Training, strength: float | None, revision: R
             costs = shrunk_probabilities(tree.nodes, counts, strength) @ tree.error_costs
         answers = cheapest(costs, float(np.abs(tree.error_costs).max()))
         tree = Tree(replace(tree.nodes, answer=answers), tree.context, tree.answer)
+    if revision.pays and (same := where_no_result_matters(tree)).any():
+        tree = Tree(tree.nodes.cut_at(same), tree.context, tree.answer)
+        counts, strengths = real_weights(tree._core_tree, training), np.full(tree.n_nodes, strength)
     while True:
         revised = _by_strengths(tree, training, counts, strengths, revision.answers)
         if not revision.pays:

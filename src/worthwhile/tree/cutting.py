@@ -12,7 +12,7 @@ from worthwhile.tree.node_costs import SLACK
 if TYPE_CHECKING:
     from worthwhile.tree.tree import Tree
 
-__all__ = ["where_it_does_not_pay"]
+__all__ = ["where_it_does_not_pay", "where_no_result_matters"]
 
 
 def where_it_does_not_pay(tree: Tree) -> npt.NDArray[np.bool_]:
@@ -61,6 +61,39 @@ def where_it_does_not_pay(tree: Tree) -> npt.NDArray[np.bool_]:
             going_on += tree.pricing.price(order, before, tree.amounts_at(node))
         found[node] = going_on > own[node] + slack
         cost[node], below[node] = (own[node], frozenset[int]()) if found[node] else (going_on, below[node])
+    return found
+
+
+def where_no_result_matters(tree: Tree) -> npt.NDArray[np.bool_]:
+    """Return at which nodes a test costs something although all leaves below give the answer of the node.
+
+    Such tests come from estimates that differ between a node and its branches: those of pruning are pessimistic, and
+    class probabilities are shrunk.
+
+    Examples
+    --------
+    >>> import json
+    >>> import worthwhile as ww
+    >>> content = {
+    ...     "format": "worthwhile-tree", "version": 1, "classes": ["a", "b"],
+    ...     "columns": [{"name": "x", "kind": "numeric"}], "costs": {"tests": {"x": 4.0}, "errors": 10.0},
+    ...     "nodes": [{"test": "x", "threshold": 1.0, "children": [1, 2]}, {"answer": "a"}, {"answer": "a"}],
+    ... }
+    >>> where_no_result_matters(ww.Tree.from_json(json.dumps(content))).tolist()
+    [True, False, False]
+    """
+    nodes, pricing, paid = tree.nodes, tree.pricing, _paid_above(tree)
+    answers: list[frozenset[int]] = [frozenset()] * tree.n_nodes  # of the leaves below
+    found = np.zeros(tree.n_nodes, dtype=bool)
+    for node in range(tree.n_nodes - 1, -1, -1):  # children come after their parents
+        test, own = int(nodes.test[node]), int(nodes.answer[node])
+        if test < 0:
+            answers[node] = frozenset({own})
+            continue
+        answers[node] = frozenset().union(*(answers[child] for child in nodes.children(node)))
+        if answers[node] == {own}:
+            before = paid[node] or frozenset()
+            found[node] = pricing.price(pricing.order({test}, before), before, tree.amounts_at(node)) > 0
     return found
 
 
