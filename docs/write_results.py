@@ -232,7 +232,7 @@ def _default() -> Iterator[Line]:
     hindsight = [row["auto"] / min(row[name] for name in rivals) for row in costs.values()]
     above = sum(ratio > 1.1 for ratio in hindsight)
     beside = (
-        f"one split; against the best rival of each problem, chosen with hindsight, {Ratio(*geometric(hindsight))};"
+        f"two splits; against the best rival of each problem, chosen with hindsight, {Ratio(*geometric(hindsight))};"
         f" more than 10 % above it on {above} of {len(hindsight)}"
     )
     yield Line("The default", "default.md", problems, "AutoClassifier", rival, Ratio(*ratios[rival]), beside)
