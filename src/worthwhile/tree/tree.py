@@ -6,6 +6,7 @@ walked, priced and shown in the same way.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -155,6 +156,11 @@ class Tree:
     def may_stop(self) -> bool:
         """Whether a case with an unavailable test stops where no further test pays; False: as in the papers."""
         return self.nodes.may_stop
+
+    @functools.cached_property
+    def node_lists(self) -> tuple[list[int], list[range]]:
+        """The test and the children of every node as lists: single elements of arrays take many times as long."""
+        return self.nodes.test.tolist(), [self.nodes.children(node) for node in range(self.n_nodes)]
 
     def amounts_at(self, node: int) -> list[float] | None:
         """Return the price of every test, and what every surcharge is expected to add, for a case at a node.

@@ -159,17 +159,17 @@ class Walk:
 
     def below(self) -> Iterator[int]:
         """Yield the nodes that the case may still come to, those where it stands included."""
+        tests, children = self.tree.node_lists
         todo = [position.node for position in self.positions]
         while todo:
             yield (node := todo.pop())
-            children = self.tree.nodes.children(node)
-            branch = self.branch(node) if self.is_known(node) else -1
-            todo += [children[branch]] if branch >= 0 else children
+            branch = self.branch(node) if tests[node] in self.case else -1
+            todo += [children[node][branch]] if branch >= 0 else children[node]
 
     def later_answers(self) -> set[int]:
         """Return the answers of the leaves that the case may still come to."""
-        nodes = self.tree.nodes
-        return {int(nodes.answer[node]) for node in self.below() if nodes.test[node] < 0}
+        tests, _ = self.tree.node_lists
+        return {int(self.tree.nodes.answer[node]) for node in self.below() if tests[node] < 0}
 
     def unavailable(self) -> list[int]:
         """Return the unavailable tests; a value that no training case has counts as missing."""
