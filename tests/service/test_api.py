@@ -53,6 +53,8 @@ def test_the_same_key_is_done_once(client):
     order = f"/cases/{first['id']}/orders", {"tests": ["scan"], "version": 1}
     once = client.call(*order, Idempotency_Key="order")
     assert client.call(*order, Idempotency_Key="order") == once  # although the version is stale by now
+    again = client.post(f"/api{order[0]}", json=order[1], headers={"Idempotency-Key": "order"})
+    assert (again.headers["idempotent-replay"], again.headers["etag"]) == ("true", '"2"')
     client.call(*order, 409)
 
 
@@ -154,6 +156,8 @@ def test_monitoring(file_client):
 def test_mistakes_about_a_case(file_client):
     file_client.call("/cases/nope", status=404)
     case = file_client.new(age=63)
+    no_version = file_client.call(f"/cases/{case['id']}/corrections", {"test": "age", "value": 1}, 422)
+    assert no_version["detail"] == "send the case's version to correct a result"
     assert "must name at least one test" in file_client.act(case, "results", 422, results={})["detail"]
     assert "nothing to undo" in file_client.act(case, "undo", 422)["detail"]
     assert "known already" in file_client.act(case, "orders", 422, tests=["age"])["detail"]

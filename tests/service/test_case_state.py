@@ -226,7 +226,7 @@ def test_undo_leaves_an_event_out(heart):
 def test_a_correction_keeps_the_old_value_and_charges_nothing_again(heart):
     notebook = Notebook(heart, {"age": 63.0})
     notebook.change("results", {"scan": "clear"}, None)
-    notebook.change("correct", "scan", "spot", "mixed up", None)
+    notebook.change("correct", "scan", "spot", "mixed up", 2)
     state = notebook.state
     assert (state.known["scan"], state.tests["scan"].earlier, state.tests["scan"].why) == (
         "spot",
@@ -235,7 +235,7 @@ def test_a_correction_keeps_the_old_value_and_charges_nothing_again(heart):
     )
     assert state.guidance().spent == 41
     notebook.change("results", {"chol": None}, None)
-    notebook.change("correct", "chol", 300, "found", None)
+    notebook.change("correct", "chol", 300, "found", 4)
     assert notebook.state.guidance().spent == 41 + 9
 
 

@@ -3,17 +3,21 @@
 import contextlib
 
 import pytest
+import sqlalchemy as sa
 
 from worthwhile.service.case_store import ConflictError, NotFoundError
 from worthwhile.service.event_log import events_of, verify_chain
+from worthwhile.service.tables import idempotency
 
 
 def test_every_change_is_one_version(change):
     case = change("create", None, "1", {"age": 63})
     assert change("note", case["id"], "a", 1)["version"] == 2
     assert change("results", case["id"], {"age": 64, "scan": "spot"}, 2)["version"] == 4  # a correction and a result
-    with pytest.raises(ConflictError, match="at version 4, not 2"):
+    with pytest.raises(ConflictError, match="changed by ana in the meantime: it is at version 4, not 2"):
         change("note", case["id"], "b", 2)
+    with pytest.raises(ConflictError, match="^the case is at version 4, not 99; nothing"):
+        change("note", case["id"], "b", 99)  # nobody has changed anything
 
 
 def test_a_failed_change_leaves_nothing_behind(file_desk, change, ana):
@@ -57,11 +61,28 @@ def test_what_is_erased_is_in_no_file_of_a_running_desk(file_client, tmp_path):
     assert (b"Springfield" in content, b"Miller" in content) == (False, False)
 
 
-def test_erasing_forgets_stored_answers(client, desk):
-    case = client.call("/cases", {"case_number": "Miller", "known": {}}, 201, Idempotency_Key="k")
+def test_a_case_that_was_erased_is_not_opened_again(client, desk):
+    request = "/cases", {"case_number": "Miller", "known": {}}
+    case = client.call(*request, 201, Idempotency_Key="k")
     client.call(f"/cases/{case['id']}/erase", {}, 204)
-    again = client.call("/cases", {"case_number": "Miller", "known": {}}, 201, Idempotency_Key="k")
-    assert again["id"] != case["id"]
+    assert client.call(*request, 410, Idempotency_Key="k")["detail"] == "this case was erased"
+    assert client.call("/cases")["total"] == 1
+    with desk.database.read() as connection:
+        (kept,) = connection.execute(sa.select(idempotency)).all()
+    assert (kept.digest, kept.body) == ("", "")  # nothing can be guessed from it
+    before = client.call("/audit/head")
+    client.call(f"/cases/{case['id']}/erase", {}, 204)  # the second time nothing happens
+    assert client.call("/audit/head") == before
+
+
+def test_a_correction_needs_the_version(change):
+    case = change("create", None, "1", {"age": 63, "scan": None})
+    with pytest.raises(ValueError, match="send the case's version to correct a result"):
+        change("correct", case["id"], "age", 64, "", None)
+    with pytest.raises(ValueError, match="age already has the result 63.0; send"):
+        change("results", case["id"], {"age": 64}, None)
+    with pytest.raises(ValueError, match="scan is recorded as unavailable; send the case's version to correct it"):
+        change("results", case["id"], {"scan": "spot"}, None)
 
 
 def test_limits_on_texts(change):

@@ -120,6 +120,8 @@ def test_a_pasted_row(people):
     assert "Case B-2" in page.text
     assert "Next: chol for 12.00" in page.text
     ana.visit("/cases/new")
+    page = ana.submit("/cases/new", case_number=" ", r0="63", status=422)
+    assert "The case number must have 1 to 100 printable characters" in page.text
     assert "'x' is not a number" in ana.submit("/cases/new", case_number="1", r0="x", status=422).text
 
 

@@ -41,6 +41,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     401: {"model": ErrorBody, "description": "No token, or a wrong one"},
     403: {"model": ErrorBody, "description": "The role does not allow it"},
     404: {"model": ErrorBody, "description": "There is no such thing"},
+    410: {"model": ErrorBody, "description": "The case was erased"},
     413: {"model": ErrorBody, "description": "The body is too large"},
     422: {"model": ErrorBody, "description": "Something in the request is not valid"},
     429: {"model": ErrorBody, "description": "Too many wrong tokens from this address"},
@@ -95,7 +96,7 @@ class CorrectionBody(_Body):
     test: str
     value: Value = Field(description="The right value; null: unavailable.")
     why: str = ""
-    version: int | None = VersionField
+    version: int | None = Field(None, ge=1, description="The version you saw; a correction needs it.")
 
 
 class NoteBody(_Body):
@@ -134,17 +135,27 @@ def change(
             own = (idempotency.c.user_name == user.name) & (idempotency.c.key == key)
             before = connection.execute(sa.select(idempotency).where(own)).one_or_none()
             if before is not None:
-                if before.digest != digest:
-                    raise HTTPException(422, "this Idempotency-Key was used for another request")
-                return Response(
-                    before.body, before.status, {"Idempotent-Replay": "true"}, media_type="application/json"
-                )
+                return _same_answer(before, digest)
         case = act(connection)
         body = json.dumps(case, ensure_ascii=False, allow_nan=False)
         if key is not None:
             row = {"user_name": user.name, "key": key, "digest": digest, "status": status, "body": body}
             connection.execute(idempotency.insert().values(**row, case_id=case["id"], created_at=now()))
-    return Response(body, status, {"ETag": f'"{case["version"]}"'}, media_type="application/json")
+    return Response(body, status, _etag(case), media_type="application/json")
+
+
+def _etag(case: dict[str, Any]) -> dict[str, str]:
+    return {"ETag": f'"{case["version"]}"'}
+
+
+def _same_answer(before: Any, digest: str) -> Response:
+    """Return the answer that a request with the same key got."""
+    if not before.body:
+        raise HTTPException(410, "this case was erased")
+    if before.digest != digest:
+        raise HTTPException(422, "this Idempotency-Key was used for another request")
+    headers = {"Idempotent-Replay": "true", **_etag(json.loads(before.body))}
+    return Response(before.body, before.status, headers, media_type="application/json")
 
 
 @router.get("/models", summary="The models that take new cases")
@@ -192,7 +203,7 @@ def get_case(desk: DeskOf, user: Reader, case_id: str) -> Any:
     """Return a case with its advice."""
     with desk.database.read() as connection:
         case = desk.cases.get(connection, case_id)
-    return JSONResponse(case, headers={"ETag": f'"{case["version"]}"'})
+    return JSONResponse(case, headers=_etag(case))
 
 
 @router.get("/cases/{case_id}/history", summary="Everything that happened to a case")

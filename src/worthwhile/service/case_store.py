@@ -25,12 +25,23 @@ from worthwhile.service.model_store import ModelStore
 from worthwhile.service.tables import cases, idempotency
 from worthwhile.service.user_store import User
 
-__all__ = ["CasePage", "CaseStore", "ConflictError", "NotFoundError"]
+__all__ = ["CasePage", "CaseStore", "ConflictError", "NotFoundError", "is_case_number"]
 
 MAX_TEXT = 10_000
 MAX_NUMBER = 100
 STATES = ("open", "waiting", "answered", "closed", "erased")
 Step = tuple[str, dict[str, Any]]  # an action and its content
+
+
+def is_case_number(text: str) -> bool:
+    """Return whether a text can be the number of a case.
+
+    Examples
+    --------
+    >>> is_case_number("A-17"), is_case_number(" "), is_case_number("a\\tb")
+    (True, False, False)
+    """
+    return 0 < len(text.strip()) <= MAX_NUMBER and text.isprintable()
 
 
 class NotFoundError(LookupError):
@@ -123,7 +134,7 @@ class CaseStore:
         """Open a case. Known results count as spent, unless `already_paid` names their tests."""
         served = self.models.for_new_case(model)
         number = str(case_number).strip()
-        if not number or len(number) > MAX_NUMBER or not number.isprintable():
+        if not is_case_number(number):
             raise ValueError(f"case_number must have 1 to {MAX_NUMBER} printable characters")
         results = {name: read_result(served, name, value) for name, value in known.items()}
         paid = list(already_paid)
@@ -186,7 +197,8 @@ class CaseStore:
                 if old == new:
                     continue
                 if version is None:
-                    raise ValueError(f"{name} already has the result {old}; send the case's version to correct it")
+                    has = "is recorded as unavailable" if old is None else f"already has the result {old}"
+                    raise ValueError(f"{name} {has}; send the case's version to correct it")
                 found.append(_correction(state, name, new, why.get(name, "")))
             if read:
                 content = {"results": read, "order_of_results": list(read), "reasons": why}
@@ -202,6 +214,8 @@ class CaseStore:
 
         def steps(state: CaseState) -> list[Step]:
             _check_open(state)
+            if version is None:
+                raise ValueError("send the case's version to correct a result")
             new = read_result(state.served, test, value)
             if test not in state.known:
                 raise ValueError(f"{test} has no result to correct")
@@ -259,9 +273,13 @@ class CaseStore:
         found = connection.execute(sa.select(cases.c.version, cases.c.state).where(cases.c.id == case_id)).one_or_none()
         if found is None:
             raise NotFoundError(f"there is no case {case_id!r}")
+        if found.state == "erased":
+            return
         erase_events(connection, case_id)
         append_event(connection, user.name, "erased", {}, case_id)
-        connection.execute(idempotency.delete().where(idempotency.c.case_id == case_id))
+        # The keys stay, so that a request sent again does not open the case again; a digest could be guessed from.
+        own = idempotency.update().where(idempotency.c.case_id == case_id)
+        connection.execute(own.values(digest="", status=410, body=""))
         empty = {"id": case_id, "version": found.version + 1, "state": "erased"}
         row = dict.fromkeys(("next_test", "waiting_for", "waiting_since", "closed_at", "expected", "actual"))
         connection.execute(
@@ -293,11 +311,9 @@ class CaseStore:
         if current["state"] == "erased":
             raise NotFoundError(f"the case {case_id!r} was erased")
         if version is not None and version != current["version"]:
-            last = current["changed_by"]
+            newer = f"was changed by {current['changed_by']} in the meantime: it " if version < current["version"] else ""
             raise ConflictError(
-                f"the case was changed by {last} in the meantime: it is at version {current['version']}, not {version};"
-                " nothing of yours was saved",
-                current,
+                f"the case {newer}is at version {current['version']}, not {version}; nothing of yours was saved", current
             )
         served, events = self.models.by_id(connection, found.model_id), events_of(connection, case_id)
         new = steps(fold_events(served, events))

@@ -15,8 +15,8 @@ from starlette.datastructures import FormData
 
 from worthwhile.service.api import MAX_PAGE
 from worthwhile.service.case_state import CaseState, read_result
-from worthwhile.service.case_store import ConflictError
-from worthwhile.service.desk import Desk, address_of, desk_of, user_by_token
+from worthwhile.service.case_store import MAX_NUMBER, ConflictError, is_case_number
+from worthwhile.service.desk import Desk, address_of, check_limit, desk_of, user_by_token
 from worthwhile.service.model_store import ServedModel
 from worthwhile.service.monitoring import monitor
 from worthwhile.service.pasted_row import read_row
@@ -146,6 +146,7 @@ def log_in(request: Request, form: Annotated[FormData, Depends(_form)]) -> Respo
     """Begin a session."""
     desk, then = desk_of(request), _own_path(_text(form, "then"))
     try:
+        check_limit(desk, address_of(request))
         user = user_by_token(desk, address_of(request), _text(form, "token").strip())
     except HTTPException as error:
         found = _render(request, "login.html", error.status_code, then=then, problem=str(error.detail))
@@ -243,6 +244,8 @@ def open_case(request: Request, session: LoggedIn, form: Fields) -> Response:
         if pasted := _text(form, "row").strip():
             own, values = read_row(pasted, columns, bool(form.get("ignore")))
             number, texts = number.strip() or own or "", {**values, **texts}
+        if not is_case_number(number.strip()):
+            raise ValueError(f"The case number must have 1 to {MAX_NUMBER} printable characters.")
         known = {name: _as_result(served, name, text) for name, text in texts.items()}
         paid = [name for t, name in enumerate(columns) if form.get(f"p{t}")]
         with desk.database.write() as connection:
