@@ -34,5 +34,7 @@ def test_errors_are_json_for_programs_and_pages_for_people(file_client):
     assert file_client.get("/api/nowhere").json() == {"detail": "Not Found"}
     page = file_client.get("/nowhere")
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no such page." in page.text
+    assert '<a href="/">Back to the worklist</a>' in page.text
     assert file_client.post("/api/cases", content=b"{").status_code == 422
     assert file_client.delete("/api/cases").status_code == 405

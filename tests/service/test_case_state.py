@@ -255,6 +255,9 @@ def test_why_not_another_test(heart):
     assert list(why) == ["chol", "sugar", "gene"]
     assert why["gene"].startswith("It costs 900.00, but answering now is expected to cost only 120.00")
     assert "later" in why["chol"]
+    notebook = Notebook(ww.Tree.from_json(json.dumps(clinic(gene=50.0))), {"age": 63.0})
+    gene = notebook.state.other_tests(notebook.state.guidance())[-1]
+    assert gene["why"] == "It costs 50.00; the model has no use for its result from here on."
 
 
 def test_values_of_json_and_of_forms(heart):

@@ -16,7 +16,7 @@ def test_every_change_is_one_version(change):
     assert change("results", case["id"], {"age": 64, "scan": "spot"}, 2)["version"] == 4  # a correction and a result
     with pytest.raises(ConflictError, match="changed by ana in the meantime: it is at version 4, not 2"):
         change("note", case["id"], "b", 2)
-    with pytest.raises(ConflictError, match="^the case is at version 4, not 99; nothing"):
+    with pytest.raises(ConflictError, match=r"^the case is at version 4, not 99; nothing"):
         change("note", case["id"], "b", 99)  # nobody has changed anything
 
 
@@ -79,7 +79,7 @@ def test_a_correction_needs_the_version(change):
     case = change("create", None, "1", {"age": 63, "scan": None})
     with pytest.raises(ValueError, match="send the case's version to correct a result"):
         change("correct", case["id"], "age", 64, "", None)
-    with pytest.raises(ValueError, match="age already has the result 63.0; send"):
+    with pytest.raises(ValueError, match=r"age already has the result 63\.0; send"):
         change("results", case["id"], {"age": 64}, None)
     with pytest.raises(ValueError, match="scan is recorded as unavailable; send the case's version to correct it"):
         change("results", case["id"], {"scan": "spot"}, None)
@@ -91,6 +91,20 @@ def test_limits_on_texts(change):
     case = change("create", None, "1", {})
     with pytest.raises(ValueError, match="a note has 1 to 10000"):
         change("note", case["id"], " ", 1)
+
+
+def test_a_closed_case_takes_the_results_of_its_orders_only(change):
+    case = change("create", None, "1", {"age": 63, "scan": "spot"})
+    change("order", case["id"], ["chol", "sugar"], 1)
+    closed = change("close", case["id"], truth="sick", answer="well")
+    late = change("results", case["id"], {"chol": 300}, None)
+    for fact in ("state", "answer", "truth", "closed_at", "spent", "actual_cost"):
+        assert late[fact] == closed[fact]
+    assert (late["known"]["chol"], [p["test"] for p in late["pending"]]) == (300, ["sugar"])
+    for refused in ({"sugar": 5, "gene": "no"}, {"chol": 200}, {}):
+        with pytest.raises(ValueError, match="the case is closed"):
+            change("results", case["id"], refused, late["version"])
+    assert change("undo", case["id"])["pending"] == closed["pending"]
 
 
 def test_the_answer_can_be_another_than_advised(change):

@@ -194,7 +194,7 @@ def list_cases(
 ) -> Any:
     """Return a page of cases, those that changed last first."""
     with desk.database.read() as connection:
-        found = desk.cases.find(connection, state or None, q, page, per_page)
+        found = desk.cases.find(connection, [state] if state else [], q, page, per_page)
     return JSONResponse(vars(found))
 
 

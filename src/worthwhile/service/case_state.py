@@ -227,7 +227,7 @@ class CaseState:
             elif name in later:
                 why = "It may be asked for later; that depends on the results."
             elif self.served.trees:
-                why = "From here the model does not ask for it: its result would not change what to do."
+                why = f"It costs {amount(price)}; the model has no use for its result from here on."
             else:
                 why = "The model asks for other tests first."
             found.append({"test": name, "price": price, "why": why})

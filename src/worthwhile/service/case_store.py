@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,14 +100,20 @@ class CaseStore:
         return fold_events(self.models.by_id(connection, model_id), events_of(connection, case_id))
 
     def find(
-        self, connection: sa.Connection, state: str | None = None, q: str | None = None, page: int = 1, size: int = 50
+        self,
+        connection: sa.Connection,
+        states: Sequence[str] = (),
+        q: str | None = None,
+        page: int = 1,
+        size: int = 50,
     ) -> CasePage:
-        """Return the cases in a state whose number contains `q`, those that changed last first."""
-        if state and state not in STATES:
-            raise ValueError(f"there is no state {state!r}; valid: {', '.join(STATES)}")
-        wanted = []
-        if state:
-            wanted.append(cases.c.state == state)
+        """Return the cases in some states, or in all, whose number contains `q`; those that changed last first."""
+        for state in states:
+            if state not in STATES:
+                raise ValueError(f"there is no state {state!r}; valid: {', '.join(STATES)}")
+        wanted: list[sa.ColumnElement[bool]] = []
+        if states:
+            wanted.append(cases.c.state.in_(states))
         if q:
             wanted.append(cases.c.case_number.icontains(q, autoescape=True))
         total = connection.execute(sa.select(sa.func.count()).select_from(cases).where(*wanted)).scalar() or 0
@@ -183,10 +189,14 @@ class CaseStore:
         version: int | None,
         reasons: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Record results, None for unavailable tests. A test that nobody ordered is charged now."""
+        """Record results, None for unavailable tests. A test that nobody ordered is charged now.
+
+        A closed case takes the results of tests that were ordered before; its answer stays.
+        """
 
         def steps(state: CaseState) -> list[Step]:
-            _check_open(state)
+            if not results or not set(results) <= set(state.pending):
+                _check_open(state)
             read = {name: read_result(state.served, name, value) for name, value in results.items()}
             if not read:
                 raise ValueError("results must name at least one test")
@@ -311,9 +321,12 @@ class CaseStore:
         if current["state"] == "erased":
             raise NotFoundError(f"the case {case_id!r} was erased")
         if version is not None and version != current["version"]:
-            newer = f"was changed by {current['changed_by']} in the meantime: it " if version < current["version"] else ""
+            newer = (
+                f"was changed by {current['changed_by']} in the meantime: it " if version < current["version"] else ""
+            )
             raise ConflictError(
-                f"the case {newer}is at version {current['version']}, not {version}; nothing of yours was saved", current
+                f"the case {newer}is at version {current['version']}, not {version}; nothing of yours was saved",
+                current,
             )
         served, events = self.models.by_id(connection, found.model_id), events_of(connection, case_id)
         new = steps(fold_events(served, events))
@@ -359,11 +372,11 @@ def _orders_with(state: CaseState, results: Mapping[str, Any]) -> list[list[str]
 
 def _short(case: dict[str, Any]) -> dict[str, Any]:
     """Return what a list shows of a case."""
-    keys = ("id", "case_number", "model", "version", "state", "opened_at", "changed_at", "pending", "spent")
+    keys = ("id", "case_number", "model", "version", "state", "opened_at", "changed_at", "pending", "spent", "answer")
     found = {key: case[key] for key in keys if key in case}
     advice = case.get("advice")
     if advice is not None:
-        found["advice"] = {key: advice[key] for key in ("test", "price", "answer")}
+        found["advice"] = {key: advice[key] for key in ("test", "price", "order", "answer")}
     return found
 
 

@@ -69,9 +69,10 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Open a transaction that sees one state of the database."""
-        with self._clear_errors(), self.engine.connect() as connection:
-            if not self.is_sqlite:  # otherwise every query would see a state of its own
-                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        # In PostgreSQL every query sees a state of its own otherwise; SQLite always shows one.
+        options: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with self._clear_errors(), self.engine.connect() as plain:
+            connection = plain.execution_options(**options)
             with connection.begin():
                 yield connection
 
