@@ -5,8 +5,10 @@ import contextlib
 import pytest
 import sqlalchemy as sa
 
+from clinic import clinic_desk, write_model
+from worthwhile.service.audit import audit_database
 from worthwhile.service.case_store import ConflictError, NotFoundError
-from worthwhile.service.event_log import events_of, verify_chain
+from worthwhile.service.event_log import events_of
 from worthwhile.service.tables import idempotency
 
 
@@ -22,13 +24,13 @@ def test_every_change_is_one_version(change):
 
 def test_a_failed_change_leaves_nothing_behind(file_desk, change, ana):
     case = change("create", None, "1", {"age": 63})
-    before = verify_chain(file_desk.database)
+    before = audit_database(file_desk.database)
     with pytest.raises(ValueError, match="there is no test"):
         change("order", case["id"], ["scan", "nope"], 1)
     with contextlib.suppress(RuntimeError), file_desk.database.write() as connection:
         file_desk.cases.note(connection, ana, case["id"], "half done", 1)
         raise RuntimeError  # the program breaks off in the middle
-    assert verify_chain(file_desk.database) == before
+    assert audit_database(file_desk.database) == before
     with file_desk.database.read() as connection:
         assert file_desk.cases.get(connection, case["id"]) == case
 
@@ -37,8 +39,8 @@ def test_erasing_removes_everything_and_keeps_the_chain(file_desk, change, tmp_p
     case = change("create", None, "Miller-1950", {"age": 63})
     change("note", case["id"], "lives in Springfield", 1)
     change("erase", case["id"])
-    assert verify_chain(file_desk.database).problems == ()
-    assert verify_chain(file_desk.database).n_erased == 2
+    assert audit_database(file_desk.database).problems == ()
+    assert audit_database(file_desk.database).n_erased == 2
     with file_desk.database.read() as connection:
         assert file_desk.cases.get(connection, case["id"]) == {"id": case["id"], "version": 3, "state": "erased"}
         assert file_desk.cases.find(connection, q="Miller").total == 0
@@ -112,3 +114,11 @@ def test_the_answer_can_be_another_than_advised(change):
     assert case["answer"] == "well"
     case = change("close", case["id"], truth="sick", answer="sick")
     assert (case["answer"], case["error_cost"], case["actual_cost"]) == ("sick", 0, 1)
+
+
+def test_amounts_have_no_dust(tmp_path, ana):
+    with clinic_desk(tmp_path / "cases.db", [write_model(tmp_path, age=3.1, scan=7.27)]) as desk:
+        with desk.database.write() as connection:
+            case = desk.cases.create(connection, ana, None, "1", {"age": 63, "scan": "spot"})
+    assert 3.1 + 7.27 != 10.37
+    assert case["spent"] == 10.37

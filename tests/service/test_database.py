@@ -16,8 +16,9 @@ import sqlalchemy as sa
 from clinic import Client, write_model
 from killing import forked_servers
 from worthwhile.service import database as module
+from worthwhile.service.audit import verify_chain
 from worthwhile.service.database import StorageError, open_database
-from worthwhile.service.event_log import append_event, verify_chain
+from worthwhile.service.event_log import append_event
 from worthwhile.service.user_store import UserStore
 
 

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Header, HTTPException, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from worthwhile.service.case_store import rounded
 from worthwhile.service.database import now
 from worthwhile.service.desk import Admin, Desk, DeskOf, Reader, Worker
 from worthwhile.service.event_log import append_event, canonical
@@ -168,7 +169,7 @@ def list_models(desk: DeskOf, user: Reader) -> Any:
         for t, (test, values) in enumerate(zip(context.columns, context.schema.values, strict=True)):
             price = context.pricing.price(context.pricing.closure([t]))
             kind = "date" if test in context.schema.dates else "numeric" if values is None else "nominal"
-            tests.append({"test": test, "kind": kind, "values": values, "price": price})
+            tests.append({"test": test, "kind": kind, "values": values, "price": rounded(price)})
         classes = list(context.classes)
         own = {"name": name, "version": served.version, "id": served.id}
         found.append({**own, "tests": tests, "classes": classes, "currency": context.costs.currency})

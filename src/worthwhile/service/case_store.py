@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from worthwhile.service.case_state import (
     UNAVAILABLE,
+    Bill,
     CaseState,
     Guidance,
     fold_events,
@@ -25,11 +26,22 @@ from worthwhile.service.model_store import ModelStore
 from worthwhile.service.tables import cases, idempotency
 from worthwhile.service.user_store import User
 
-__all__ = ["CasePage", "CaseStore", "ConflictError", "NotFoundError", "is_case_number"]
+__all__ = [
+    "CasePage",
+    "CaseStore",
+    "ConflictError",
+    "NotFoundError",
+    "case_facts",
+    "columns_of",
+    "erased_row",
+    "is_case_number",
+    "rounded",
+]
 
 MAX_TEXT = 10_000
 MAX_NUMBER = 100
-STATES = ("open", "waiting", "answered", "closed", "erased")
+NOT_CLOSED = ("open", "waiting", "answered")
+STATES = (*NOT_CLOSED, "closed", "erased")
 Step = tuple[str, dict[str, Any]]  # an action and its content
 
 
@@ -159,7 +171,7 @@ class CaseStore:
         go_on = guidance.advice.go_on_cost
         expected = None if go_on is None else guidance.spent + go_on
         case = case_content(state, guidance, case_id, 1, event.time, user.name)
-        connection.execute(cases.insert().values(id=case_id, model_id=served.id, expected=expected, **_row(case)))
+        connection.execute(cases.insert().values(id=case_id, model_id=served.id, expected=expected, **columns_of(case)))
         return case
 
     def order(
@@ -290,20 +302,8 @@ class CaseStore:
         # The keys stay, so that a request sent again does not open the case again; a digest could be guessed from.
         own = idempotency.update().where(idempotency.c.case_id == case_id)
         connection.execute(own.values(digest="", status=410, body=""))
-        empty = {"id": case_id, "version": found.version + 1, "state": "erased"}
-        row = dict.fromkeys(("next_test", "waiting_for", "waiting_since", "closed_at", "expected", "actual"))
-        connection.execute(
-            cases.update()
-            .where(cases.c.id == case_id)
-            .values(
-                case_number="erased",
-                version=found.version + 1,
-                state="erased",
-                spent=0.0,
-                content=canonical(empty),
-                **row,
-            )
-        )
+        row = erased_row(case_id, found.version + 1)
+        connection.execute(cases.update().where(cases.c.id == case_id).values(**row))
 
     def _change(
         self,
@@ -336,7 +336,7 @@ class CaseStore:
             events.append(append_event(connection, user.name, action, content, case_id))
         state = fold_events(served, events)
         case = case_content(state, state.guidance(), case_id, current["version"] + len(new), now(), user.name)
-        connection.execute(cases.update().where(cases.c.id == case_id).values(**_row(case)))
+        connection.execute(cases.update().where(cases.c.id == case_id).values(**columns_of(case)))
         return case
 
 
@@ -380,7 +380,16 @@ def _short(case: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _row(case: dict[str, Any]) -> dict[str, Any]:
+def erased_row(case_id: str, version: int) -> dict[str, Any]:
+    """Return the columns of a case that was erased."""
+    row: dict[str, Any] = dict.fromkeys(
+        ("next_test", "waiting_for", "waiting_since", "closed_at", "expected", "actual")
+    )
+    content = canonical({"id": case_id, "version": version, "state": "erased"})
+    return {**row, "case_number": "erased", "version": version, "state": "erased", "spent": 0.0, "content": content}
+
+
+def columns_of(case: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a case that depend on its events."""
     since = [pending["since"] for pending in case["pending"]]
     same = ("case_number", "version", "state", "opened_at", "changed_at", "closed_at", "spent")
@@ -394,53 +403,73 @@ def _row(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def rounded(value: float | None) -> float | None:
+    """Return an amount without the dust of floating-point sums.
+
+    Examples
+    --------
+    >>> rounded(3.1 + 7.27), rounded(None)
+    (10.37, None)
+    """
+    return None if value is None else float(f"{value:.12g}")
+
+
 def case_content(
     state: CaseState, guidance: Guidance, case_id: str, version: int, changed_at: str, changed_by: str
 ) -> dict[str, Any]:
     """Return a case as the API shows it."""
-    served, advice = state.served, guidance.advice
-    error = state.error_cost()
+    advice = guidance.advice
+    own = {
+        "state": state.state(advice),
+        "changed_at": changed_at,
+        "advice": _advice_content(state, guidance),
+        "answer": state.answer if state.closed_at is not None else advice.answer,
+    }
+    return case_facts(state, guidance.bill, case_id, version, changed_by) | own
+
+
+def case_facts(state: CaseState, bill: Bill, case_id: str, version: int, changed_by: str) -> dict[str, Any]:
+    """Return what the events of a case say about it, without what the model makes of it."""
+    served, error = state.served, state.error_cost()
     prices: dict[str, float] = {}
-    for line in guidance.ledger:
+    for line in bill.ledger:
         prices[line.test] = prices.get(line.test, 0.0) + line.price
     return {
         "id": case_id,
         "case_number": state.case_number,
         "model": {"name": served.name, "version": served.version, "id": served.id},
         "version": version,
-        "state": state.state(advice),
+        "state": "closed" if state.closed_at is not None else None,
         "opened_at": state.opened_at,
         "opened_by": state.opened_by,
-        "changed_at": changed_at,
         "changed_by": changed_by,
         "closed_at": state.closed_at,
         "known": {name: value for name, value in state.known.items() if value is not None},
         "unavailable": {n: t.why for n, t in state.tests.items() if t.state == UNAVAILABLE},
         "pending": [
-            {"test": name, "since": t.ordered_at, "by": t.ordered_by, "price": prices.get(name, 0.0)}
+            {"test": name, "since": t.ordered_at, "by": t.ordered_by, "price": rounded(prices.get(name, 0.0))}
             for name, t in state.tests.items()
             if name in state.pending
         ],
         "tests": [_test_content(state, name, prices) for name in served.context.columns],
-        "spent": guidance.spent,
+        "spent": rounded(bill.spent),
         "ledger": [
             {
                 "test": line.test,
-                "price": line.price,
+                "price": rounded(line.price),
                 "time": line.time,
                 "by": line.actor,
                 "given": line.given,
                 "extras": [str(extra) for extra in line.extras],
             }
-            for line in guidance.ledger
+            for line in bill.ledger
         ],
         "currency": served.context.costs.currency,
-        "advice": _advice_content(state, guidance),
         "notes": state.notes,
-        "answer": state.answer if state.closed_at is not None else advice.answer,
+        "answer": state.answer,
         "truth": state.truth,
-        "error_cost": error,
-        "actual_cost": None if error is None else guidance.spent + error,
+        "error_cost": rounded(error),
+        "actual_cost": None if error is None else rounded(bill.spent + error),
         "can_undo": None if state.undoable is None else state.undoable.action,
     }
 
@@ -449,15 +478,15 @@ def _test_content(state: CaseState, name: str, prices: Mapping[str, float]) -> d
     status = state.tests.get(name)
     if status is None:
         return {"test": name, "state": "not asked"}
-    return {"test": name, **vars(status), "price": prices.get(name, 0.0)}
+    return {"test": name, **vars(status), "price": rounded(prices.get(name, 0.0))}
 
 
 def _advice_content(state: CaseState, guidance: Guidance) -> dict[str, Any]:
     advice = guidance.advice
     return {
         "test": advice.test,
-        "price": guidance.price,
-        "order": guidance.slip,
+        "price": rounded(guidance.price),
+        "order": {name: rounded(price) for name, price in guidance.slip.items()},
         "extras": {name: [str(extra) for extra in extras] for name, extras in guidance.extras.items()},
         "commits": [name for name in guidance.slip if name != advice.test],
         "delayed": advice.delayed,
@@ -466,8 +495,8 @@ def _advice_content(state: CaseState, guidance: Guidance) -> dict[str, Any]:
         "answer": advice.answer,
         "probabilities": shares_of(advice.probabilities),
         "stop_answer": advice.stop_answer,
-        "stop_cost": advice.stop_cost,
-        "go_on_cost": advice.go_on_cost,
-        "gain": advice.gain,
+        "stop_cost": rounded(advice.stop_cost),
+        "go_on_cost": rounded(advice.go_on_cost),
+        "gain": rounded(advice.gain),
         "reason": advice.reason,
     }

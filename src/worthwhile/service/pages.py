@@ -16,7 +16,7 @@ from starlette.datastructures import FormData
 
 from worthwhile.service.api import MAX_PAGE
 from worthwhile.service.case_state import CaseState, read_result
-from worthwhile.service.case_store import MAX_NUMBER, ConflictError, is_case_number
+from worthwhile.service.case_store import MAX_NUMBER, NOT_CLOSED, ConflictError, is_case_number
 from worthwhile.service.desk import Desk, address_of, check_limit, desk_of, user_by_token
 from worthwhile.service.model_store import ServedModel
 from worthwhile.service.monitoring import monitor
@@ -33,7 +33,7 @@ COOKIE = "worthwhile_session"
 PAGE_SIZE = 25
 FEW_VALUES = 12  # more are typed, not chosen from a list
 UNAVAILABLE_WORDS = ("u", "unavailable")
-SHOWN: dict[str, tuple[str, ...]] = {"": ("open", "waiting", "answered"), "all": ()}  # other choices: a single state
+SHOWN: dict[str, tuple[str, ...]] = {"": NOT_CLOSED, "all": ()}  # other choices: a single state
 CHANGES = {
     "ordered": "order",
     "results": "results",
