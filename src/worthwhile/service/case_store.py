@@ -408,8 +408,8 @@ def rounded(value: float | None) -> float | None:
 
     Examples
     --------
-    >>> rounded(3.1 + 7.27), rounded(None)
-    (10.37, None)
+    >>> 1.1 + 2.2, rounded(1.1 + 2.2)
+    (3.3000000000000003, 3.3)
     """
     return None if value is None else float(f"{value:.12g}")
 
