@@ -48,6 +48,8 @@ def create_app(desk: Desk) -> Any:
     app.add_api_route("/metrics", _metrics, summary="Counters for Prometheus", responses=failing | text, **operation)
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
+    if desk.origins:
+        app.add_middleware(cds_hooks.OtherOrigins, origins=desk.origins)
     app.add_middleware(Shell, metrics=desk.metrics)
     return app
 

@@ -33,6 +33,7 @@ class Desk:
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
     limiter: LoginLimiter = field(default_factory=LoginLimiter)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)  # test -> coding of FHIR
+    origins: list[str] = field(default_factory=list)  # sites whose pages may call the services of CDS Hooks
 
     @classmethod
     def open(cls, database: Database, models: list[Path]) -> Desk:
