@@ -154,14 +154,14 @@ def kill_again_and_again(place, model, token, kills, writers=4, seed=0):
 
 def look_for_everything(place, threads, kills):
     """Compare what was acknowledged with what is in the database."""
+    from worthwhile.service.audit import audit_database
     from worthwhile.service.case_store import CaseStore
     from worthwhile.service.database import open_database
-    from worthwhile.service.event_log import verify_chain
     from worthwhile.service.model_store import ModelStore
 
     report = KillReport(kills, sum(t.acknowledged for t in threads), sum(t.retried for t in threads))
     database = open_database(place, create=False)
-    report.problems += verify_chain(database).problems
+    report.problems += audit_database(database).problems
     store = CaseStore(ModelStore(database))
     with database.read() as connection:
         if database.is_sqlite:

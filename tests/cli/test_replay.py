@@ -52,6 +52,14 @@ def test_bounds_and_another_price_list(cases, capsys):
     assert "5.00" in capsys.readouterr().out
 
 
+def test_cases_of_another_kind_are_left_out(cases, capsys):
+    content = clinic() | {"classes": ["well", "ill"], "costs": {"errors": 10, "tests": {}}}
+    content["nodes"] = [{"answer": "well", "weights": [1, 1]}]
+    (cases / "new.json").write_text(json.dumps(content))
+    assert cli.run(["replay", "--model", "new.json"]) == 0
+    assert "case A-1 is left out: its model heart has other classes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -59,6 +59,8 @@ def test_mistakes(capsys, tmp_path):
     (tmp_path / "codes.csv").write_text("test,code\nage,1\n")
     assert cli.run(["serve", "heart.json", "--codes", "codes.csv"]) == 2
     assert "codes.csv, line 2: needs the columns" in capsys.readouterr().err
+    assert cli.run(["serve", "heart.json", "--cors", "https://a.example", "--cors", "*"]) == 2
+    assert "--cors *: not an origin; write e.g. https://" in capsys.readouterr().err
 
 
 def test_answers_do_not_wait_for_acknowledgements():

@@ -15,7 +15,7 @@ def test_add_list_and_remove(capsys):
     shown = capsys.readouterr()
     assert shown.out.startswith("ww-")
     assert shown.out.count("\n") == 1  # the token alone, for scripts
-    assert "not shown again" in shown.err
+    assert shown.err == "The token of ana, with the role read; it is not shown again:\n"
     assert cli.run(["users", "list"]) == 0
     listed = capsys.readouterr().out
     assert listed.startswith("ana\tread\t")

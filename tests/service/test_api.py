@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from clinic import Client, clinic_desk, running, write_model
-from worthwhile.service.event_log import verify_chain
+from worthwhile.service.audit import audit_database
 
 
 def test_a_case_from_beginning_to_end(client, desk):
@@ -30,7 +30,7 @@ def test_a_case_from_beginning_to_end(client, desk):
     case = client.act(case, "close", truth="well")
     assert (case["state"], case["error_cost"], case["actual_cost"]) == ("closed", 200, 253)
     assert client.call(f"/cases/{case['id']}") == case
-    assert verify_chain(desk.database).problems == ()
+    assert audit_database(desk.database).problems == ()
 
 
 def test_a_stale_version_is_a_conflict_and_nothing_is_lost(client):
@@ -53,6 +53,8 @@ def test_the_same_key_is_done_once(client):
     order = f"/cases/{first['id']}/orders", {"tests": ["scan"], "version": 1}
     once = client.call(*order, Idempotency_Key="order")
     assert client.call(*order, Idempotency_Key="order") == once  # although the version is stale by now
+    again = client.post(f"/api{order[0]}", json=order[1], headers={"Idempotency-Key": "order"})
+    assert (again.headers["idempotent-replay"], again.headers["etag"]) == ("true", '"2"')
     client.call(*order, 409)
 
 
@@ -154,6 +156,8 @@ def test_monitoring(file_client):
 def test_mistakes_about_a_case(file_client):
     file_client.call("/cases/nope", status=404)
     case = file_client.new(age=63)
+    no_version = file_client.call(f"/cases/{case['id']}/corrections", {"test": "age", "value": 1}, 422)
+    assert no_version["detail"] == "send the case's version to correct a result"
     assert "must name at least one test" in file_client.act(case, "results", 422, results={})["detail"]
     assert "nothing to undo" in file_client.act(case, "undo", 422)["detail"]
     assert "known already" in file_client.act(case, "orders", 422, tests=["age"])["detail"]
@@ -199,7 +203,7 @@ def test_two_writers_at_once_are_put_in_order(client, desk):
         thread.join()
     assert sorted(statuses) == [200] + [409] * 7
     assert len(client.call(f"/cases/{case['id']}")["notes"]) == 1
-    assert verify_chain(desk.database).problems == ()
+    assert audit_database(desk.database).problems == ()
 
 
 def test_models_are_listed_with_prices(file_client):

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 import sqlalchemy as sa
 
+from worthwhile.service.audit import verify_chain
 from worthwhile.service.backup import back_up
 from worthwhile.service.database import StorageError, open_database
-from worthwhile.service.event_log import verify_chain
 
 
 def test_a_copy_is_whole(client, desk, tmp_path):

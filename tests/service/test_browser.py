@@ -12,7 +12,8 @@ import time
 import httpx
 import pytest
 
-from clinic import write_model
+from clinic import clinic_desk, write_model
+from worthwhile.service.user_store import User
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install playwright)")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -168,3 +169,28 @@ def test_without_javascript_on_a_phone_and_on_paper(folder, person):
         phone.emulate_media(media="print")
         assert not phone.locator("header").is_visible()
         assert phone.locator("table").is_visible()
+
+
+BROKEN_WORDS = """() => [...document.querySelectorAll("thead th, td[data-name=Test]")].flatMap((cell) => {
+  const text = cell.firstChild;
+  return [...(text?.data ?? "").matchAll(/\\S+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map((word) => word[0]);
+})"""
+
+
+def test_narrow_tables_break_no_word(folder, person):
+    with clinic_desk(folder / "cases.db", [folder / "heart.json"]) as desk, desk.database.write() as connection:
+        for n in range(25):
+            known = {"age": 63, "scan": "spot", "chol": 200, "sugar": 5}
+            case = desk.cases.create(connection, User("ana", "work"), None, f"K-{n}", known)
+            desk.cases.close(connection, User("ana", "work"), case["id"], "well")
+    with serving(folder) as address:
+        page = person(address, "ana", viewport={"width": 660, "height": 900})
+        page.goto("/monitoring")
+        heading(page, "Results against training")
+        assert page.evaluate(BROKEN_WORDS) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 660

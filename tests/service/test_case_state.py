@@ -226,7 +226,7 @@ def test_undo_leaves_an_event_out(heart):
 def test_a_correction_keeps_the_old_value_and_charges_nothing_again(heart):
     notebook = Notebook(heart, {"age": 63.0})
     notebook.change("results", {"scan": "clear"}, None)
-    notebook.change("correct", "scan", "spot", "mixed up", None)
+    notebook.change("correct", "scan", "spot", "mixed up", 2)
     state = notebook.state
     assert (state.known["scan"], state.tests["scan"].earlier, state.tests["scan"].why) == (
         "spot",
@@ -235,7 +235,7 @@ def test_a_correction_keeps_the_old_value_and_charges_nothing_again(heart):
     )
     assert state.guidance().spent == 41
     notebook.change("results", {"chol": None}, None)
-    notebook.change("correct", "chol", 300, "found", None)
+    notebook.change("correct", "chol", 300, "found", 4)
     assert notebook.state.guidance().spent == 41 + 9
 
 
@@ -255,6 +255,9 @@ def test_why_not_another_test(heart):
     assert list(why) == ["chol", "sugar", "gene"]
     assert why["gene"].startswith("It costs 900.00, but answering now is expected to cost only 120.00")
     assert "later" in why["chol"]
+    notebook = Notebook(ww.Tree.from_json(json.dumps(clinic(gene=50.0))), {"age": 63.0})
+    gene = notebook.state.other_tests(notebook.state.guidance())[-1]
+    assert gene["why"] == "It costs 50.00; the model has no use for its result from here on."
 
 
 def test_values_of_json_and_of_forms(heart):

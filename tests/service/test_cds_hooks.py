@@ -5,6 +5,9 @@ import uuid
 
 import pytest
 
+from clinic import Client, running
+from worthwhile.service.cds_hooks import check_origin
+
 # The examples of the specification, with our service and without access to a FHIR server.
 REQUEST = {
     "hookInstance": "d1577c69-dfbe-44ad-ba6d-3e05e953b2ea",
@@ -174,6 +177,41 @@ def test_nonsense_in_a_record_is_passed_over(file_client, resource):
     assert card["summary"] == "Next: age for 1.00"
     for entry in (5, "x", {"a": 1}, [5, None]):
         call(file_client, prefetch={"results": {"resourceType": "Bundle", "entry": entry}})
+
+
+PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+
+
+def test_pages_of_sites_that_were_named_may_call(file_desk):
+    file_desk.origins = ["https://record.example"]
+    named, other = {"Origin": "https://record.example"}, {"Origin": "https://evil.example"}
+    with running(file_desk) as address, Client(address, file_desk.users.add("record", "work")) as client:
+        allowed = client.options("/cds-services/heart", headers={**named, **PREFLIGHT, "Authorization": ""})
+        assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, named["Origin"])
+        assert "POST" in allowed.headers["access-control-allow-methods"]
+        assert "authorization" in allowed.headers["access-control-allow-headers"].casefold()
+        refused = client.options("/cds-services/heart", headers={**other, **PREFLIGHT})
+        assert "access-control-allow-origin" not in refused.headers
+        answers = {
+            (path, headers["Origin"]): client.get(path, headers=headers).headers.get("access-control-allow-origin")
+            for path in ("/cds-services", "/api/cases", "/login", "/cds-services-2")
+            for headers in (named, other)
+        }
+        assert {key for key, origin in answers.items() if origin} == {("/cds-services", "https://record.example")}
+        answer = client.post("/cds-services/heart", json=REQUEST, headers=named)
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, named["Origin"])
+        assert "default-src" in answer.headers["content-security-policy"]
+
+
+def test_no_other_site_may_call_by_default(file_client):
+    answer = file_client.options("/cds-services/heart", headers={"Origin": "https://record.example", **PREFLIGHT})
+    assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (405, False)
+
+
+@pytest.mark.parametrize("text", ["*", "record.example", "https://", "https://record.example/", "ftp://record.example"])
+def test_what_is_no_origin(text):
+    with pytest.raises(ValueError, match="not an origin"):
+        check_origin(text)
 
 
 def test_wrong_calls(file_client):

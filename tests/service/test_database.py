@@ -16,8 +16,9 @@ import sqlalchemy as sa
 from clinic import Client, write_model
 from killing import forked_servers
 from worthwhile.service import database as module
+from worthwhile.service.audit import verify_chain
 from worthwhile.service.database import StorageError, open_database
-from worthwhile.service.event_log import append_event, verify_chain
+from worthwhile.service.event_log import append_event
 from worthwhile.service.user_store import UserStore
 
 
@@ -114,7 +115,7 @@ def test_a_full_disk_is_a_clear_error(disk, tmp_path):
                     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
                     details.append(answer.json()["detail"])
             assert len(set(details)) == 1
-            assert re.fullmatch(f"{folder}/cases.db: {disk.words}[^;.]*; nothing was written[^.]*", details[0])
+            assert re.fullmatch(f"{disk.words}[^;.]*; nothing was written[^.]*", details[0])
             page = client.post("/login", data={"token": token})
             assert (page.status_code, "nothing was written" in page.text) == (503, True)
             assert client.get("/healthz").status_code == 200
@@ -161,6 +162,7 @@ def test_too_many_changes_at_once(file_desk, monkeypatch):
         ("mysql://x/y", "mysql is not supported"),
         ("://", "not a URL"),
         ("postgresql://desk:secret@127.0.0.1:1/none?connect_timeout=2", "127.0.0.1"),
+        ("postgresql://desk:secret@127.0.0.1:port/none", "--db: not a URL; write a file name, or e.g."),
     ],
 )
 def test_places_that_cannot_be_opened(place, words):
@@ -168,6 +170,23 @@ def test_places_that_cannot_be_opened(place, words):
         open_database(place)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+    if isinstance(caught.value, StorageError):
+        assert caught.value.reason == "the database is out of reach"
+
+
+def test_a_reader_sees_one_state(desk):
+    with desk.database.read() as reading:
+        before = reading.execute(sa.text("SELECT seq FROM chain_head")).scalar()
+        with desk.database.write() as connection:
+            append_event(connection, "ana", "noted", {})
+        assert reading.execute(sa.text("SELECT seq FROM chain_head")).scalar() == before
+
+
+def test_errors_that_are_not_of_the_connection(desk):
+    with pytest.raises(StorageError, match="no_such_table") as caught, desk.database.read() as connection:
+        connection.execute(sa.text("SELECT 1 FROM no_such_table"))
+    assert desk.database.shown in str(caught.value)
+    assert "no_such_table" not in caught.value.reason
 
 
 def test_files_that_are_no_database(tmp_path):

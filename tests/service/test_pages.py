@@ -98,11 +98,13 @@ def test_a_case_without_javascript(people):
     page = ana.submit(f"/cases/{case}/correct", test="sugar", value="5", why="typing error")
     assert "corrected, was 7" in page.text
     page = ana.submit(f"/cases/{case}/undo")
-    assert "ana: took back: corrected" in page.text
+    assert "ana: took back the correction" in page.text
+    assert "Undo the results" in page.text
     page = ana.submit(f"/cases/{case}/note", text="<script>alert(1)</script>")
     assert "<script>alert(1)" in page.text  # as text
     page = ana.submit(f"/cases/{case}/close", answer="sick", truth="sick")
     assert "Closed: sick" in page.text
+    assert "ana: closed the case with the answer sick; outcome: sick" in page.text
     assert "Outcome: sick . The error cost 0.00, the tests 46.00: 46.00 in total." in page.text
     assert "1 case, 1 closed." in ana.visit("/monitoring").text
     assert "/api/cases/{case_id}/orders" in ana.visit("/help").text
@@ -120,6 +122,8 @@ def test_a_pasted_row(people):
     assert "Case B-2" in page.text
     assert "Next: chol for 12.00" in page.text
     ana.visit("/cases/new")
+    page = ana.submit("/cases/new", case_number=" ", r0="63", status=422)
+    assert "The case number must have 1 to 100 printable characters" in page.text
     assert "'x' is not a number" in ana.submit("/cases/new", case_number="1", r0="x", status=422).text
 
 
@@ -167,7 +171,7 @@ def test_forged_forms_are_refused(people):
     ana.visit("/cases/new")
     assert ana.post("/cases/new", data={"case_number": "1"}).status_code == 403
     assert ana.post("/cases/new", data={"case_number": "1", "form_token": "é"}).status_code == 403
-    assert ana.get("/").text.count("There are no cases yet.") == 1
+    assert ana.get("/").text.count("There are no cases to work on.") == 1
     assert ana.post("/login", data={"token": "x"}, headers={"Origin": "https://evil.example"}).status_code == 403
     assert ana.post("/logout", data={}).status_code == 403
 
@@ -216,3 +220,35 @@ def test_pages_of_the_worklist(people, change):
     assert "1 case" in ana.visit("/?state=answered").text
     assert "No case fits." in ana.visit("/?q=zzz").text
     ana.visit("/?state=odd", 422)
+
+
+def test_the_worklist_has_what_is_not_closed(people, change):
+    done = change("create", None, "Done", {"age": 63, "scan": "spot"})
+    change("create", None, "Next", {"age": 63, "scan": "spot"})
+    change("order", done["id"], ["chol"], 1)
+    change("close", done["id"])
+    ana = people("ana")
+    page = ana.visit("/")
+    assert ("Done" in page.text, "Next" in page.text) == (False, True)
+    assert "chol and sugar for 12.00" in page.text  # the whole order, which the price is for
+    row = ana.visit("/?state=closed").text
+    assert ("closed: sick" in row, "chol" in row) == (True, False)  # nobody waits for it any more
+    assert "2 cases" in ana.visit("/?state=all").text
+    assert 'href="/?state=all&amp;q=Done"' in ana.get("/?q=Done").text
+
+
+def test_a_result_that_comes_after_the_closing(people, change):
+    case = change("create", None, "C", {"age": 63, "scan": "spot"})
+    change("order", case["id"], ["chol", "sugar"], 1)
+    change("close", case["id"], answer="well")
+    ana = people("ana")
+    page = ana.visit(f"/cases/{case['id']}")
+    assert "Result still to come" in page.text
+    assert "Results of other tests" not in page.text
+    page = ana.submit(f"/cases/{case['id']}/results", r2="300")
+    assert ("Closed: well" in page.text, "ana: result of chol = 300" in page.text) == (True, True)
+    assert "the case is closed" in ana.submit(f"/cases/{case['id']}/results", r4="no", status=422).text
+    ana.visit(f"/cases/{case['id']}")
+    assert "Enter results" not in ana.submit(f"/cases/{case['id']}/results", u3="on").text
+    for truth, words in (("sick", "ana: told the outcome: sick"), ("well", "ana: told the outcome: well (was sick)")):
+        assert words in ana.submit(f"/cases/{case['id']}/close", truth=truth).text

@@ -29,7 +29,7 @@ def closed(file_desk, change):
 
 def test_the_same_model_costs_the_same(closed):
     with closed.database.read() as connection:
-        report = replay_cases(connection, tree())
+        report = replay_cases(connection, closed.cases, tree())
     full, early = report.lines
     assert (full.case_number, full.tests_before, full.tests_low, full.tests_high) == ("full", 53, 53, 53)
     assert (full.before, full.low, full.high, full.unknown) == (253, 253, 253, ())
@@ -49,7 +49,7 @@ def test_bounds_where_results_are_unknown(closed):
     ]
     other = tree(nodes=nodes)
     with closed.database.read() as connection:
-        full, early = replay_cases(connection, other).lines
+        full, early = replay_cases(connection, closed.cases, other).lines
     assert (full.tests_low, full.tests_high, full.unknown) == (940, 940, ("gene",))
     assert (full.low, full.high) == (940, 1140)  # right or wrong about a well patient
     assert (early.tests_low, early.tests_high, early.unknown) == (40, 940, ("scan", "gene"))
@@ -89,9 +89,45 @@ def test_cases_that_do_not_fit(closed):
     nodes = [{"answer": "well", "weights": [1, 1]}]
     costs = {"tests": {}, "errors": 10}
     with closed.database.read() as connection:
-        report = replay_cases(connection, tree(columns=columns, nodes=nodes, costs=costs))
-    assert [number for number, _ in report.skipped] == ["full"]
+        report = replay_cases(connection, closed.cases, tree(columns=columns, nodes=nodes, costs=costs))
+    assert [number for number, _ in report.skipped] == ["full", "early"]
     assert "'spot' is not a value of scan" in report.skipped[0][1]
+    assert report.skipped[1][1] == "its model heart has other tests"
+
+
+def test_a_model_with_other_classes(closed):
+    """A case without an outcome would otherwise be replayed with answers that it cannot have."""
+    costs = {"tests": {}, "errors": 10}
+    for classes in (["well", "ill"], ["well", "sick", "dead"]):
+        nodes = [{"answer": "well", "weights": [1] * len(classes)}]
+        with closed.database.read() as connection:
+            report = replay_cases(connection, closed.cases, tree(classes=classes, nodes=nodes, costs=costs))
+        assert report.lines == ()
+        assert {why for _, why in report.skipped} == {"its model heart has other classes"}
+
+
+def test_a_model_that_lacks_some_of_the_tests(closed):
+    columns = [{"name": "blood", "kind": "numeric"}, {"name": "age", "kind": "numeric"}]
+    nodes = [
+        {"test": "age", "threshold": 40, "children": [1, 2], "answer": "well", "weights": [8, 2]},
+        {"answer": "well", "weights": [8, 0]},
+        {"answer": "sick", "weights": [0, 2]},
+    ]
+    costs = {"tests": {"age": 3.0}, "errors": 10}
+    # The order of the classes is not a difference.
+    other = tree(classes=["sick", "well"], columns=columns, nodes=nodes, costs=costs)
+    with closed.database.read() as connection:
+        report = replay_cases(connection, closed.cases, other)
+    assert [(line.case_number, line.tests_low) for line in report.lines] == [("full", 3), ("early", 3)]
+
+
+def test_a_case_without_results(file_desk, change):
+    change("close", change("create", None, "none", {})["id"])
+    columns = [{"name": "blood", "kind": "numeric"}]
+    odd = tree(columns=columns, nodes=[{"answer": "well", "weights": [1, 1]}], costs={"tests": {}, "errors": 1})
+    with file_desk.database.read() as connection:
+        assert len(replay_cases(connection, file_desk.cases, tree()).lines) == 1
+        assert replay_cases(connection, file_desk.cases, odd).skipped == (("none", "its model heart has other tests"),)
 
 
 def test_another_price_list(closed):
@@ -107,5 +143,5 @@ def test_another_price_list(closed):
 
 def test_nothing_to_replay(file_desk):
     with file_desk.database.read() as connection:
-        assert replay_cases(connection, tree()).totals()["cases"] == 0
+        assert replay_cases(connection, file_desk.cases, tree()).totals()["cases"] == 0
         assert connection.execute(sa.text("SELECT count(*) FROM cases")).scalar() == 0

@@ -19,6 +19,8 @@ def test_metrics_of_a_desk(client):
     assert 'worthwhile_requests_total{method="GET",route="/api/cases/{case_id}",status="404"} 1' in lines
     assert 'worthwhile_cases{state="answered"} 1' in lines
     assert 'worthwhile_cases{state="open"} 1' in lines
+    for state in ("waiting", "closed", "erased"):
+        assert f'worthwhile_cases{{state="{state}"}} 0' in lines
     assert "worthwhile_events_total 4" in lines
 
 

@@ -38,7 +38,8 @@ def replay(
     """Say what another model, or another price list, would have cost on the answered and closed cases.
 
     A model is run with the results that are known. Where it asks for a test that has no result, every possible result
-    is tried, and the cost lies between two bounds. Errors count for cases whose outcome is known.
+    is tried, and the cost lies between two bounds. Errors count for cases whose outcome is known. Cases of a model that
+    has other classes, or none of the tests, are left out.
 
     Example: worthwhile replay cases.db --model new.json
 
@@ -57,10 +58,11 @@ def replay(
 
     try:
         with database.read() as connection:
+            store = CaseStore(ModelStore(database))
             if costs is not None:
-                report = reprice_cases(connection, CaseStore(ModelStore(database)), Costs.read(costs))
+                report = reprice_cases(connection, store, Costs.read(costs))
             else:
-                report = replay_cases(connection, other)
+                report = replay_cases(connection, store, other)
     finally:
         database.close()
     _tell(Printer(quiet), report)

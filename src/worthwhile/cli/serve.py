@@ -33,6 +33,15 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Site whose pages may call /cds-services from a browser, e.g. https://record.example.org;"
+            " may be given several times.",
+            show_default="none",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Run the decision desk: cases that last for days, orders and results, a worklist, an API, an audit log.
@@ -49,10 +58,13 @@ def serve(
     import uvicorn
 
     from worthwhile.service.app import create_app
+    from worthwhile.service.cds_hooks import check_origin
     from worthwhile.service.desk import Desk
 
     try:
+        origins = [check_origin(origin) for origin in cors or ()]
         desk = Desk.open(database, models)
+        desk.origins = origins
         if codes is not None:
             desk.codes = read_codes(codes)
         listening = _listen(host, port)

@@ -51,7 +51,7 @@ def add_user(
     finally:
         database.close()
     if not quiet:
-        typer.echo(f"The token of {name}, who may {role.value}; it is not shown again:", err=True)
+        typer.echo(f"The token of {name}, with the role {role.value}; it is not shown again:", err=True)
     typer.echo(token)
 
 

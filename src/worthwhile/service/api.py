@@ -13,6 +13,16 @@ from fastapi import APIRouter, Header, HTTPException, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from worthwhile.service.answers import (
+    AuditHeadBody,
+    CaseBody,
+    CaseListBody,
+    ErasedCaseBody,
+    HistoryBody,
+    ModelsBody,
+    MonitoringBody,
+)
+from worthwhile.service.case_store import rounded
 from worthwhile.service.database import now
 from worthwhile.service.desk import Admin, Desk, DeskOf, Reader, Worker
 from worthwhile.service.event_log import append_event, canonical
@@ -41,6 +51,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     401: {"model": ErrorBody, "description": "No token, or a wrong one"},
     403: {"model": ErrorBody, "description": "The role does not allow it"},
     404: {"model": ErrorBody, "description": "There is no such thing"},
+    410: {"model": ErrorBody, "description": "The case was erased"},
     413: {"model": ErrorBody, "description": "The body is too large"},
     422: {"model": ErrorBody, "description": "Something in the request is not valid"},
     429: {"model": ErrorBody, "description": "Too many wrong tokens from this address"},
@@ -48,6 +59,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 router = APIRouter(prefix="/api", tags=["cases"], responses={**ERRORS, 409: {"model": ConflictBody}})
 MAX_PAGE = 1_000_000
+
+
+def _answers(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """Return the description of an answer; nothing is checked against it."""
+    return {status: {"model": shape}}
+
 
 Value = float | int | str | bool | None
 VersionField = Field(None, ge=1, description="The version you saw; if it is not the newest, the answer is 409.")
@@ -95,7 +112,7 @@ class CorrectionBody(_Body):
     test: str
     value: Value = Field(description="The right value; null: unavailable.")
     why: str = ""
-    version: int | None = VersionField
+    version: int | None = Field(None, ge=1, description="The version you saw; a correction needs it.")
 
 
 class NoteBody(_Body):
@@ -134,21 +151,31 @@ def change(
             own = (idempotency.c.user_name == user.name) & (idempotency.c.key == key)
             before = connection.execute(sa.select(idempotency).where(own)).one_or_none()
             if before is not None:
-                if before.digest != digest:
-                    raise HTTPException(422, "this Idempotency-Key was used for another request")
-                return Response(
-                    before.body, before.status, {"Idempotent-Replay": "true"}, media_type="application/json"
-                )
+                return _same_answer(before, digest)
         case = act(connection)
         body = json.dumps(case, ensure_ascii=False, allow_nan=False)
         if key is not None:
             row = {"user_name": user.name, "key": key, "digest": digest, "status": status, "body": body}
             connection.execute(idempotency.insert().values(**row, case_id=case["id"], created_at=now()))
-    return Response(body, status, {"ETag": f'"{case["version"]}"'}, media_type="application/json")
+    return Response(body, status, _etag(case), media_type="application/json")
 
 
-@router.get("/models", summary="The models that take new cases")
-def list_models(desk: DeskOf, user: Reader) -> Any:
+def _etag(case: dict[str, Any]) -> dict[str, str]:
+    return {"ETag": f'"{case["version"]}"'}
+
+
+def _same_answer(before: Any, digest: str) -> Response:
+    """Return the answer that a request with the same key got."""
+    if not before.body:
+        raise HTTPException(410, "this case was erased")
+    if before.digest != digest:
+        raise HTTPException(422, "this Idempotency-Key was used for another request")
+    headers = {"Idempotent-Replay": "true", **_etag(json.loads(before.body))}
+    return Response(before.body, before.status, headers, media_type="application/json")
+
+
+@router.get("/models", responses=_answers(ModelsBody), summary="The models that take new cases")
+def list_models(desk: DeskOf, user: Reader) -> Response:
     """Return the models with their tests, prices and classes."""
     found = []
     for name, served in desk.models.current.items():
@@ -157,14 +184,14 @@ def list_models(desk: DeskOf, user: Reader) -> Any:
         for t, (test, values) in enumerate(zip(context.columns, context.schema.values, strict=True)):
             price = context.pricing.price(context.pricing.closure([t]))
             kind = "date" if test in context.schema.dates else "numeric" if values is None else "nominal"
-            tests.append({"test": test, "kind": kind, "values": values, "price": price})
+            tests.append({"test": test, "kind": kind, "values": values, "price": rounded(price)})
         classes = list(context.classes)
         own = {"name": name, "version": served.version, "id": served.id}
         found.append({**own, "tests": tests, "classes": classes, "currency": context.costs.currency})
     return JSONResponse({"models": found})
 
 
-@router.post("/cases", status_code=201, summary="Open a case")
+@router.post("/cases", status_code=201, responses=_answers(CaseBody, 201), summary="Open a case")
 def open_case(desk: DeskOf, user: Worker, body: NewCaseBody, idempotency_key: Key = None) -> Response:
     """Open a case and return it with its id, version, state and advice."""
     asked = ["open", body.model_dump()]
@@ -172,7 +199,7 @@ def open_case(desk: DeskOf, user: Worker, body: NewCaseBody, idempotency_key: Ke
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.create(c, user, *given), 201)
 
 
-@router.get("/cases", summary="List cases")
+@router.get("/cases", responses=_answers(CaseListBody), summary="List cases")
 def list_cases(
     desk: DeskOf,
     user: Reader,
@@ -180,29 +207,29 @@ def list_cases(
     q: Annotated[str | None, Query(max_length=200, description="A part of the case number.")] = None,
     page: Annotated[int, BeforeValidator(lambda text: text or 1), Query(ge=1, le=MAX_PAGE)] = 1,
     per_page: Annotated[int, BeforeValidator(lambda text: text or 50), Query(ge=1, le=200)] = 50,
-) -> Any:
+) -> Response:
     """Return a page of cases, those that changed last first."""
     with desk.database.read() as connection:
-        found = desk.cases.find(connection, state or None, q, page, per_page)
+        found = desk.cases.find(connection, [state] if state else [], q, page, per_page)
     return JSONResponse(vars(found))
 
 
-@router.get("/cases/{case_id}", summary="A case")
-def get_case(desk: DeskOf, user: Reader, case_id: str) -> Any:
+@router.get("/cases/{case_id}", responses=_answers(CaseBody | ErasedCaseBody), summary="A case")
+def get_case(desk: DeskOf, user: Reader, case_id: str) -> Response:
     """Return a case with its advice."""
     with desk.database.read() as connection:
         case = desk.cases.get(connection, case_id)
-    return JSONResponse(case, headers={"ETag": f'"{case["version"]}"'})
+    return JSONResponse(case, headers=_etag(case))
 
 
-@router.get("/cases/{case_id}/history", summary="Everything that happened to a case")
-def get_history(desk: DeskOf, user: Reader, case_id: str) -> Any:
+@router.get("/cases/{case_id}/history", responses=_answers(HistoryBody), summary="Everything that happened to a case")
+def get_history(desk: DeskOf, user: Reader, case_id: str) -> Response:
     """Return a case with all its events: for a person who asks what is stored about them."""
     with desk.database.read() as connection:
         return JSONResponse(desk.cases.export(connection, case_id))
 
 
-@router.post("/cases/{case_id}/orders", summary="Order tests")
+@router.post("/cases/{case_id}/orders", responses=_answers(CaseBody), summary="Order tests")
 def order_tests(desk: DeskOf, user: Worker, case_id: str, body: OrderBody, idempotency_key: Key = None) -> Response:
     """Order tests, with what they require."""
     asked = ["orders", case_id, body.model_dump()]
@@ -210,7 +237,7 @@ def order_tests(desk: DeskOf, user: Worker, case_id: str, body: OrderBody, idemp
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.order(c, user, case_id, *act))
 
 
-@router.post("/cases/{case_id}/results", summary="Send results")
+@router.post("/cases/{case_id}/results", responses=_answers(CaseBody), summary="Send results")
 def send_results(desk: DeskOf, user: Worker, case_id: str, body: ResultsBody, idempotency_key: Key = None) -> Response:
     """Record results in any order; a result that differs from a known one is a correction."""
     asked = ["results", case_id, body.model_dump()]
@@ -218,7 +245,7 @@ def send_results(desk: DeskOf, user: Worker, case_id: str, body: ResultsBody, id
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.results(c, user, case_id, *act))
 
 
-@router.post("/cases/{case_id}/corrections", summary="Correct a result")
+@router.post("/cases/{case_id}/corrections", responses=_answers(CaseBody), summary="Correct a result")
 def correct_result(
     desk: DeskOf, user: Worker, case_id: str, body: CorrectionBody, idempotency_key: Key = None
 ) -> Response:
@@ -228,7 +255,7 @@ def correct_result(
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.correct(c, user, case_id, *act))
 
 
-@router.post("/cases/{case_id}/notes", summary="Add a note")
+@router.post("/cases/{case_id}/notes", responses=_answers(CaseBody), summary="Add a note")
 def add_note(desk: DeskOf, user: Worker, case_id: str, body: NoteBody, idempotency_key: Key = None) -> Response:
     """Add a note."""
     asked = ["notes", case_id, body.model_dump()]
@@ -236,7 +263,7 @@ def add_note(desk: DeskOf, user: Worker, case_id: str, body: NoteBody, idempoten
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.note(c, user, case_id, *act))
 
 
-@router.post("/cases/{case_id}/undo", summary="Take back the last change")
+@router.post("/cases/{case_id}/undo", responses=_answers(CaseBody), summary="Take back the last change")
 def undo_change(
     desk: DeskOf, user: Worker, case_id: str, body: UndoBody | None = None, idempotency_key: Key = None
 ) -> Response:
@@ -246,7 +273,7 @@ def undo_change(
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.undo(c, user, case_id, version))
 
 
-@router.post("/cases/{case_id}/close", summary="Close a case, or tell its outcome")
+@router.post("/cases/{case_id}/close", responses=_answers(CaseBody), summary="Close a case, or tell its outcome")
 def close_case(
     desk: DeskOf, user: Worker, case_id: str, body: CloseBody | None = None, idempotency_key: Key = None
 ) -> Response:
@@ -264,16 +291,16 @@ def erase_case(desk: DeskOf, user: Admin, case_id: str) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/monitoring", summary="How the models do")
-def get_monitoring(desk: DeskOf, user: Reader) -> Any:
+@router.get("/monitoring", responses=_answers(MonitoringBody), summary="How the models do")
+def get_monitoring(desk: DeskOf, user: Reader) -> Response:
     """Return, for each model with cases: expected and actual cost, drift of results, spending per test and week."""
     with desk.database.read() as connection:
         reports = monitor(connection, desk.models)
     return JSONResponse({"models": [asdict(report) for report in reports]})
 
 
-@router.get("/audit/head", summary="The hash of the last event")
-def audit_head(desk: DeskOf, user: Reader) -> Any:
+@router.get("/audit/head", responses=_answers(AuditHeadBody), summary="The hash of the last event")
+def audit_head(desk: DeskOf, user: Reader) -> Response:
     """Return the end of the log's chain, to be noted elsewhere."""
     from worthwhile.service.tables import chain_head
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from worthwhile.service.security import Shell
 
 __all__ = ["create_app"]
 
+LOG = logging.getLogger("worthwhile")
 VALUE_TYPES = ("float", "int", "str", "bool")
 STATIC = Path(__file__).with_name("static")
 ABOUT = (
@@ -46,6 +48,8 @@ def create_app(desk: Desk) -> Any:
     app.add_api_route("/metrics", _metrics, summary="Counters for Prometheus", responses=failing | text, **operation)
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
+    if desk.origins:
+        app.add_middleware(cds_hooks.OtherOrigins, origins=desk.origins)
     app.add_middleware(Shell, metrics=desk.metrics)
     return app
 
@@ -56,7 +60,7 @@ def _health(request: Request) -> Response:
         with desk_of(request).database.read() as connection:
             connection.execute(sa.text("SELECT 1"))
     except StorageError as error:
-        return JSONResponse({"status": "failing", "detail": str(error)}, 503)
+        return JSONResponse({"status": "failing", "detail": _logged(error)}, 503)
     return JSONResponse({"status": "ok", "version": __version__})
 
 
@@ -105,8 +109,15 @@ def _bad_value(request: Request, error: Exception) -> Response:
     return _answer(request, 422, str(error))
 
 
+def _logged(error: StorageError) -> str:
+    """Put an error of the database into the server's log, and return what callers may read of it."""
+    LOG.error("%s", error)
+    return error.reason
+
+
 def _storage(request: Request, error: Exception) -> Response:
-    return _answer(request, 503, str(error), {"Retry-After": "1"})
+    assert isinstance(error, StorageError)
+    return _answer(request, 503, _logged(error), {"Retry-After": "1"})
 
 
 _HANDLERS: dict[type[Exception], Any] = {

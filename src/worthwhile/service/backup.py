@@ -10,8 +10,8 @@ import subprocess
 from contextlib import closing, suppress
 from pathlib import Path
 
+from worthwhile.service.audit import AuditReport, verify_chain
 from worthwhile.service.database import Database, StorageError, open_database
-from worthwhile.service.event_log import AuditReport, verify_chain
 
 __all__ = ["back_up"]
 

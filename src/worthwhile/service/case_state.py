@@ -23,7 +23,17 @@ from worthwhile.tree.dialogue import read_value
 from worthwhile.tree.run import may_ask
 from worthwhile.wording import amount
 
-__all__ = ["CaseLine", "CaseState", "Guidance", "PlacedOrder", "TestStatus", "fold_events", "label_of", "read_result"]
+__all__ = [
+    "Bill",
+    "CaseLine",
+    "CaseState",
+    "Guidance",
+    "PlacedOrder",
+    "TestStatus",
+    "fold_events",
+    "label_of",
+    "read_result",
+]
 
 ORDERED, RESULT, UNAVAILABLE = "ordered", "result in", "unavailable"
 UNDOABLE = ("ordered", "results", "corrected", "noted", "closed", "outcome")
@@ -69,6 +79,24 @@ class CaseLine:
 
 
 @dataclass(frozen=True)
+class Bill:
+    """What a case has cost so far.
+
+    Attributes
+    ----------
+    ledger : tuple of CaseLine
+    charged : frozenset of int
+        All that was charged, what others have paid included.
+    spent : float
+        Price of everything ordered so far; unavailable tests are not charged.
+    """
+
+    ledger: tuple[CaseLine, ...]
+    charged: frozenset[int]
+    spent: float
+
+
+@dataclass(frozen=True)
 class Guidance:
     """What to do next for a case.
 
@@ -79,9 +107,7 @@ class Guidance:
     slip : dict
         Every test to order now, with its price on top of all that was ordered before.
     price : float
-    spent : float
-        Price of everything ordered so far; unavailable tests are not charged.
-    ledger : tuple of CaseLine
+    bill : Bill
     extras : dict
         Surcharges and waits in the prices of the slip.
     """
@@ -89,9 +115,18 @@ class Guidance:
     advice: Advice
     slip: dict[str, float]
     price: float
-    spent: float
-    ledger: tuple[CaseLine, ...]
+    bill: Bill
     extras: dict[str, tuple[Extra, ...]]
+
+    @property
+    def spent(self) -> float:
+        """What was spent so far."""
+        return self.bill.spent
+
+    @property
+    def ledger(self) -> tuple[CaseLine, ...]:
+        """What was ordered so far."""
+        return self.bill.ledger
 
 
 @dataclass
@@ -158,13 +193,23 @@ class CaseState:
 
     def guidance(self) -> Guidance:
         """Return what to do next, what ordering it costs, and what was spent."""
+        advice = self._advice()
+        bill = self.bill(advice)
+        slip, extras, price = self._slip(advice, bill.charged, self._amounts(advice))
+        return Guidance(advice, slip, price, bill, extras)
+
+    def _advice(self) -> Advice:
+        found: Advice = self.served.model.next_test(self.known, [*self.already_paid, *self.pending])
+        return found
+
+    def bill(self, advice: Advice | None = None) -> Bill:
+        """Return what was spent; the advice is needed, and found here, only if prices depend on the case."""
         context = self.served.context
-        advice: Advice = self.served.model.next_test(self.known, [*self.already_paid, *self.pending])
-        amounts = self._amounts(advice)
+        if advice is None and context.has_surcharges:
+            advice = self._advice()
+        amounts = None if advice is None else self._amounts(advice)
         ledger, charged = self.ledger(amounts)
-        spent = context.pricing.price(charged, context.closure_of(self.already_paid), amounts)
-        slip, extras, price = self._slip(advice, charged, amounts)
-        return Guidance(advice, slip, price, spent, ledger, extras)
+        return Bill(ledger, charged, context.pricing.price(charged, context.closure_of(self.already_paid), amounts))
 
     def _amounts(self, advice: Advice) -> Sequence[float] | None:
         """Return what tests and surcharges cost this case; by its true class, if that is known."""
@@ -227,7 +272,7 @@ class CaseState:
             elif name in later:
                 why = "It may be asked for later; that depends on the results."
             elif self.served.trees:
-                why = "From here the model does not ask for it: its result would not change what to do."
+                why = f"It costs {amount(price)}; the model has no use for its result from here on."
             else:
                 why = "The model asks for other tests first."
             found.append({"test": name, "price": price, "why": why})

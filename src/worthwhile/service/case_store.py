@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from worthwhile.service.case_state import (
     UNAVAILABLE,
+    Bill,
     CaseState,
     Guidance,
     fold_events,
@@ -25,12 +26,34 @@ from worthwhile.service.model_store import ModelStore
 from worthwhile.service.tables import cases, idempotency
 from worthwhile.service.user_store import User
 
-__all__ = ["CasePage", "CaseStore", "ConflictError", "NotFoundError"]
+__all__ = [
+    "CasePage",
+    "CaseStore",
+    "ConflictError",
+    "NotFoundError",
+    "case_facts",
+    "columns_of",
+    "erased_row",
+    "is_case_number",
+    "rounded",
+]
 
 MAX_TEXT = 10_000
 MAX_NUMBER = 100
-STATES = ("open", "waiting", "answered", "closed", "erased")
+NOT_CLOSED = ("open", "waiting", "answered")
+STATES = (*NOT_CLOSED, "closed", "erased")
 Step = tuple[str, dict[str, Any]]  # an action and its content
+
+
+def is_case_number(text: str) -> bool:
+    """Return whether a text can be the number of a case.
+
+    Examples
+    --------
+    >>> is_case_number("A-17"), is_case_number(" "), is_case_number("a\\tb")
+    (True, False, False)
+    """
+    return 0 < len(text.strip()) <= MAX_NUMBER and text.isprintable()
 
 
 class NotFoundError(LookupError):
@@ -89,14 +112,20 @@ class CaseStore:
         return fold_events(self.models.by_id(connection, model_id), events_of(connection, case_id))
 
     def find(
-        self, connection: sa.Connection, state: str | None = None, q: str | None = None, page: int = 1, size: int = 50
+        self,
+        connection: sa.Connection,
+        states: Sequence[str] = (),
+        q: str | None = None,
+        page: int = 1,
+        size: int = 50,
     ) -> CasePage:
-        """Return the cases in a state whose number contains `q`, those that changed last first."""
-        if state and state not in STATES:
-            raise ValueError(f"there is no state {state!r}; valid: {', '.join(STATES)}")
-        wanted = []
-        if state:
-            wanted.append(cases.c.state == state)
+        """Return the cases in some states, or in all, whose number contains `q`; those that changed last first."""
+        for state in states:
+            if state not in STATES:
+                raise ValueError(f"there is no state {state!r}; valid: {', '.join(STATES)}")
+        wanted: list[sa.ColumnElement[bool]] = []
+        if states:
+            wanted.append(cases.c.state.in_(states))
         if q:
             wanted.append(cases.c.case_number.icontains(q, autoescape=True))
         total = connection.execute(sa.select(sa.func.count()).select_from(cases).where(*wanted)).scalar() or 0
@@ -123,7 +152,7 @@ class CaseStore:
         """Open a case. Known results count as spent, unless `already_paid` names their tests."""
         served = self.models.for_new_case(model)
         number = str(case_number).strip()
-        if not number or len(number) > MAX_NUMBER or not number.isprintable():
+        if not is_case_number(number):
             raise ValueError(f"case_number must have 1 to {MAX_NUMBER} printable characters")
         results = {name: read_result(served, name, value) for name, value in known.items()}
         paid = list(already_paid)
@@ -142,7 +171,7 @@ class CaseStore:
         go_on = guidance.advice.go_on_cost
         expected = None if go_on is None else guidance.spent + go_on
         case = case_content(state, guidance, case_id, 1, event.time, user.name)
-        connection.execute(cases.insert().values(id=case_id, model_id=served.id, expected=expected, **_row(case)))
+        connection.execute(cases.insert().values(id=case_id, model_id=served.id, expected=expected, **columns_of(case)))
         return case
 
     def order(
@@ -172,10 +201,14 @@ class CaseStore:
         version: int | None,
         reasons: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Record results, None for unavailable tests. A test that nobody ordered is charged now."""
+        """Record results, None for unavailable tests. A test that nobody ordered is charged now.
+
+        A closed case takes the results of tests that were ordered before; its answer stays.
+        """
 
         def steps(state: CaseState) -> list[Step]:
-            _check_open(state)
+            if not results or not set(results) <= set(state.pending):
+                _check_open(state)
             read = {name: read_result(state.served, name, value) for name, value in results.items()}
             if not read:
                 raise ValueError("results must name at least one test")
@@ -186,7 +219,8 @@ class CaseStore:
                 if old == new:
                     continue
                 if version is None:
-                    raise ValueError(f"{name} already has the result {old}; send the case's version to correct it")
+                    has = "is recorded as unavailable" if old is None else f"already has the result {old}"
+                    raise ValueError(f"{name} {has}; send the case's version to correct it")
                 found.append(_correction(state, name, new, why.get(name, "")))
             if read:
                 content = {"results": read, "order_of_results": list(read), "reasons": why}
@@ -202,6 +236,8 @@ class CaseStore:
 
         def steps(state: CaseState) -> list[Step]:
             _check_open(state)
+            if version is None:
+                raise ValueError("send the case's version to correct a result")
             new = read_result(state.served, test, value)
             if test not in state.known:
                 raise ValueError(f"{test} has no result to correct")
@@ -259,23 +295,15 @@ class CaseStore:
         found = connection.execute(sa.select(cases.c.version, cases.c.state).where(cases.c.id == case_id)).one_or_none()
         if found is None:
             raise NotFoundError(f"there is no case {case_id!r}")
+        if found.state == "erased":
+            return
         erase_events(connection, case_id)
         append_event(connection, user.name, "erased", {}, case_id)
-        connection.execute(idempotency.delete().where(idempotency.c.case_id == case_id))
-        empty = {"id": case_id, "version": found.version + 1, "state": "erased"}
-        row = dict.fromkeys(("next_test", "waiting_for", "waiting_since", "closed_at", "expected", "actual"))
-        connection.execute(
-            cases.update()
-            .where(cases.c.id == case_id)
-            .values(
-                case_number="erased",
-                version=found.version + 1,
-                state="erased",
-                spent=0.0,
-                content=canonical(empty),
-                **row,
-            )
-        )
+        # The keys stay, so that a request sent again does not open the case again; a digest could be guessed from.
+        own = idempotency.update().where(idempotency.c.case_id == case_id)
+        connection.execute(own.values(digest="", status=410, body=""))
+        row = erased_row(case_id, found.version + 1)
+        connection.execute(cases.update().where(cases.c.id == case_id).values(**row))
 
     def _change(
         self,
@@ -293,10 +321,11 @@ class CaseStore:
         if current["state"] == "erased":
             raise NotFoundError(f"the case {case_id!r} was erased")
         if version is not None and version != current["version"]:
-            last = current["changed_by"]
+            newer = (
+                f"was changed by {current['changed_by']} in the meantime: it " if version < current["version"] else ""
+            )
             raise ConflictError(
-                f"the case was changed by {last} in the meantime: it is at version {current['version']}, not {version};"
-                " nothing of yours was saved",
+                f"the case {newer}is at version {current['version']}, not {version}; nothing of yours was saved",
                 current,
             )
         served, events = self.models.by_id(connection, found.model_id), events_of(connection, case_id)
@@ -307,7 +336,7 @@ class CaseStore:
             events.append(append_event(connection, user.name, action, content, case_id))
         state = fold_events(served, events)
         case = case_content(state, state.guidance(), case_id, current["version"] + len(new), now(), user.name)
-        connection.execute(cases.update().where(cases.c.id == case_id).values(**_row(case)))
+        connection.execute(cases.update().where(cases.c.id == case_id).values(**columns_of(case)))
         return case
 
 
@@ -343,15 +372,24 @@ def _orders_with(state: CaseState, results: Mapping[str, Any]) -> list[list[str]
 
 def _short(case: dict[str, Any]) -> dict[str, Any]:
     """Return what a list shows of a case."""
-    keys = ("id", "case_number", "model", "version", "state", "opened_at", "changed_at", "pending", "spent")
+    keys = ("id", "case_number", "model", "version", "state", "opened_at", "changed_at", "pending", "spent", "answer")
     found = {key: case[key] for key in keys if key in case}
     advice = case.get("advice")
     if advice is not None:
-        found["advice"] = {key: advice[key] for key in ("test", "price", "answer")}
+        found["advice"] = {key: advice[key] for key in ("test", "price", "order", "answer")}
     return found
 
 
-def _row(case: dict[str, Any]) -> dict[str, Any]:
+def erased_row(case_id: str, version: int) -> dict[str, Any]:
+    """Return the columns of a case that was erased."""
+    row: dict[str, Any] = dict.fromkeys(
+        ("next_test", "waiting_for", "waiting_since", "closed_at", "expected", "actual")
+    )
+    content = canonical({"id": case_id, "version": version, "state": "erased"})
+    return {**row, "case_number": "erased", "version": version, "state": "erased", "spent": 0.0, "content": content}
+
+
+def columns_of(case: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a case that depend on its events."""
     since = [pending["since"] for pending in case["pending"]]
     same = ("case_number", "version", "state", "opened_at", "changed_at", "closed_at", "spent")
@@ -365,53 +403,73 @@ def _row(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def rounded(value: float | None) -> float | None:
+    """Return an amount without the dust of floating-point sums.
+
+    Examples
+    --------
+    >>> 1.1 + 2.2, rounded(1.1 + 2.2)
+    (3.3000000000000003, 3.3)
+    """
+    return None if value is None else float(f"{value:.12g}")
+
+
 def case_content(
     state: CaseState, guidance: Guidance, case_id: str, version: int, changed_at: str, changed_by: str
 ) -> dict[str, Any]:
     """Return a case as the API shows it."""
-    served, advice = state.served, guidance.advice
-    error = state.error_cost()
+    advice = guidance.advice
+    own = {
+        "state": state.state(advice),
+        "changed_at": changed_at,
+        "advice": _advice_content(state, guidance),
+        "answer": state.answer if state.closed_at is not None else advice.answer,
+    }
+    return case_facts(state, guidance.bill, case_id, version, changed_by) | own
+
+
+def case_facts(state: CaseState, bill: Bill, case_id: str, version: int, changed_by: str) -> dict[str, Any]:
+    """Return what the events of a case say about it, without what the model makes of it."""
+    served, error = state.served, state.error_cost()
     prices: dict[str, float] = {}
-    for line in guidance.ledger:
+    for line in bill.ledger:
         prices[line.test] = prices.get(line.test, 0.0) + line.price
     return {
         "id": case_id,
         "case_number": state.case_number,
         "model": {"name": served.name, "version": served.version, "id": served.id},
         "version": version,
-        "state": state.state(advice),
+        "state": "closed" if state.closed_at is not None else None,
         "opened_at": state.opened_at,
         "opened_by": state.opened_by,
-        "changed_at": changed_at,
         "changed_by": changed_by,
         "closed_at": state.closed_at,
         "known": {name: value for name, value in state.known.items() if value is not None},
         "unavailable": {n: t.why for n, t in state.tests.items() if t.state == UNAVAILABLE},
         "pending": [
-            {"test": name, "since": t.ordered_at, "by": t.ordered_by, "price": prices.get(name, 0.0)}
+            {"test": name, "since": t.ordered_at, "by": t.ordered_by, "price": rounded(prices.get(name, 0.0))}
             for name, t in state.tests.items()
             if name in state.pending
         ],
         "tests": [_test_content(state, name, prices) for name in served.context.columns],
-        "spent": guidance.spent,
+        "spent": rounded(bill.spent),
         "ledger": [
             {
                 "test": line.test,
-                "price": line.price,
+                "price": rounded(line.price),
                 "time": line.time,
                 "by": line.actor,
                 "given": line.given,
                 "extras": [str(extra) for extra in line.extras],
             }
-            for line in guidance.ledger
+            for line in bill.ledger
         ],
         "currency": served.context.costs.currency,
-        "advice": _advice_content(state, guidance),
         "notes": state.notes,
-        "answer": state.answer if state.closed_at is not None else advice.answer,
+        "answer": state.answer,
         "truth": state.truth,
-        "error_cost": error,
-        "actual_cost": None if error is None else guidance.spent + error,
+        "error_cost": rounded(error),
+        "actual_cost": None if error is None else rounded(bill.spent + error),
         "can_undo": None if state.undoable is None else state.undoable.action,
     }
 
@@ -420,15 +478,15 @@ def _test_content(state: CaseState, name: str, prices: Mapping[str, float]) -> d
     status = state.tests.get(name)
     if status is None:
         return {"test": name, "state": "not asked"}
-    return {"test": name, **vars(status), "price": prices.get(name, 0.0)}
+    return {"test": name, **vars(status), "price": rounded(prices.get(name, 0.0))}
 
 
 def _advice_content(state: CaseState, guidance: Guidance) -> dict[str, Any]:
     advice = guidance.advice
     return {
         "test": advice.test,
-        "price": guidance.price,
-        "order": guidance.slip,
+        "price": rounded(guidance.price),
+        "order": {name: rounded(price) for name, price in guidance.slip.items()},
         "extras": {name: [str(extra) for extra in extras] for name, extras in guidance.extras.items()},
         "commits": [name for name in guidance.slip if name != advice.test],
         "delayed": advice.delayed,
@@ -437,8 +495,8 @@ def _advice_content(state: CaseState, guidance: Guidance) -> dict[str, Any]:
         "answer": advice.answer,
         "probabilities": shares_of(advice.probabilities),
         "stop_answer": advice.stop_answer,
-        "stop_cost": advice.stop_cost,
-        "go_on_cost": advice.go_on_cost,
-        "gain": advice.gain,
+        "stop_cost": rounded(advice.stop_cost),
+        "go_on_cost": rounded(advice.go_on_cost),
+        "gain": rounded(advice.gain),
         "reason": advice.reason,
     }

@@ -7,12 +7,14 @@ belongs to a test if a coding of its code is the test's own (see --codes) or has
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, HTTPException
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.middleware.cors import CORSMiddleware
 
 from worthwhile.service.api import ERRORS, record_feedback
 from worthwhile.service.case_state import CaseState, Guidance, PlacedOrder, TestStatus, read_result
@@ -20,7 +22,7 @@ from worthwhile.service.desk import Desk, DeskOf, Worker
 from worthwhile.service.model_store import ServedModel
 from worthwhile.wording import amount, enumeration, percent, with_currency
 
-__all__ = ["router"]
+__all__ = ["OtherOrigins", "check_origin", "router"]
 
 router = APIRouter(prefix="/cds-services", tags=["CDS Hooks"], responses=ERRORS)
 
@@ -32,6 +34,34 @@ PREFETCH = {
 }
 REFUSED = {"system": "urn:worthwhile:override-reasons", "code": "unavailable", "display": "The test is unavailable"}
 OTHER = {"system": "urn:worthwhile:override-reasons", "code": "judgement", "display": "Clinical judgement"}
+
+
+def check_origin(text: str) -> str:
+    """Return the origin of web pages, such as https://record.example.org; it has no path.
+
+    Examples
+    --------
+    >>> check_origin("https://record.example.org:8443")
+    'https://record.example.org:8443'
+    """
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.netloc or text != f"{parts.scheme}://{parts.netloc}":
+        raise ValueError(f"--cors {text}: not an origin; write e.g. https://record.example.org")
+    return text
+
+
+class OtherOrigins:
+    """Lets pages of some other sites call the services from a browser (CORS); nothing else of the desk."""
+
+    def __init__(self, app: Any, origins: Sequence[str]) -> None:
+        headers = ["Authorization", "Content-Type"]
+        self._app = app
+        self._open = CORSMiddleware(app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=headers)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        is_service = f"{scope.get('path', '')}/".startswith(f"{router.prefix}/")
+        await (self._open if is_service else self._app)(scope, receive, send)
 
 
 class HookRequest(BaseModel):

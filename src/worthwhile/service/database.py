@@ -22,7 +22,17 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 class StorageError(OSError):
-    """The database cannot do it now: locked, full, read-only or out of reach. Nothing was written."""
+    """The database cannot do it now: locked, full, read-only or out of reach. Nothing was written.
+
+    Attributes
+    ----------
+    reason : str
+        What everybody may read: without the name of the database, of its host or of its user.
+    """
+
+    def __init__(self, message: str, reason: str = "the database is out of reach") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 def now() -> str:
@@ -59,14 +69,19 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Open a transaction that sees one state of the database."""
-        with self._clear_errors(), self.engine.begin() as connection:
-            yield connection
+        # In PostgreSQL every query sees a state of its own otherwise; SQLite always shows one.
+        options: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with self._clear_errors(), self.engine.connect() as plain:
+            connection = plain.execution_options(**options)
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """Open a transaction that holds the chain of events; it is stored for good when this returns."""
         if not self._writing.acquire(timeout=BUSY_SECONDS):
-            raise StorageError(f"{self.shown}: too many changes at once; try again")
+            busy = "too many changes at once; try again"
+            raise StorageError(f"{self.shown}: {busy}", busy)
         try:
             with self._clear_errors(), self.engine.connect() as plain:
                 connection = plain.execution_options(immediate=True)
@@ -93,29 +108,37 @@ class Database:
         except exc.DataError:
             raise ValueError("the request has a character or a number that the database cannot store") from None
         except exc.DBAPIError as error:
-            raise StorageError(f"{self.shown}: {_what_failed(error)}") from error
+            known = _what_failed(error)
+            text = known or str(error.orig).strip().partition("\n")[0] or type(error.orig).__name__
+            reason = known or f"the database {'is out of reach' if _is_away(error) else 'failed'}"
+            raise StorageError(f"{self.shown}: {text}", reason) from error
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
 
 
-def _what_failed(error: exc.DBAPIError) -> str:
-    """Return the cause of an error in words."""
-    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    low = text.casefold()
+def _is_away(error: exc.DBAPIError) -> bool:
+    """Return whether an error is one of the connection, not of what was asked."""
+    return isinstance(error, exc.OperationalError | exc.InterfaceError)
+
+
+def _what_failed(error: exc.DBAPIError) -> str | None:
+    """Return the cause of an error in words that name nothing; None if it is none of the usual ones."""
+    low = str(error.orig).casefold()
     for sign, words in (
         ("locked", "the database is locked by another program; nothing was written, try again"),
         ("disk is full", "the disk is full; nothing was written, free some space and try again"),
         ("no space left", "the disk is full; nothing was written, free some space and try again"),
         ("disk i/o error", "the disk cannot be written: over a quota, or failing; nothing was written"),
         ("readonly", "the database is read-only; nothing was written"),
-        ("not a database", "is not a database of SQLite"),
-        ("unable to open", "cannot be opened; is the folder there, and may it be written?"),
+        ("read-only", "the database is read-only; nothing was written"),
+        ("not a database", "the file is not a database of SQLite"),
+        ("unable to open", "the file cannot be opened; is the folder there, and may it be written?"),
     ):
         if sign in low:
             return words
-    return text
+    return None
 
 
 def open_database(place: str | Path, create: bool = True) -> Database:
@@ -168,8 +191,8 @@ def _url(place: str) -> sa.URL:
         return sa.URL.create("sqlite", database=place)
     try:
         url = sa.make_url(place)
-    except exc.ArgumentError:
-        raise ValueError("--db: not a URL; write a file name, or e.g. postgresql://user@host/name") from None
+    except (exc.ArgumentError, ValueError):  # ValueError: a port that is no number
+        raise ValueError("--db: not a URL; write a file name, or e.g. postgresql://user@host:5432/name") from None
     name = url.drivername
     if name in ("postgresql", "postgres", "postgresql+psycopg"):
         try:

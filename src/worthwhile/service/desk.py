@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from worthwhile.service.case_store import CaseStore
 from worthwhile.service.database import Database
@@ -15,7 +16,10 @@ from worthwhile.service.request_metrics import RequestMetrics
 from worthwhile.service.security import LoginLimiter
 from worthwhile.service.user_store import User, UserStore
 
-__all__ = ["Admin", "Desk", "DeskOf", "Reader", "Worker", "address_of", "desk_of", "user_by_token"]
+__all__ = ["Admin", "Desk", "DeskOf", "Reader", "Worker", "address_of", "check_limit", "desk_of", "user_by_token"]
+
+# It also puts the tokens into the description of the API.
+TOKEN = HTTPBearer(auto_error=False, description="A token that `worthwhile users add` has printed.")
 
 
 @dataclass
@@ -29,6 +33,7 @@ class Desk:
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
     limiter: LoginLimiter = field(default_factory=LoginLimiter)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)  # test -> coding of FHIR
+    origins: list[str] = field(default_factory=list)  # sites whose pages may call the services of CDS Hooks
 
     @classmethod
     def open(cls, database: Database, models: list[Path]) -> Desk:
@@ -55,23 +60,31 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
-def user_by_token(desk: Desk, address: str, token: str) -> User:
-    """Return whose token this is; wrong tokens are limited by address."""
+def check_limit(desk: Desk, address: str) -> None:
+    """Refuse an address that has sent too many wrong tokens."""
     if wait := desk.limiter.wait(address):
         raise HTTPException(429, "too many wrong tokens; try again later", {"Retry-After": str(wait)})
+
+
+def user_by_token(desk: Desk, address: str, token: str) -> User:
+    """Return whose token this is. Wrong ones are limited by address; a right one works even there.
+
+    Programs behind one proxy share its address: one with an old token must not lock out the others.
+    """
     user = desk.users.by_token(token)
     if user is None:
+        check_limit(desk, address)
         desk.limiter.failed(address)
         desk.metrics.count_failed_login()
         raise HTTPException(401, "wrong token", {"WWW-Authenticate": "Bearer"})
     return user
 
 
-def _bearer(request: Request) -> User:
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.casefold() != "bearer" or not token.strip():
+def _bearer(request: Request, sent: Annotated[HTTPAuthorizationCredentials | None, Depends(TOKEN)]) -> User:
+    token = "" if sent is None else sent.credentials.strip()
+    if not token:
         raise HTTPException(401, "send the header Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
-    return user_by_token(desk_of(request), address_of(request), token.strip())
+    return user_by_token(desk_of(request), address_of(request), token)
 
 
 def _at_least(role: str, user: User) -> User:

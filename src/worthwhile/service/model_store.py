@@ -24,7 +24,7 @@ from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.json_format import FORMAT, read_json
 from worthwhile.tree.tree import Tree
 
-__all__ = ["ModelStore", "ServedModel", "read_model"]
+__all__ = ["ModelStore", "ServedModel", "model_id", "read_model"]
 
 MAX_PATHS = 10_000  # cases whose path is kept in memory: finding it takes a forest 10 ms
 
@@ -74,6 +74,11 @@ class ServedModel:
         return found
 
 
+def model_id(name: str, text: str) -> str:
+    """Return the id of a model: a hash of its name and of the text of its file."""
+    return hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()
+
+
 def read_model(text: str) -> Any:
     """Read a saved learner or a tree from the text of its file."""
     content = read_json(text)
@@ -111,7 +116,7 @@ class ModelStore:
             self.current[name] = self._store(name, text, model)
 
     def _store(self, name: str, text: str, model: Any) -> ServedModel:
-        digest = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()
+        digest = model_id(name, text)
         with self._database.write() as connection:
             row = connection.execute(sa.select(models.c.version).where(models.c.id == digest)).one_or_none()
             if row is not None:

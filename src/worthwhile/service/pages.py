@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -15,8 +16,8 @@ from starlette.datastructures import FormData
 
 from worthwhile.service.api import MAX_PAGE
 from worthwhile.service.case_state import CaseState, read_result
-from worthwhile.service.case_store import ConflictError
-from worthwhile.service.desk import Desk, address_of, desk_of, user_by_token
+from worthwhile.service.case_store import MAX_NUMBER, NOT_CLOSED, ConflictError, is_case_number
+from worthwhile.service.desk import Desk, address_of, check_limit, desk_of, user_by_token
 from worthwhile.service.model_store import ServedModel
 from worthwhile.service.monitoring import monitor
 from worthwhile.service.pasted_row import read_row
@@ -32,6 +33,15 @@ COOKIE = "worthwhile_session"
 PAGE_SIZE = 25
 FEW_VALUES = 12  # more are typed, not chosen from a list
 UNAVAILABLE_WORDS = ("u", "unavailable")
+SHOWN: dict[str, tuple[str, ...]] = {"": NOT_CLOSED, "all": ()}  # other choices: a single state
+CHANGES = {
+    "ordered": "order",
+    "results": "results",
+    "corrected": "correction",
+    "noted": "note",
+    "closed": "closing",
+    "outcome": "outcome",
+}
 
 
 def _when(time: str | None) -> str:
@@ -69,6 +79,7 @@ _TEMPLATES.filters |= {
     "percent": percent,
     "names": lambda names: enumeration([str(name) for name in names]),
     "value": value_text,
+    "change": CHANGES.__getitem__,
 }
 
 
@@ -82,6 +93,8 @@ def error_page(request: Request, status: int, detail: str, headers: Mapping[str,
     """Return an error as a page; who is not logged in is asked to."""
     if status == 401:
         return RedirectResponse(f"/login?{urlencode({'then': request.url.path})}", 303)
+    if status == 404 and detail == HTTPStatus.NOT_FOUND.phrase:
+        detail = "There is no such page."
     found = _render(request, "error.html", status, status=status, detail=detail)
     found.headers.update(headers or {})
     return found
@@ -146,6 +159,7 @@ def log_in(request: Request, form: Annotated[FormData, Depends(_form)]) -> Respo
     """Begin a session."""
     desk, then = desk_of(request), _own_path(_text(form, "then"))
     try:
+        check_limit(desk, address_of(request))
         user = user_by_token(desk, address_of(request), _text(form, "token").strip())
     except HTTPException as error:
         found = _render(request, "login.html", error.status_code, then=then, problem=str(error.detail))
@@ -172,10 +186,10 @@ def log_out(request: Request, session: LoggedIn, form: Fields) -> Response:
 
 @router.get("/")
 def show_worklist(request: Request, session: LoggedIn, state: str = "", q: str = "", page: int = 1) -> Response:
-    """Show the cases."""
-    desk = desk_of(request)
+    """Show the cases; by default those that are not closed or erased."""
+    desk, states = desk_of(request), SHOWN.get(state, (state,))
     with desk.database.read() as connection:
-        found = desk.cases.find(connection, state or None, q.strip(), min(max(page, 1), MAX_PAGE), PAGE_SIZE)
+        found = desk.cases.find(connection, states, q.strip(), min(max(page, 1), MAX_PAGE), PAGE_SIZE)
     return _render(request, "worklist.html", found=found, state=state, q=q)
 
 
@@ -243,6 +257,8 @@ def open_case(request: Request, session: LoggedIn, form: Fields) -> Response:
         if pasted := _text(form, "row").strip():
             own, values = read_row(pasted, columns, bool(form.get("ignore")))
             number, texts = number.strip() or own or "", {**values, **texts}
+        if not is_case_number(number.strip()):
+            raise ValueError(f"The case number must have 1 to {MAX_NUMBER} printable characters.")
         known = {name: _as_result(served, name, text) for name, text in texts.items()}
         paid = [name for t, name in enumerate(columns) if form.get(f"p{t}")]
         with desk.database.write() as connection:
@@ -354,9 +370,14 @@ def _event_line(event: dict[str, Any], events: list[dict[str, Any]]) -> dict[str
             + (f": {content['why']}" if content["why"] else "")
         ),
         "noted": lambda: "added a note",
-        "closed": lambda: f"closed the case with the answer {content['answer']}",
-        "outcome": lambda: f"told the outcome: {content['truth']}",
-        "undone": lambda: f"took back: {content['action']}",
+        "closed": lambda: (
+            f"closed the case with the answer {content['answer']}"
+            + (f"; outcome: {content['truth']}" if content["truth"] is not None else "")
+        ),
+        "outcome": lambda: (
+            f"told the outcome: {content['truth']}" + (f" (was {content['old']})" if content["old"] is not None else "")
+        ),
+        "undone": lambda: f"took back the {CHANGES[content['action']]}",
     }
     told = words[action]() if action in words else action
     return {"time": event["time"], "actor": event["actor"], "words": told, "undone": undone}

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from worthwhile.costs.costs import Costs
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.service.case_store import CaseStore
+from worthwhile.service.model_store import ServedModel
 from worthwhile.service.tables import cases
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.tree import Tree
@@ -77,17 +78,30 @@ class ReplayReport:
         }
 
 
-def replay_cases(connection: sa.Connection, model: Any) -> ReplayReport:
-    """Run a model on every case that is answered or closed, with the results that are known."""
+def replay_cases(connection: sa.Connection, store: CaseStore, model: Any) -> ReplayReport:
+    """Run a model on every case that is answered or closed, with the results that are known.
+
+    Cases of a model with other classes or other tests are left out: nothing could be compared.
+    """
     chosen = sa.select(cases.c.content).where(cases.c.state.in_(("answered", "closed"))).order_by(cases.c.opened_at)
     lines, skipped = [], []
     for text in connection.execute(chosen).scalars():
         case = json.loads(text)
         try:
+            _check_alike(store.models.by_id(connection, case["model"]["id"]), context_of(model), case)
             lines.append(replay_case(model, case))
         except ValueError as error:
             skipped.append((case["case_number"], str(error)))
     return ReplayReport(tuple(lines), tuple(skipped))
+
+
+def _check_alike(own: ServedModel, new: ProblemContext, case: Mapping[str, Any]) -> None:
+    """Refuse a case that has nothing in common with another model."""
+    if set(own.context.classes) != set(new.classes):
+        raise ValueError(f"its model {own.name} has other classes")
+    tests = {*case["known"], *case["unavailable"]} or set(own.context.columns)
+    if tests.isdisjoint(new.columns):
+        raise ValueError(f"its model {own.name} has other tests")
 
 
 def reprice_cases(connection: sa.Connection, store: CaseStore, costs: Costs) -> ReplayReport:

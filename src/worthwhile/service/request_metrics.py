@@ -7,6 +7,7 @@ from collections import Counter
 
 import sqlalchemy as sa
 
+from worthwhile.service.case_store import STATES
 from worthwhile.service.database import Database
 from worthwhile.service.tables import cases, chain_head
 
@@ -85,8 +86,9 @@ class RequestMetrics:
         if database is not None:
             with database.read() as connection:
                 states = connection.execute(sa.select(cases.c.state, sa.func.count()).group_by(cases.c.state)).all()
+                counts = dict.fromkeys(STATES, 0) | {row[0]: row[1] for row in states}
                 events = connection.execute(sa.select(chain_head.c.seq)).scalar() or 0
-            by_state = [(f'{{state="{state}"}}', float(n)) for state, n in sorted(tuple(row) for row in states)]
+            by_state = [(f'{{state="{state}"}}', float(n)) for state, n in counts.items()]
             family("worthwhile_cases", "gauge", "Cases by state.", by_state)
             family("worthwhile_events_total", "counter", "Changes in the log.", [("", float(events))])
         return "\n".join(lines) + "\n"

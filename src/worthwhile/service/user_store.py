@@ -81,7 +81,8 @@ class UserStore:
                 raise ValueError(f"the user {name!r} already exists; remove it first to give it a new token")
             else:
                 connection.execute(users.update().where(users.c.name == name).values(**row))
-            append_event(connection, COMMAND_LINE, "user added", {"name": name, "role": role})
+            told = {"name": name, "role": role, "token_hash": row["token_hash"]}  # so that an audit can compare it
+            append_event(connection, COMMAND_LINE, "user added", told)
         return token
 
     def remove(self, name: str) -> None:
