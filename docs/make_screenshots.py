@@ -38,7 +38,7 @@ def learn(folder: Path) -> None:
     data = Path(worthwhile.datasets.__file__).parent / "data"
     for name in ("heart.csv", "heart.toml"):
         shutil.copy(data / name, folder)
-    options = ["--target", "class", "--costs", "heart.toml", "--learner", "eg2", "--set", "min_cases=10", "-q"]
+    options = ["--target", "class", "--costs", "heart.toml", "--learner", "eg2", "--set", "min_cases=8", "-q"]
     run(folder, "learn", "heart.csv", *options, "-o", "heart.json")
 
 
