@@ -31,10 +31,10 @@ def test_the_numbers_of_the_readme_are_those_of_the_result_files():
     ("said", "changed", "problem"),
     [
         ("39 of the 40", "38 of the 40", "README says 38"),
-        ("(0.79 to 0.93)", "(0.79 to 0.99)", "README says 0.99"),
-        ("costs 18.3 %", "costs 17.9 %", "README says 17.9"),
-        ("costs 18.3 %", "costs 18.30 %", None),  # as many digits as are said
-        ("one split:", "one split, 7 seconds:", "README has 7 in"),
+        ("(0.78 to 0.92)", "(0.78 to 0.99)", "README says 0.99"),
+        ("costs 18.1 %", "costs 17.9 %", "README says 17.9"),
+        ("costs 18.1 %", "costs 18.10 %", None),  # as many digits as are said
+        ("two splits:", "two splits, 7 seconds:", "README has 7 in"),
         ("on 43 data sets", "on many data sets", "README does not say"),
     ],
 )
@@ -69,7 +69,7 @@ def test_the_overview_names_the_strongest_rival_and_what_is_not_reached():
     assert others.ratio.low < 1 < others.ratio.high
     costs = write_results.default_costs()
     assert len(costs) == 39
-    assert costs["mushroom", "50"]["pystreed"] == 1.4
+    assert costs["mushroom", "50"]["pystreed"] == 1.5
 
 
 def test_the_picture_of_the_overview_is_drawn(tmp_path):
