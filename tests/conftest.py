@@ -1,12 +1,13 @@
-"""Settings of hypothesis for all tests: slow examples are fine, on a busy machine they are no fault."""
+"""Settings for all tests."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
 from example_counts import examples
 
-# With CI set, always the same examples: a new failure is then the fault of the change.
+# Slow examples are fine: on a busy machine they are no fault. With CI set, always the same examples: a new failure is then the fault of the change.
 settings.register_profile(
     "worthwhile",
     max_examples=examples(100),
@@ -15,3 +16,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("worthwhile")
+
+# A shell starts a job in the background with Ctrl-C ignored, and so would be every process that a test starts and stops.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -124,6 +124,12 @@ class Tree:
     def recounted(self, table: Table, classes: _Ints, weights: _Floats | None) -> _Floats: ...
     def answer_costs(self, table: Table, classes: _Ints, weights: _Floats | None, errors: Errors) -> _Floats: ...
 
+class CaseWalker:
+    def __init__(
+        self, tree: Tree, table: Table, pricing: Pricing, errors: Errors, *, least_cost: bool, may_stop: bool
+    ) -> None: ...
+    def walk(self, row: int, known: Sequence[int], paid: Sequence[int], also_paid: Sequence[int]) -> dict[str, Any]: ...
+
 class ForestRouter:
     def __init__(
         self,
@@ -325,18 +331,6 @@ def route(
     n_threads: int = 1,
     case_prices: _Floats | None = None,
 ) -> _Routes: ...
-def walk_case(
-    tree: Tree,
-    table: Table,
-    pricing: Pricing,
-    errors: Errors,
-    *,
-    least_cost: bool,
-    known: Sequence[int],
-    paid: Sequence[int],
-    also_paid: Sequence[int],
-    may_stop: bool,
-) -> dict[str, Any]: ...
 def route_lazily(
     table: Table,
     classes: _Ints,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from worthwhile.tree.node_costs import SLACK
 from worthwhile.tree.walk import TestOrder, Walk
@@ -145,53 +143,55 @@ def advise_walk(walk: Walk, brief: bool = False) -> Advice:
     A brief advice has no `paid`, `spent`, `training_cases` and `extras`, and its `order` names the tests without their
     parts of the price: these take half of the time, which counts in a long worklist.
     """
-    tree, free = walk.tree, walk.free
+    tree, columns, pricing, order = walk.tree, walk.tree.columns, walk.pricing, walk.next_order
     charged = walk.charged | walk.known_closure
-    stop_answer, stop_cost = _best_answer_now(tree, walk)
-    order, columns = walk.next_order, tree.columns
-    spending = columns, charged, free, walk.amounts
-    now = Advice(
-        test=None,
-        price=0.0,
-        commits=(),
-        answer=None,
-        spent=0.0 if brief else walk.pricing.price(charged, free, walk.amounts),
-        probabilities={label: float(share) for label, share in zip(tree.classes, walk.shares, strict=True)},
-        stop_answer=stop_answer,
-        stop_cost=stop_cost,
-        go_on_cost=walk.go_on_cost,
-        unavailable=tuple(columns[t] for t in walk.unavailable()),
-        paid={} if brief else walk.pricing.items(sorted(walk.pricing.tests(charged)), *spending),
-        charged=charged,
-        amounts=None if walk.amounts is None else tuple(walk.amounts),
-        training_cases={} if brief else _cases_here(tree, walk),
-    )
+    stop = _best_answer_now(walk)
+    found: dict[str, Any] = {}
     if order is None:
         answer = walk.answer_index()
-        cost = None if stop_cost is None else float(walk.answer_costs[answer])
-        now = replace(now, answer=tree.answers[answer], go_on_cost=cost)
-        return replace(now, reason=_why_answer(tree, walk, now))
-    charges = order_tests(walk.pricing, order), columns, order.charged, charged, walk.amounts
-    if brief:
-        items, extras = {columns[t]: 0.0 for t in charges[0] if t in order.charged and t not in charged}, {}
+        cost = None if stop.cost is None else float(walk.answer_costs[answer])
+        now = _Answer(tree.answers[answer], cost)
+        found |= {"answer": now.answer, "go_on_cost": now.cost, "reason": _why_answer(walk, now, stop)}
     else:
-        items, extras = walk.pricing.items(*charges), walk.pricing.extras(*charges)
-    return replace(
-        now,
-        test=columns[order.test],
-        price=walk.pricing.price(order.charged, charged, walk.amounts),
-        waits=walk.pricing.waited(order.charged) - walk.pricing.waited(charged),
-        commits=tuple(columns[t] for t in order.commits if t not in charged),
-        delayed=walk.pricing.orders_delayed(order.test, walk.charged),
-        order=items,
-        extras=extras,
-        reason=_why_go_on(tree, walk, now),
+        charges = order_tests(pricing, order), columns, order.charged, charged, walk.amounts
+        if brief:
+            found["order"] = {columns[t]: 0.0 for t in charges[0] if t in order.charged and t not in charged}
+        else:
+            found |= {"order": pricing.items(*charges), "extras": pricing.extras(*charges)}
+        found |= {
+            "waits": pricing.waited(order.charged) - pricing.waited(charged),
+            "delayed": pricing.orders_delayed(order.test, walk.charged),
+            "go_on_cost": walk.go_on_cost,
+            "reason": _why_go_on(walk, stop),
+        }
+    if not brief:
+        spending = charged, walk.free, walk.amounts
+        found["spent"] = pricing.price(*spending)
+        found["paid"] = pricing.items(sorted(pricing.tests(charged)), columns, *spending)
+        found["training_cases"] = _cases_here(walk)
+    return Advice(
+        test=None if order is None else columns[order.test],
+        price=0.0 if order is None else pricing.price(order.charged, charged, walk.amounts),
+        commits=() if order is None else tuple(columns[t] for t in order.commits if t not in charged),
+        probabilities=dict(zip(tree.classes, walk.shares.tolist(), strict=True)),
+        stop_answer=stop.answer,
+        stop_cost=stop.cost,
+        unavailable=tuple(columns[t] for t in walk.unavailable()),
+        charged=charged,
+        amounts=None if walk.amounts is None else tuple(walk.amounts),
+        **{"answer": None, "spent": 0.0, **found},
     )
 
 
-def _cases_here(tree: Tree, walk: Walk) -> dict[Any, float]:
+class _Answer(NamedTuple):
+    answer: Any
+    cost: float | None  # expected, in errors; None: unknown
+
+
+def _cases_here(walk: Walk) -> dict[Any, float]:
     if len(walk.positions) > 1:
         return {}
+    tree = walk.tree
     weights = tree.nodes.weights[walk.positions[0].node]
     return dict(zip(tree.classes, weights.tolist(), strict=True)) if weights.any() else {}
 
@@ -230,35 +230,37 @@ def extras_text(extras: Sequence[Extra]) -> str:
     return f" ({'; '.join(map(str, extras))})" if extras else ""
 
 
-def _best_answer_now(tree: Tree, walk: Walk) -> tuple[Any, float | None]:
-    """Return the answer with the least expected error cost, and that cost; None if the tree has no weights."""
-    if not tree.has_weights:
-        return None, None
+def _best_answer_now(walk: Walk) -> _Answer:
+    """Return the answer with the least expected error cost, if the tree has weights to tell."""
+    if not walk.tree.has_weights:
+        return _Answer(None, None)
     best = walk.cheapest_answer()
-    return tree.answers[best], float(walk.answer_costs[best])
+    return _Answer(walk.tree.answers[best], float(walk.answer_costs[best]))
 
 
-def _why_go_on(tree: Tree, walk: Walk, now: Advice) -> str:
-    if now.stop_cost is None:
+def _why_go_on(walk: Walk, stop: _Answer) -> str:
+    if stop.cost is None:
         return "The tree asks for this test here; expected costs are unknown because the tree has no training weights."
-    stop = f"Answering {now.stop_answer} now is expected to cost {amount(now.stop_cost)} in errors"
-    if now.gain is None or now.go_on_cost is None:
+    now = f"Answering {stop.answer} now is expected to cost {amount(stop.cost)} in errors"
+    if walk.go_on_cost is None:
         why = "some branches have no training weights"
-        if not tree.may_stop and now.unavailable:
-            why = f"{enumeration(now.unavailable)} is unavailable and this tree then does all tests that it asks for"
-        return f"{stop}; the cost of going on is unknown because {why}."
-    if amount(now.gain) == amount(0):
+        if not walk.tree.may_stop and (unavailable := [walk.tree.columns[t] for t in walk.unavailable()]):
+            why = f"{enumeration(unavailable)} is unavailable and this tree then does all tests that it asks for"
+        return f"{now}; the cost of going on is unknown because {why}."
+    gain = stop.cost - walk.go_on_cost
+    if amount(gain) == amount(0):
         difference = "the same"
-    elif now.gain > 0:
-        difference = f"{amount(now.gain)} less"
+    elif gain > 0:
+        difference = f"{amount(gain)} less"
     else:
-        difference = f"{amount(-now.gain)} more. {_why_although_it_does_not_pay(tree, walk, now)}"
-    return f"{stop}; going on {amount(now.go_on_cost)} in tests and errors, {difference}."
+        difference = f"{amount(-gain)} more. {_why_although_it_does_not_pay(walk, stop)}"
+    return f"{now}; going on {amount(walk.go_on_cost)} in tests and errors, {difference}."
 
 
-def _why_although_it_does_not_pay(tree: Tree, walk: Walk, now: Advice) -> str:
+def _why_although_it_does_not_pay(walk: Walk, stop: _Answer) -> str:
     """Return what speaks for a test that does not pay by the figures shown: the tree was grown by others."""
-    others = [str(tree.answers[a]) for a in sorted(walk.later_answers()) if tree.answers[a] != now.stop_answer]
+    answers = walk.tree.answers
+    others = [str(answers[a]) for a in sorted(walk.later_answers()) if answers[a] != stop.answer]
     change = f"the results can change the answer to {' or '.join(others)}" if others else "no result changes the answer"
     return f"The tree was learned by other figures; {change}"
 
@@ -271,18 +273,17 @@ def _capped_test(tree: Tree, walk: Walk) -> int | None:
     return next((test for test in tests if test >= 0), None)
 
 
-def _why_answer(tree: Tree, walk: Walk, now: Advice) -> str:
-    if now.stop_cost is None or now.go_on_cost is None:
-        return "The tree asks for no further test here."
-    why = "The tree asks for no further test here"
+def _why_answer(walk: Walk, now: _Answer, stop: _Answer) -> str:
+    tree, why = walk.tree, "The tree asks for no further test here"
+    if now.cost is None or stop.cost is None:
+        return f"{why}."
     if walk.rejected is not None:
         test, cost = walk.rejected
         why = f"No further test pays: going on with {tree.columns[test]} is expected to cost {amount(cost)} in total"
     elif (capped := _capped_test(tree, walk)) is not None:
         cap = amount(float(tree.context.cap or 0.0))
         why = f"{tree.columns[capped]} is not done, because with it the tests could cost more than the cap of {cap}"
-    reason = f"{why}; answering {now.answer} is expected to cost {amount(now.go_on_cost)}"
-    largest = float(np.abs(tree.error_costs).max())
-    if now.go_on_cost - now.stop_cost > SLACK * largest:
-        return f"{reason} in errors, answering {now.stop_answer} {amount(now.stop_cost)}."
+    reason = f"{why}; answering {now.answer} is expected to cost {amount(now.cost)}"
+    if now.cost - stop.cost > SLACK * tree.context.bound_costs.largest_error:
+        return f"{reason} in errors, answering {stop.answer} {amount(stop.cost)}."
     return f"{reason} in errors."

@@ -7,20 +7,21 @@ it is worked out once for each such group.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile import _core
 from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_frame, read_columns, value_codes
 from worthwhile.table.frames import pandas_for
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise_walk
 from worthwhile.tree.case_amounts import surcharges_apply
 from worthwhile.tree.node_costs import subtree
-from worthwhile.tree.walk import Walk
+from worthwhile.tree.walk import Walk, case_walker
 
 if TYPE_CHECKING:
     from worthwhile.tree.context import ProblemContext
@@ -40,7 +41,6 @@ __all__ = [
     "branches",
     "columns_of_rows",
     "distinct_rows",
-    "has_unknown_values",
     "object_array",
     "spent_by_case",
 ]
@@ -131,6 +131,10 @@ class Worklist:
         found[:, list(self.context.closure_of(self.free))] = True
         return found
 
+    @functools.cached_property
+    def _table(self) -> _core.Table:
+        return self.context.schema.encode(self.columns)
+
     def results(self, rows: Ints) -> list[dict[int, float]]:
         """Return what is known of some cases, as `Schema.read_case` does."""
         states = self.states[rows].tolist()
@@ -142,13 +146,13 @@ class Worklist:
 
     def walks(
         self, tree: Tree, rows: Ints, paid: npt.NDArray[np.bool_] | None = None, may_stop: bool = True
-    ) -> list[Walk]:
-        """Return the paths of some cases down a tree; `paid` says by case and test what costs nothing any more."""
-        before = self.paid[rows] if paid is None else paid
-        return [
-            Walk(tree, {}, frozenset(np.flatnonzero(own).tolist()), may_stop, case)
-            for case, own in zip(self.results(rows), before, strict=True)
-        ]
+    ) -> Iterator[Walk]:
+        """Yield the paths of some cases down a tree; `paid` says by case and test what costs nothing any more."""
+        before, kind = np.unique(self.paid[rows] if paid is None else paid, axis=0, return_inverse=True)
+        sets = [frozenset(np.flatnonzero(own).tolist()) for own in before]
+        walker = case_walker(tree, self._table, may_stop)
+        for row, case, own in zip(rows.tolist(), self.results(rows), kind.ravel().tolist(), strict=True):
+            yield Walk(tree, {}, sets[own], may_stop, case, (walker, row))
 
     def known(self, row: int) -> dict[str, Any]:
         """Return a case as `next_test` takes it."""
@@ -225,13 +229,16 @@ def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     """Return what `Tree.next_test` says for each case."""
     groups = _Groups(tree, cases)
     first, group = groups.find()
-    walks = cases.walks(tree, first)
-    found = [advise_walk(walk, brief=True) for walk in walks]
+    found: list[Advice] = []
+    charged: list[frozenset[int]] = []
+    for walk in cases.walks(tree, first):
+        found.append(advise_walk(walk, brief=True))
+        charged.append(walk.charged - walk.free)
     if groups.exact:
         return advice_columns(cases, found, group)
-    path = np.zeros((len(walks), len(cases.context.columns)), dtype=np.bool_)
-    for at, walk in enumerate(walks):
-        path[at, list(cases.context.pricing.tests(walk.charged) - walk.free)] = True
+    path = np.zeros((len(first), len(cases.context.columns)), dtype=np.bool_)
+    at = np.repeat(np.arange(len(first)), np.array([*map(len, charged)], dtype=np.int64))
+    path[at, np.array([test for tests in charged for test in tests], dtype=np.int64)] = True
     return _columns(cases, found, group, spent_by_case(cases, path[group]))
 
 
@@ -308,11 +315,6 @@ def distinct_rows(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     return first, group
 
 
-def has_unknown_values(tree: Tree) -> bool:
-    """Return whether some node has no branch for a value; only in a tree written by hand."""
-    return bool((tree.nodes.maps < 0).any())
-
-
 def branches(tree: Tree, cases: Worklist, node: int, rows: Ints) -> Ints:
     """Return the branch that each of some cases takes at a node; -1 where it has none, or no value."""
     nodes, test = tree.nodes, int(tree.nodes.test[node])
@@ -336,7 +338,7 @@ class _Groups:
 
     def __init__(self, tree: Tree, cases: Worklist) -> None:
         self._tree, self._cases = tree, cases
-        self.exact = cases.prices_differ or has_unknown_values(tree)
+        self.exact = cases.prices_differ or tree.has_unknown_values
         self._charges: dict[int, Ints] = {}
 
     def find(self) -> tuple[Ints, Ints]:

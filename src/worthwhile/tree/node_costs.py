@@ -7,7 +7,7 @@ training weights (docs/design/expected-cost.md); in a tree written by hand witho
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ def best_answer(error_costs: npt.NDArray[np.float64], shares: npt.NDArray[np.flo
     return least_answer(scores, float(shares.sum()) * (float(np.abs(error_costs).max()) if least else 1.0))
 
 
-def least_answer(scores: npt.NDArray[np.float64], scale: float) -> int:
+def least_answer(scores: Sequence[float] | npt.NDArray[np.float64], scale: float) -> int:
     """Return the first of the lowest scores; they are equal if they differ by less than a tiny part of `scale`."""
     slack = SLACK * scale
     best = 0

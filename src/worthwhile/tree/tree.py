@@ -162,6 +162,23 @@ class Tree:
         """The test and the children of every node as lists: single elements of arrays take many times as long."""
         return self.nodes.test.tolist(), [self.nodes.children(node) for node in range(self.n_nodes)]
 
+    @functools.cached_property
+    def found_below(self) -> list[tuple[frozenset[int], frozenset[int]]]:
+        """The tests at or below every node, and the answers of its leaves."""
+        tests, children = self.node_lists
+        answers = self.nodes.answer.tolist()
+        found: list[tuple[frozenset[int], frozenset[int]]] = [(frozenset(), frozenset())] * self.n_nodes
+        for node in reversed(range(self.n_nodes)):  # children come after their parents
+            below = [found[child] for child in children[node]]
+            asked = frozenset().union({tests[node]} - {-1}, *(its_tests for its_tests, _ in below))
+            found[node] = asked, frozenset().union(*(own for _, own in below)) if below else frozenset({answers[node]})
+        return found
+
+    @functools.cached_property
+    def has_unknown_values(self) -> bool:
+        """Whether some node has no branch for a value; only in a tree written by hand."""
+        return bool((self.nodes.maps < 0).any())
+
     def amounts_at(self, node: int) -> list[float] | None:
         """Return the price of every test, and what every surcharge is expected to add, for a case at a node.
 
@@ -180,7 +197,7 @@ class Tree:
             return self.nodes.surcharges
         return _surcharges_by_class(self.context, self._core_tree)
 
-    @property
+    @functools.cached_property
     def has_weights(self) -> bool:
         """Whether there are training weights to compute expected costs from; a tree written by hand may have none."""
         return bool(self.nodes.weights[0].any())

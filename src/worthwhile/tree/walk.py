@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from worthwhile.costs.pricing import Extra
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Position", "TestOrder", "Walk", "WalkStep"]
+__all__ = ["Position", "TestOrder", "Walk", "WalkStep", "case_walker"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,14 @@ class TestOrder:
     commits: tuple[int, ...]  # other tests ordered with it
 
 
+def case_walker(tree: Tree, table: _core.Table, may_stop: bool = True) -> _core.CaseWalker:
+    """Return what walks the cases of a table of the core down a tree."""
+    costs, least_cost = tree.context.bound_costs, tree.answer == "least-cost"
+    return _core.CaseWalker(
+        tree._core_tree, table, costs.core_pricing, costs.core_errors, least_cost=least_cost, may_stop=may_stop
+    )
+
+
 class Walk:
     """The path of a case: its steps, what is charged, and where it stands with which share.
 
@@ -70,6 +78,8 @@ class Walk:
         Whether a case with an unavailable test stops where no further test is expected to pay; the tree may forbid it.
     case : mapping of int to float, optional
         What `Schema.read_case` makes of `known`, if that was done before.
+    within : (CaseWalker, int), optional
+        What walks the cases of a table, with the same `may_stop`, and the row of this one.
     """
 
     def __init__(
@@ -79,24 +89,15 @@ class Walk:
         paid: frozenset[int] = frozenset(),
         may_stop: bool = True,
         case: Mapping[int, float] | None = None,
+        within: tuple[_core.CaseWalker, int] | None = None,
     ) -> None:
         self.tree, self.pricing, self.free = tree, tree.pricing, paid
         self.case = tree.schema.read_case(known) if case is None else case
         available, self._unavailable = tree.context.split_known(self.case)
-        costs = tree.context.bound_costs
         # A value that some node has no branch for is only charged where the tree asks for it and has one.
         self.known_closure = self.pricing.closure(set(available) - self.without_branch())
-        found = _core.walk_case(
-            tree._core_tree,
-            tree.schema.encode_case(self.case),
-            costs.core_pricing,
-            costs.core_errors,
-            least_cost=tree.answer == "least-cost",
-            known=list(self.case),
-            paid=sorted(paid),
-            also_paid=sorted(self.known_closure),
-            may_stop=may_stop,
-        )
+        walker, row = within or (case_walker(tree, tree.schema.encode_case(self.case), may_stop), 0)
+        found = walker.walk(row, list(self.case), sorted(paid), sorted(self.known_closure))
         self.charged: frozenset[int] = frozenset(found["charged"])
         self.positions = [Position(node, share) for node, share in found["parts"]]
         self.shares: npt.NDArray[np.float64] = found["shares"]
@@ -148,7 +149,7 @@ class Walk:
 
     def is_known(self, node: int) -> bool:
         """Return whether the test of a node has a value or is known to be unavailable."""
-        return int(self.tree.nodes.test[node]) in self.case  # a leaf tests -1
+        return self.tree.node_lists[0][node] in self.case  # a leaf tests -1
 
     def branch(self, node: int) -> int:
         """Return the branch that the case takes at a node whose test is known; -1 if its value has no branch."""
@@ -168,8 +169,17 @@ class Walk:
 
     def later_answers(self) -> set[int]:
         """Return the answers of the leaves that the case may still come to."""
-        tests, _ = self.tree.node_lists
-        return {int(self.tree.nodes.answer[node]) for node in self.below() if tests[node] < 0}
+        children, below = self.tree.node_lists[1], self.tree.found_below
+        found: set[int] = set()
+        todo = [position.node for position in self.positions]
+        while todo:
+            tests, answers = below[node := todo.pop()]
+            if tests.isdisjoint(self.case):
+                found |= answers
+            else:
+                branch = self.branch(node) if self.is_known(node) else -1
+                todo += [children[node][branch]] if branch >= 0 else children[node]
+        return found
 
     def unavailable(self) -> list[int]:
         """Return the unavailable tests; a value that no training case has counts as missing."""
@@ -178,15 +188,15 @@ class Walk:
     def without_branch(self) -> set[int]:
         """Return the tests whose known value has no branch at some node; only a tree written by hand has such nodes."""
         nodes = self.tree.nodes
-        if not (nodes.maps < 0).any():
+        if not self.tree.has_unknown_values:
             return set()
         asking = [(node, int(nodes.test[node])) for node in np.flatnonzero(nodes.map_start >= 0).tolist()]
         return {test for node, test in asking if self.case.get(test, -1) >= 0 and self.branch(node) < 0}
 
     def cheapest_answer(self) -> int:
         """Return the index of the answer with the least expected error cost."""
-        scale = float(self.shares.sum()) * self.tree.context.bound_costs.largest_error
-        return least_answer(self.answer_costs, scale)
+        scale = sum(self.shares.tolist()) * self.tree.context.bound_costs.largest_error
+        return least_answer(self.answer_costs.tolist(), scale)
 
     def answer_index(self) -> int:
         """Return the index of the tree's answer to a case that waits for no test."""

@@ -51,7 +51,7 @@ from worthwhile.learners.workload import Piece, workload
 from worthwhile.parallel.workers import SharedData, n_workers
 from worthwhile.table.columns import as_frame, is_frame, read_columns
 from worthwhile.tree.advice import Advice
-from worthwhile.tree.batch_advice import AdviceColumns, Worklist, has_unknown_values
+from worthwhile.tree.batch_advice import AdviceColumns, Worklist
 from worthwhile.tree.case_errors import checked_case_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
 from worthwhile.tree.explanation import Explanation
@@ -776,7 +776,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     def _advise(self, cases: Worklist) -> AdviceColumns:
         check_is_fitted(self, "trees_")
-        if cases.prices_differ or any(has_unknown_values(tree) for tree in self.trees_):
+        if cases.prices_differ or any(tree.has_unknown_values for tree in self.trees_):
             return super()._advise(cases)
         return advise_forest(self.trees_, cases, Votes(cases.n_cases, self._rule()), self._quits, self._n_threads())
 
