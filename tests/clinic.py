@@ -17,6 +17,7 @@ import uvicorn
 from worthwhile.service.app import create_app
 from worthwhile.service.database import open_database
 from worthwhile.service.desk import Desk
+from worthwhile.service.model_store import read_models
 
 
 def clinic(**prices):
@@ -94,7 +95,7 @@ def clinic_desk(place, models):
     """Open a desk on a database; close the database afterwards."""
     database = open_database(place)
     try:
-        yield Desk.open(database, list(models))
+        yield Desk.open(database, read_models(models))
     finally:
         database.close()
 

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, settings
 
 from example_counts import examples
 
-# Slow examples are fine: on a busy machine they are no fault. With CI set, always the same examples: a new failure is then the fault of the change.
+# Slow examples are fine: on a busy machine they are no fault. With CI set, always the same examples: a new failure is
+# then the fault of the change.
 settings.register_profile(
     "worthwhile",
     max_examples=examples(100),
@@ -17,6 +18,6 @@ settings.register_profile(
 )
 settings.load_profile("worthwhile")
 
-# A shell starts a job in the background with Ctrl-C ignored, and so would be every process that a test starts and stops.
+# A shell starts a job in the background with Ctrl-C ignored, and so would be every process that a test starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -38,6 +38,7 @@ def serve_forked(place, model):
     from worthwhile.service.app import create_app
     from worthwhile.service.database import open_database
     from worthwhile.service.desk import Desk
+    from worthwhile.service.model_store import read_models
 
     open_database(place).close()  # what it needs is loaded now, once
     listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
@@ -45,7 +46,7 @@ def serve_forked(place, model):
     for _ in sys.stdin:
         child = os.fork()
         if child == 0:
-            desk = Desk.open(open_database(place), [Path(model)])
+            desk = Desk.open(open_database(place), read_models([Path(model)]))
             config = uvicorn.Config(create_app(desk), log_config=None, access_log=False, lifespan="off")
             uvicorn.Server(config).run(sockets=[listening])
             os._exit(0)

@@ -65,6 +65,14 @@ def test_error_costs_from_the_shell(capsys):
 
 
 @pytest.mark.usefixtures("good_files")
+def test_errors_that_pay_are_questioned(capsys):
+    code, _, err = run_joined(capsys, "reprice", "model.json", "--errors=-5")
+    assert code == 0
+    assert "a case of sick costs 0.00 if it is answered right, but -5.00 if it is answered well; is this meant?" in err
+    assert run_joined(capsys, "reprice", "model.json", "--errors=5")[2] == ""
+
+
+@pytest.mark.usefixtures("good_files")
 def test_wrong_lists(capsys):
     assert fails(capsys, "reprice", "model.json").startswith("name new prices with --costs")
     write("other.toml", COSTS.replace("chol", "cholesterol"))

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -61,6 +62,7 @@ def test_mistakes(capsys, tmp_path):
     assert "codes.csv, line 2: needs the columns" in capsys.readouterr().err
     assert cli.run(["serve", "heart.json", "--cors", "https://a.example", "--cors", "*"]) == 2
     assert "--cors *: not an origin; write e.g. https://" in capsys.readouterr().err
+    assert not Path("cases.db").exists()  # whatever was wrong, nothing stays behind
 
 
 def test_answers_do_not_wait_for_acknowledgements():

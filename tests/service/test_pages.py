@@ -127,6 +127,30 @@ def test_a_pasted_row(people):
     assert "'x' is not a number" in ana.submit("/cases/new", case_number="1", r0="x", status=422).text
 
 
+def test_a_pasted_row_with_an_order(people):
+    ana = people("ana")
+    ana.visit("/cases/new")
+    page = ana.submit("/cases/new", row="case\tage\tscan\tchol\nB-3\t63\tPending\tu")
+    case = re.search(r'data-case="(\w+)"', ana.raw).group(1)
+    tests = {test["test"]: test for test in ana.get(f"/cases/{case}/export").json()["case"]["tests"]}
+    assert {name: tests[name]["state"] for name in ("age", "scan", "chol")} == {
+        "age": "result in",
+        "scan": "ordered",
+        "chol": "unavailable",
+    }
+    assert "ana: ordered scan" in page.text
+
+
+def test_cases_with_the_same_number(people):
+    ana = people("ana")
+    seen = []
+    for _ in range(2):
+        ana.visit("/cases/new")
+        seen.append(ana.submit("/cases/new", case_number="D-4", r0="63").text)
+    assert "Other cases with this number" not in seen[0]
+    assert "Other cases with this number: open, opened" in seen[1]
+
+
 def test_two_people_on_one_case(people):
     ana, bob = people("ana"), people("bob")
     ana.visit("/cases/new")

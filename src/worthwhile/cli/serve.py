@@ -12,7 +12,7 @@ import typer
 
 from worthwhile.cli.common import Printer
 from worthwhile.cli.options import Quiet
-from worthwhile.cli.service_options import DatabaseOption, open_service
+from worthwhile.cli.service_options import DatabaseOption, check_extra, open_service
 from worthwhile.files import read_text
 
 __all__ = ["serve"]
@@ -54,21 +54,23 @@ def serve(
 
     Example: worthwhile serve model.json --db cases.db
     """
-    database = open_service(db)
+    check_extra()
     import uvicorn
 
     from worthwhile.service.app import create_app
     from worthwhile.service.cds_hooks import check_origin
     from worthwhile.service.desk import Desk
+    from worthwhile.service.model_store import read_models
 
-    try:
-        origins = [check_origin(origin) for origin in cors or ()]
-        desk = Desk.open(database, models)
-        desk.origins = origins
-        if codes is not None:
-            desk.codes = read_codes(codes)
-        listening = _listen(host, port)
-        with listening:
+    # Whatever may be wrong is found out before there is a database.
+    origins = [check_origin(origin) for origin in cors or ()]
+    coded = {} if codes is None else read_codes(codes)
+    served = read_models(models)
+    with _listen(host, port) as listening:
+        database = open_service(db)
+        try:
+            desk = Desk.open(database, served)
+            desk.origins, desk.codes = origins, coded
             _announce(Printer(quiet), desk, listening, database.shown)
             logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
             logging.getLogger("worthwhile.access").setLevel(logging.WARNING if quiet else logging.INFO)
@@ -81,8 +83,8 @@ def serve(
                 timeout_graceful_shutdown=5,
             )
             uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        database.close()
+        finally:
+            database.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from worthwhile.service.database import Database
 
-__all__ = ["DatabaseArgument", "DatabaseOption", "open_service"]
+__all__ = ["DatabaseArgument", "DatabaseOption", "check_extra", "open_service"]
 
 HELP = "The cases: a file of SQLite, or a URL such as postgresql://user@host/name."
 VARIABLE = "WORTHWHILE_DB"  # keeps the password of a URL out of the list of processes

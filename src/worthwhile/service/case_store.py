@@ -133,6 +133,14 @@ class CaseStore:
         rows = connection.execute(chosen.limit(size).offset((page - 1) * size)).scalars()
         return CasePage([_short(json.loads(row)) for row in rows], total, page, max(1, -(-total // size)))
 
+    def same_number(self, connection: sa.Connection, case: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the other cases with the number of a case, those that changed last first, at most five."""
+        others = sa.select(cases.c.content).where(
+            cases.c.case_number == case["case_number"], cases.c.id != case["id"], cases.c.state != "erased"
+        )
+        rows = connection.execute(others.order_by(cases.c.changed_at.desc(), cases.c.id).limit(5)).scalars()
+        return [_short(json.loads(row)) for row in rows]
+
     def export(self, connection: sa.Connection, case_id: str) -> dict[str, Any]:
         """Return everything that is stored about a case."""
         events = [vars(event) for event in events_of(connection, case_id)]

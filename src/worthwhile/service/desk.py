@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -36,8 +36,8 @@ class Desk:
     origins: list[str] = field(default_factory=list)  # sites whose pages may call the services of CDS Hooks
 
     @classmethod
-    def open(cls, database: Database, models: list[Path]) -> Desk:
-        """Set up a desk on a database with these models."""
+    def open(cls, database: Database, models: Mapping[str, tuple[str, Any]]) -> Desk:
+        """Set up a desk on a database with the models that `read_models` found."""
         store = ModelStore(database)
         store.register(models)
         return cls(database, store, UserStore(database), CaseStore(store))

@@ -24,7 +24,7 @@ from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.json_format import FORMAT, read_json
 from worthwhile.tree.tree import Tree
 
-__all__ = ["ModelStore", "ServedModel", "model_id", "read_model"]
+__all__ = ["ModelStore", "ServedModel", "model_id", "read_model", "read_models"]
 
 MAX_PATHS = 10_000  # cases whose path is kept in memory: finding it takes a forest 10 ms
 
@@ -93,6 +93,20 @@ def read_model(text: str) -> Any:
             raise ValueError(str(error).removeprefix(f"{path}: ")) from None
 
 
+def read_models(paths: Iterable[Path]) -> dict[str, tuple[str, Any]]:
+    """Return the text of model files and the models in them, by the names of the files."""
+    found: dict[str, tuple[str, Any]] = {}
+    for path in paths:
+        text, name = read_text(path), path.name.removesuffix(".json")
+        if name in found:
+            raise ValueError(f"{path}: there are two models called {name!r}; rename one of the files")
+        try:
+            found[name] = text, read_model(text)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    return found
+
+
 class ModelStore:
     """Models in a database; those given at the start take new cases."""
 
@@ -102,17 +116,9 @@ class ModelStore:
         self._loading = threading.Lock()
         self.current: dict[str, ServedModel] = {}
 
-    def register(self, paths: Iterable[Path]) -> None:
-        """Read model files and serve them; a new content under an old name is a new version."""
-        for path in paths:
-            text = read_text(path)
-            try:
-                model = read_model(text)
-            except ValueError as error:
-                raise ValueError(f"{path}: {error}") from None
-            name = path.name.removesuffix(".json")
-            if name in self.current:
-                raise ValueError(f"{path}: there are two models called {name!r}; rename one of the files")
+    def register(self, found: Mapping[str, tuple[str, Any]]) -> None:
+        """Serve what `read_models` found; a new content under an old name is a new version."""
+        for name, (text, model) in found.items():
             self.current[name] = self._store(name, text, model)
 
     def _store(self, name: str, text: str, model: Any) -> ServedModel:

@@ -32,6 +32,7 @@ router = APIRouter(include_in_schema=False)
 COOKIE = "worthwhile_session"
 PAGE_SIZE = 25
 FEW_VALUES = 12  # more are typed, not chosen from a list
+PENDING_WORDS = ("pending", "ordered")
 UNAVAILABLE_WORDS = ("u", "unavailable")
 SHOWN: dict[str, tuple[str, ...]] = {"": NOT_CLOSED, "all": ()}  # other choices: a single state
 CHANGES = {
@@ -259,10 +260,13 @@ def open_case(request: Request, session: LoggedIn, form: Fields) -> Response:
             number, texts = number.strip() or own or "", {**values, **texts}
         if not is_case_number(number.strip()):
             raise ValueError(f"The case number must have 1 to {MAX_NUMBER} printable characters.")
-        known = {name: _as_result(served, name, text) for name, text in texts.items()}
+        pending = [name for name, text in texts.items() if _is_pending(served, name, text)]
+        known = {name: _as_result(served, name, text) for name, text in texts.items() if name not in pending}
         paid = [name for t, name in enumerate(columns) if form.get(f"p{t}")]
         with desk.database.write() as connection:
             case = desk.cases.create(connection, session.user, model, number, known, paid)
+            if pending:
+                desk.cases.order(connection, session.user, case["id"], pending, None)
     except ValueError as error:
         return _new_page(request, model, entered, str(error))
     return RedirectResponse(f"/cases/{case['id']}", 303)
@@ -277,6 +281,17 @@ def _entered(form: FormData, served: ServedModel) -> dict[str, str]:
         elif text := _text(form, f"r{t}").strip():
             found[name] = text
     return found
+
+
+def _is_pending(served: ServedModel, test: str, text: str) -> bool:
+    """Return whether a text says that the test is ordered, and is not one of its values."""
+    if text.strip().casefold() not in PENDING_WORDS:
+        return False
+    try:
+        read_result(served, test, text)
+    except ValueError:
+        return True
+    return False
 
 
 def _as_result(served: ServedModel, test: str, text: str) -> Any:
@@ -308,6 +323,7 @@ def _case_page(
             return error_page(request, 410, "this case was erased")
         state = desk.cases.state(connection, case_id)
         events = desk.cases.export(connection, case_id)["events"]
+        same_number = desk.cases.same_number(connection, case)
     entered = entered or {}
     overtaken = _overtaken(state, entered)
     if overtaken:
@@ -320,6 +336,7 @@ def _case_page(
         case=case,
         with_unit=lambda value: _money(value, case["currency"]),
         problem=problem,
+        same_number=same_number,
         entered=entered,
         overtaken=overtaken,
         position=state.served.context.schema.position,
