@@ -46,6 +46,10 @@ def test_all_references_lead_somewhere(described):
     assert set(references(described)) <= known
 
 
+def test_the_description_is_valid(described):
+    pytest.importorskip("openapi_spec_validator").validate(described)
+
+
 def test_tokens_are_described(described):
     ((name, scheme),) = described["components"]["securitySchemes"].items()
     assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")

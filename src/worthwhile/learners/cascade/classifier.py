@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -40,12 +41,22 @@ from worthwhile.wording import LEFT_OUT, amount
 __all__ = ["CascadeClassifier"]
 
 Floats = npt.NDArray[np.float64]
-FITTED = ("stages_", "base_", "stopped_", "_cascade", "_expected", "_importances")
+FITTED = ("stages_", "base_", "stopped_", "_cascade", "_expected", "_importances", "_by_budget")
 # Sets are chosen on so many cases, with small models; the chosen ones learn from up to so many.
 MANY_CASES, MOST_CASES = 2_500, 30_000
 FEW_TREES = 60
 RULE_SHARE = 0.15  # of a time limit, for the rule
 AT_ONCE = 50_000  # cases that are walked together
+
+
+class _Learned(NamedTuple):
+    """A cascade, what it costs on other cases, what has grown it, and how."""
+
+    cascade: Cascade
+    outcomes: Outcomes
+    grower: CascadeGrower
+    importance: Floats
+    stopped: str
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -147,7 +158,66 @@ class CascadeClassifier(CostSensitiveClassifier):
     def _pieces(self, training: Training) -> list[Piece]:
         return [Piece("forest", 1.0)]
 
+    def fit_budgets(
+        self,
+        X: Any,
+        y: Any,
+        budgets: Iterable[float],
+        sample_weight: Any = None,
+        case_prices: Any = None,
+        case_errors: Any = None,
+    ) -> list[Self]:
+        """Learn a cascade for each of several budgets, all from the same models.
+
+        It takes little longer than `fit` with one budget.
+
+        Parameters
+        ----------
+        X, y : cases and their classes
+        budgets : list of float
+            What the tests may cost per case, on average; see the parameter `budget`.
+        sample_weight, case_prices, case_errors : optional
+            As of `fit`.
+
+        Returns
+        -------
+        list of CascadeClassifier
+            One for each budget, in their order. This learner stays as it is.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> pima = ww.datasets.load("pima")
+        >>> cascade = ww.CascadeClassifier(costs=pima.costs, columns=pima.feature_names, n_trees=30, random_state=0)
+        >>> [len(part.stages_) for part in cascade.fit_budgets(pima.X, pima.y, [0, 2])]
+        [1, 2]
+        """
+        wanted, fitted = list(budgets), copy.copy(self)
+        if not wanted:
+            raise ValueError("budgets must name at least one budget, e.g. [5, 20]")
+        for budget in wanted:
+            fitted.budget = budget
+            fitted._check_parameters()
+        fitted._budgets = wanted
+        fitted.fit(X, y, sample_weight, case_prices, case_errors)
+        found = []
+        for budget, learned in zip(wanted, fitted.__dict__.pop("_by_budget"), strict=True):
+            other = copy.copy(fitted)
+            del other._budgets
+            other.budget = budget
+            other._use(learned)
+            found.append(other)
+        return found
+
     def _learn(self, training: Training) -> None:
+        budgets = self.__dict__.get("_budgets", [self.budget])
+        self._by_budget = self._cascades(training, budgets)
+        self._use(self._by_budget[-1])
+        if "_budgets" not in self.__dict__:
+            del self._by_budget
+
+    def _cascades(self, training: Training, budgets: Sequence[float | None]) -> list[_Learned]:
+        """Fit models, and find the best cascade of them within each of some budgets."""
         rng, deadline = self._generator(), Deadline(self.time_limit, training.start)
         seed = int(rng.integers(2**31 - 1))
         cases, rows = training.timely(self.time_limit, rng).repeated_rows()  # cases are drawn at random
@@ -159,7 +229,8 @@ class CascadeClassifier(CostSensitiveClassifier):
                 some = rows[stratified_share(cases.classes[rows], MANY_CASES / len(rows), rng)]
                 finder = few = self._grower(cases.take(some), min(int(self.n_trees), FEW_TREES), self.base, seed)
                 sets = self._grown(few, few.sets(), monitor, last=False)
-                chosen = [stage.tests for stage in few.cascade(sets[0], self.budget)[0].stages]
+                cascades = [few.cascade(sets[0], budget)[0] for budget in budgets]
+                chosen = list(dict.fromkeys(stage.tests for own in cascades for stage in own.stages[1:]))
                 if len(rows) > MOST_CASES:
                     rows = rows[stratified_share(cases.classes[rows], MOST_CASES / len(rows), rng)]
                 if not monitor.goes_on():
@@ -167,32 +238,37 @@ class CascadeClassifier(CostSensitiveClassifier):
                 else:
                     grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
                     grower.recipes = few.recipes
-                    sets = self._grown(grower, [sets[0], *chosen[1:]], monitor, last=True)
+                    sets = self._grown(grower, [sets[0], *chosen], monitor, last=True)
             else:
                 finder = grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
                 sets = self._grown(grower, grower.sets(), monitor, last=True)
             # Models that were too slow for a time limit may be worse together than small ones of all sets.
             growers = [grower] if monitor.stopped == "done" or finder is grower else [finder, grower]
-            self._cascade, outcomes, grower = self._cheapest(growers, sets[0], monitor)
-        self._set_importances(finder.importance)
-        self.base_, self.stopped_ = self._kind(), monitor.stopped
+            found = [self._cheapest(growers, sets[0], budget, monitor) for budget in budgets]
+        return [_Learned(*own, finder.importance, monitor.stopped) for own in found]
+
+    def _use(self, learned: _Learned) -> None:
+        """Set the fitted attributes."""
+        self._cascade, grower = learned.cascade, learned.grower
+        self._set_importances(learned.importance)
+        self.base_, self.stopped_ = self._kind(), learned.stopped
         self._expected: ExpectedCost | None = None
         if grower.training.n_cases > 1:
-            self._expected = expected_cost_of(outcomes.cost(1.0), grower.weights)
+            self._expected = expected_cost_of(learned.outcomes.cost(1.0), grower.weights)
             self._set_results(grower.results(self._cascade))
         self._name_stages()
 
     def _cheapest(
-        self, growers: Sequence[CascadeGrower], root: TestSet, monitor: _Monitor
+        self, growers: Sequence[CascadeGrower], root: TestSet, budget: float | None, monitor: _Monitor
     ) -> tuple[Cascade, Outcomes, CascadeGrower]:
         """Return the cascade that costs least on other cases, what it costs there, and what has grown it."""
         found = []
         for grower in growers:
             try:
-                own = grower.validated(root, self.budget)
+                own = grower.validated(root, budget)
             except KeyboardInterrupt:
                 monitor.interrupt()
-                own = grower.cascade(root, self.budget)
+                own = grower.cascade(root, budget)
             found.append((*own, grower))
         return min(found, key=lambda own: np.average(own[1].cost(own[0].rate), weights=own[2].weights))
 
