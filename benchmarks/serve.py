@@ -194,7 +194,7 @@ def main() -> None:
         clf.save(folder / "heart.json")
         print(f"## SQLite\n\n{loaded(folder, 'cases.db', options.users, options.seconds)}\n", flush=True)
         if options.postgres:
-            with postgresql() as url:
+            with postgresql(safe=True) as url:
                 text = loaded(folder, url.format("postgres"), options.users, options.seconds)
             print(f"## PostgreSQL\n\n{text}\n", flush=True)
         os.nice(-options.nice)

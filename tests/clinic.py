@@ -131,8 +131,11 @@ PROGRAMS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:] or [
 
 
 @contextlib.contextmanager
-def postgresql():
-    """Run a PostgreSQL server of its own, as an unprivileged user, without a port; yield the URL without a name."""
+def postgresql(safe=False):
+    """Run a PostgreSQL server of its own, as an unprivileged user, without a port; yield the URL without a name.
+
+    Unless it is to be safe, it does not wait for the disk.
+    """
     user = {"user": "postgres"} if os.geteuid() == 0 else {}
     folder = Path(tempfile.mkdtemp(prefix="worthwhile-pg-"))
     if user:
@@ -144,7 +147,7 @@ def postgresql():
 
     try:
         do(programs / "initdb", "-D", folder / "data", "-U", "desk", "-A", "trust", "-N", "-E", "UTF8")
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=200"
+        options = f"-k {folder} -c listen_addresses='' -c fsync={'on' if safe else 'off'} -c max_connections=200"
         do(programs / "pg_ctl", "-D", folder / "data", "-l", folder / "log", "-w", "-o", options, "start")
         try:
             yield f"postgresql://desk@/{{}}?host={folder}"
