@@ -47,6 +47,27 @@ def test_no_case_pays_more_than_the_cap_and_the_budget_is_an_average():
         assert fitted(cap=cap).test_costs(X, y=y).max() <= cap + 1e-9
 
 
+def test_one_fit_for_several_budgets():
+    X, y = cases(400, seed=4)
+    learner = ww.CascadeClassifier(costs=COSTS, columns=NAMES, n_trees=20, random_state=0)
+    found = learner.fit_budgets(*cases(400), [5.0, 0.0, 100.0])
+    assert [part.budget for part in found] == [5.0, 0.0, 100.0]
+    assert not hasattr(learner, "stages_")
+    for part in found:
+        own = ww.CascadeClassifier(costs=COSTS, columns=NAMES, n_trees=20, random_state=0, budget=part.budget).fit(
+            *cases(400)
+        )
+        assert part.stages_ == own.stages_
+        np.testing.assert_array_equal(part.predict_proba(X), own.predict_proba(X))
+        np.testing.assert_array_equal(part.test_costs(X, y=y), own.test_costs(X, y=y))
+        assert part.expected_cost_ == own.expected_cost_
+        assert vars(part).keys() == vars(own).keys()
+    with pytest.raises(ValueError, match="at least one budget"):
+        learner.fit_budgets(X, y, [])
+    with pytest.raises(ValueError, match="budget"):
+        learner.fit_budgets(X, y, [3.0, -1.0])
+
+
 def test_weighting_by_error_costs_weighs_cases_in_the_models():
     X, y = cases(200)
     errors = {"sick": {"well": 90.0}, "well": {"sick": 30.0}}

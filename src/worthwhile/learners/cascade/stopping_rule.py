@@ -47,18 +47,49 @@ class BeliefCurve:
     @classmethod
     def fit(cls, believed: Floats, values: Floats, weights: Floats, min_bin: int = MIN_BIN) -> BeliefCurve:
         """Return the means of values in bins of about equally many cases, made rising by pooling neighbours."""
-        order = np.argsort(believed, kind="stable")
-        x, y, w = believed[order], values[order], weights[order]
-        n_bins = max(1, min(MAX_KNOTS, len(x) // min_bin))
-        ends = np.linspace(0, len(x), n_bins + 1).astype(np.intp)[1:-1]
-        # Equal beliefs are in one bin.
-        starts = np.unique(np.concatenate([[0], np.searchsorted(x, x[ends], side="left")]))
-        total = np.add.reduceat(w, starts)
-        means = [np.add.reduceat(w * column, starts) / total for column in (x, y)]
-        return cls(means[0], pooled(means[1], total))
+        return _Bins(believed, weights, min_bin).curve(values)
 
     def __call__(self, believed: Floats) -> Floats:
         found: Floats = np.interp(believed, self.x, self.y)
+        return found
+
+
+class _Bins:
+    """Bins of about equally many cases, by belief. Sorting takes most of the time, so curves of a stage share them."""
+
+    def __init__(self, believed: Floats, weights: Floats, min_bin: int = MIN_BIN) -> None:
+        self._order = np.argsort(believed, kind="stable")
+        x, self._weights = believed[self._order], weights[self._order]
+        n_bins = max(1, min(MAX_KNOTS, len(x) // min_bin))
+        ends = np.linspace(0, len(x), n_bins + 1).astype(np.intp)[1:-1]
+        # Equal beliefs are in one bin.
+        self._starts = np.unique(np.concatenate([[0], np.searchsorted(x, x[ends], side="left")]))
+        self._total = np.add.reduceat(self._weights, self._starts)
+        self._x = self._means(x)
+
+    def _means(self, values: Floats) -> Floats:
+        found: Floats = np.add.reduceat(self._weights * values, self._starts) / self._total
+        return found
+
+    def curve(self, values: Floats) -> BeliefCurve:
+        return BeliefCurve(self._x, pooled(self._means(values[self._order]), self._total))
+
+
+class _FoldedBins:
+    """Bins of all folds but one, for each of them."""
+
+    def __init__(self, believed: Floats, weights: Floats, folds: npt.NDArray[np.intp]) -> None:
+        self._believed, self._parts = believed, []
+        for fold in np.unique(folds):
+            held_out = folds == fold
+            kept = ~held_out if held_out.sum() < len(folds) else held_out
+            self._parts.append((held_out, kept, _Bins(believed[kept], weights[kept])))
+
+    def curve_values(self, values: Floats) -> Floats:
+        """Return the curve's value for every case, by curves fitted to the other folds."""
+        found = np.empty(len(values))
+        for held_out, kept, bins in self._parts:
+            found[held_out] = bins.curve(values[kept])(self._believed[held_out])
         return found
 
 
@@ -175,11 +206,12 @@ def fit_rules(
     for stage in range(len(views) - 1, -1, -1):
         view = views[stage]
         now = outcomes[stage]
-        best = _out_of_fold(view.believed, now.expected, weights, folds)
+        folded = _FoldedBins(view.believed, weights, folds)
+        best = folded.curve_values(now.expected)
         candidates: dict[int, tuple[Floats, Floats]] = {}  # expected cost of going there, and its price
         for target in successors[stage]:
             expected, paid = prices(stage, target)
-            ahead = _out_of_fold(view.believed, outcomes[target].smooth_cost(rate), weights, folds)
+            ahead = folded.curve_values(outcomes[target].smooth_cost(rate))
             candidates[target] = rate * expected + ahead, paid
         chosen: list[int] = []
         while candidates:
@@ -193,10 +225,9 @@ def fit_rules(
             best = np.minimum(best, candidates.pop(target)[0])
             now = trials[target]
             chosen.append(target)
-        edges = [
-            Edge(t, BeliefCurve.fit(view.believed, outcomes[t].smooth_cost(rate), weights)) for t in sorted(chosen)
-        ]
-        stop = BeliefCurve.fit(view.believed, outcomes[stage].expected, weights)
+        bins = _Bins(view.believed, weights)
+        edges = [Edge(t, bins.curve(outcomes[t].smooth_cost(rate))) for t in sorted(chosen)]
+        stop = bins.curve(outcomes[stage].expected)
         rules[stage] = StageRule(stop, tuple(edges))
         outcomes[stage] = now
     return rules, outcomes
@@ -268,16 +299,6 @@ def _smoothed_losses(views: Sequence[StageView], weights: Floats) -> list[Floats
     believed, loss = (np.concatenate([getattr(view, name) for view in views]) for name in ("believed", "loss"))
     usual = BeliefCurve.fit(believed, loss, np.tile(weights, len(views)), POOLED_BIN)
     return [USUAL * usual(view.believed) + (1 - USUAL) * view.loss for view in views]
-
-
-def _out_of_fold(believed: Floats, values: Floats, weights: Floats, folds: npt.NDArray[np.intp]) -> Floats:
-    """Return the curve's value for every case, by curves fitted to the other folds."""
-    found = np.empty(len(believed))
-    for fold in np.unique(folds):
-        held_out = folds == fold
-        kept = ~held_out if held_out.sum() < len(folds) else held_out
-        found[held_out] = BeliefCurve.fit(believed[kept], values[kept], weights[kept])(believed[held_out])
-    return found
 
 
 def sure_gain(gains: Floats, weights: Floats, errors: float = EDGE_ERRORS) -> float:
