@@ -11,6 +11,7 @@ namespace worthwhile {
 
 inline constexpr int kMaxBins = 254;
 inline constexpr uint8_t kMissingBin = 255;
+inline constexpr std::size_t kManyShares = 4;  // a value of more cases than so many bins would have gets its own
 
 class Binned {
 public:
@@ -42,19 +43,32 @@ private:
         return static_cast<uint8_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin());
     }
 
-    // Between all values, or if these are many, between about equally many cases.
+    // Between all values, or if these are many, between about equally many cases. A value of many cases has a bin of its own, and the other
+    // values share the rest of the bins: where most amounts are 0, most bins would be lost otherwise.
     static std::vector<float> cuts_of(const std::vector<float>& sorted, int max_bins) {
-        std::vector<float> cuts;
-        std::size_t n_values = sorted.empty() ? 0 : 1;
-        for (std::size_t i = 1; i < sorted.size(); ++i) n_values += sorted[i] > sorted[i - 1];
-        const bool all = n_values <= static_cast<std::size_t>(max_bins);
-        const double step = static_cast<double>(sorted.size()) / max_bins;
+        std::vector<std::size_t> ends;  // of the cases of each value
+        for (std::size_t i = 1; i <= sorted.size(); ++i)
+            if (i == sorted.size() || sorted[i] > sorted[i - 1]) ends.push_back(i);
+        const bool all = ends.size() <= static_cast<std::size_t>(max_bins);
+        const auto size = [&](std::size_t value) { return ends[value] - (value ? ends[value - 1] : 0); };
+        const auto heavy = [&](std::size_t value) {
+            return size(value) * static_cast<std::size_t>(max_bins) > kManyShares * sorted.size();
+        };
+        std::size_t light = sorted.size();
+        int bins = max_bins;
+        for (std::size_t v = 0; v < ends.size(); ++v)
+            if (heavy(v)) light -= size(v), bins -= 2;  // it may divide a bin of others
+        const double step = static_cast<double>(light) / bins;
         double next = step;
-        for (std::size_t i = 1; i < sorted.size(); ++i) {
-            if (!(sorted[i] > sorted[i - 1]) || (!all && static_cast<double>(i) < next)) continue;
-            cuts.push_back(between(sorted[i - 1], sorted[i]));
-            while (next <= static_cast<double>(i)) next += step;
+        std::size_t before = 0;
+        std::vector<float> cuts;
+        for (std::size_t v = 0; v + 1 < ends.size(); ++v) {
+            if (!heavy(v)) before += size(v);
+            if (!all && !heavy(v) && !heavy(v + 1) && static_cast<double>(before) < next) continue;
+            cuts.push_back(between(sorted[ends[v] - 1], sorted[ends[v]]));
+            while (!all && next <= static_cast<double>(before)) next += step;
         }
+        if (cuts.size() >= static_cast<std::size_t>(max_bins)) cuts.resize(static_cast<std::size_t>(max_bins) - 1);
         return cuts;
     }
 

@@ -54,6 +54,7 @@ POWERS_OF_PRICE = (0.0, 0.5, 1.0)  # by which a forest's importance is divided, 
 COEFFICIENTS = (0.0, 0.3, 3.0, 30.0, 300.0)  # of CatBoost's penalties
 CHOICES: Mapping[str, list[dict[str, Any]]] = {
     "adaptive": [{"alpha": alpha, "tests": "chosen"} for alpha in FEW_ALPHAS],
+    "cascade": [{"base": "chosen"}],
     "budget": [{"alpha": alpha, "sampling": "drawn"} for alpha in ALPHAS],
     "lazy": [{"tradeoff": tradeoff} for tradeoff in LAZY],
     "coupled": [{"tradeoff": tradeoff} for tradeoff in COUPLED],
@@ -64,7 +65,7 @@ CHOICES: Mapping[str, list[dict[str, Any]]] = {
 }
 BOOSTED, CATBOOST = ("lazy", "coupled", "selected-boosting"), "catboost"
 OURS, RIVALS = "adaptive", ("lazy", "coupled", "plain", "selected-forest", "selected-boosting", CATBOOST)
-OWN = {LEARNERS[OURS].label: "BudgetForestClassifier"}
+OWN = {LEARNERS[OURS].label: "BudgetForestClassifier", LEARNERS["cascade"].label: "CascadeClassifier"}
 PROBLEMS = (("covtype", UNIT), ("covtype", DRAWN), ("adult", DRAWN), ("credit", DRAWN), ("letter", DRAWN))
 QUICK_PROBLEMS = (("credit", DRAWN),)
 
@@ -197,6 +198,7 @@ _ABSENT_LARGE = (
 def _choices(quick: bool) -> dict[str, list[dict[str, Any]]]:
     """Return the settings of each method; methods of libraries that are not installed are left out."""
     absent = [*(() if lightgbm_available() else BOOSTED), *(() if catboost_available() else (CATBOOST,))]
+    absent += ["cascade"] if quick else []  # it takes a minute on the smallest set
     methods = {name: CHOICES[name] for name in BY_BUDGET if name not in absent}
     return {name: _middle(settings) if quick else settings for name, settings in methods.items()}
 

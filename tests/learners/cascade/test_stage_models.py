@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import worthwhile as ww
 from worthwhile.learners.cascade.stage_models import Cases, fit_model, importances
 
 RNG = np.random.default_rng(1)
@@ -59,3 +60,14 @@ def test_importances_are_those_of_the_tests():
     assert found.argmax() == 0
     assert found.shape == (4,)
     assert found.sum() == pytest.approx(1)
+
+
+def test_boosting_sees_amounts_that_are_mostly_zero():
+    rng = np.random.default_rng(0)
+    amount = np.where(rng.random(8000) < 0.92, 0.0, rng.random(8000))
+    y = np.floor(20 * amount).astype(int) % 2
+    costs = ww.Costs(tests={"amount": 0.0}, errors=1)
+    clf = ww.CascadeClassifier(costs=costs, columns=["amount"], base="boosting", random_state=0)
+    clf.fit(amount[:, None], y)
+    spent = amount > 0
+    assert (clf.predict(amount[spent, None]) != y[spent]).mean() < 0.1
