@@ -65,7 +65,7 @@ def test_without_lightgbm_its_methods_are_left_out(monkeypatch):
     assert "LightGBM is not installed" in table.notes[0]
     assert table.notes[1] == "CatBoost is not installed: its row is left out."
     assert not any("CEGB" in row or "LightGBM" in row or "CatBoost" in row for row in table.rows)
-    assert list(table.tuned) == ["BudgetForest, adaptive"]
+    assert list(table.tuned) == ["BudgetForest, adaptive", "Cascade"]
 
 
 @pytest.mark.parametrize("name", NAMES)
