@@ -49,7 +49,7 @@ RULE_SHARE = 0.15  # of a time limit, for the rule
 AT_ONCE = 50_000  # cases that are walked together
 
 
-class _Learned(NamedTuple):
+class _GrownCascade(NamedTuple):
     """A cascade, what it costs on other cases, what has grown it, and how."""
 
     cascade: Cascade
@@ -216,7 +216,7 @@ class CascadeClassifier(CostSensitiveClassifier):
         if "_budgets" not in self.__dict__:
             del self._by_budget
 
-    def _cascades(self, training: Training, budgets: Sequence[float | None]) -> list[_Learned]:
+    def _cascades(self, training: Training, budgets: Sequence[float | None]) -> list[_GrownCascade]:
         """Fit models, and find the best cascade of them within each of some budgets."""
         rng, deadline = self._generator(), Deadline(self.time_limit, training.start)
         seed = int(rng.integers(2**31 - 1))
@@ -245,9 +245,9 @@ class CascadeClassifier(CostSensitiveClassifier):
             # Models that were too slow for a time limit may be worse together than small ones of all sets.
             growers = [grower] if monitor.stopped == "done" or finder is grower else [finder, grower]
             found = [self._cheapest(growers, sets[0], budget, monitor) for budget in budgets]
-        return [_Learned(*own, finder.importance, monitor.stopped) for own in found]
+        return [_GrownCascade(*own, finder.importance, monitor.stopped) for own in found]
 
-    def _use(self, learned: _Learned) -> None:
+    def _use(self, learned: _GrownCascade) -> None:
         """Set the fitted attributes."""
         self._cascade, grower = learned.cascade, learned.grower
         self._set_importances(learned.importance)
