@@ -20,6 +20,7 @@ import importlib.util
 import itertools
 import math
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,7 +146,7 @@ class PeerPickClassifier(TreeClassifier):
         self.tree_ = priced_tree(candidates[self.picked_](cases), cases, training)
 
 
-class FreeTestsPeer:
+class FreeTestsPeer(ABC):
     """A learner of another library where tests are free; it ignores prices.
 
     Nominal columns are one-hot encoded, with no column for a missing value; missing numbers stay missing.
@@ -176,9 +177,9 @@ class FreeTestsPeer:
         self._model = self._fitted(self._matrix(table), codes.astype(np.int32), errors)
         return self
 
+    @abstractmethod
     def _fitted(self, X: Floats, classes: npt.NDArray[np.int32], errors: Floats) -> Any:
         """Return a model whose `predict` gives the number of the class."""
-        raise NotImplementedError
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the classes of cases."""

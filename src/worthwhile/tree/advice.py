@@ -146,7 +146,7 @@ def advise_walk(walk: Walk, brief: bool = False) -> Advice:
     tree, columns, pricing, order = walk.tree, walk.tree.columns, walk.pricing, walk.next_order
     charged = walk.charged | walk.known_closure
     stop = _best_answer_now(walk)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"answer": None, "spent": 0.0}
     if order is None:
         answer = walk.answer_index()
         cost = None if stop.cost is None else float(walk.answer_costs[answer])
@@ -179,7 +179,7 @@ def advise_walk(walk: Walk, brief: bool = False) -> Advice:
         unavailable=tuple(columns[t] for t in walk.unavailable()),
         charged=charged,
         amounts=None if walk.amounts is None else tuple(walk.amounts),
-        **{"answer": None, "spent": 0.0, **found},
+        **found,
     )
 
 

@@ -169,7 +169,7 @@ class CascadeClassifier(CostSensitiveClassifier):
     ) -> list[Self]:
         """Learn a cascade for each of several budgets, all from the same models.
 
-        It takes little longer than `fit` with one budget.
+        The models are fitted once; only the rules are found for each budget. After Ctrl-C, nothing is kept.
 
         Parameters
         ----------
@@ -210,11 +210,11 @@ class CascadeClassifier(CostSensitiveClassifier):
         return found
 
     def _learn(self, training: Training) -> None:
-        budgets = self.__dict__.get("_budgets", [self.budget])
-        self._by_budget = self._cascades(training, budgets)
-        self._use(self._by_budget[-1])
-        if "_budgets" not in self.__dict__:
-            del self._by_budget
+        budgets = self.__dict__.get("_budgets")  # of `fit_budgets`
+        found = self._cascades(training, budgets or [self.budget])
+        self._use(found[-1])
+        if budgets:
+            self._by_budget = found
 
     def _cascades(self, training: Training, budgets: Sequence[float | None]) -> list[_GrownCascade]:
         """Fit models, and find the best cascade of them within each of some budgets."""
