@@ -8,6 +8,7 @@ import pytest
 
 import worthwhile as ww
 from all_learners import COSTS
+from worthwhile.learners.auto import classifier as auto
 from worthwhile.learners.auto.classifier import Candidate, choice_text
 
 QUICK = {"learners": ["dtmc", "eg2"], "random_state": 0}
@@ -220,6 +221,14 @@ def test_what_costs_clearly_more_leaves_early():
     clf = ww.AutoClassifier(costs=ww.Costs(tests=prices, errors=100), **QUICK).fit(X, y)
     by_name = {one.name: one for one in clf.candidates_}
     assert by_name["no test"].rounds < by_name[chosen(clf)].rounds
+
+
+def test_if_learners_are_slow_there_are_fewer_rounds_and_not_fewer_learners(monkeypatch):
+    X, y, prices = noisy(400)
+    monkeypatch.setattr(auto, "RACE_SECONDS", 6.0)  # guesses of all but ACT and ICET add up to 4 s, in each of 5 rounds
+    clf = ww.AutoClassifier(costs=ww.Costs(tests=prices, errors=100), random_state=0).fit(X, y)
+    assert max(one.rounds for one in clf.candidates_) == 2
+    assert {"cascade", "forest", "exact tree", "DTMC"} <= {one.name for one in clf.candidates_}
 
 
 def test_the_choice_is_explained():

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from worthwhile.learners.auto.entrants import Entrant, Kind, entrants
-from worthwhile.learners.auto.race import LEARNED, Plan, Race
+from worthwhile.learners.auto.race import FEWEST_ROUNDS, LEARNED, Plan, Race
 from worthwhile.learners.base import CostSensitiveClassifier
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_share
@@ -402,6 +402,8 @@ class _Contest:
         if clf.learners is not None:
             return every
         seconds = RACE_SECONDS if clf.time_limit is None else RACE_SHARE * clf.time_limit
+        if clf.time_limit is None:
+            self._shorten(sum(entrant.seconds for entrant in every if not entrant.is_extra))
         # A time limit ends the race after some rounds, whoever takes part.
         n_rounds = self._plan.n_rounds * PART if clf.time_limit is None else min(self._plan.n_rounds, ROUNDS_IN_TIME)
         found, total = list[Entrant](), 0.0
@@ -411,6 +413,11 @@ class _Contest:
                 found.append(entrant)
                 total += own
         return found
+
+    def _shorten(self, seconds: float) -> None:
+        """Plan fewer rounds if one of them takes long: with many classes and tests, the strongest learners do."""
+        while self._plan.n_rounds > FEWEST_ROUNDS and seconds * self._plan.n_rounds * PART > RACE_SECONDS:
+            self._plan = replace(self._plan, most_rounds=self._plan.n_rounds - 1)
 
     def run(self) -> None:
         """Hold the race, and learn from all cases by the winner."""

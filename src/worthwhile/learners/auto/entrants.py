@@ -53,6 +53,11 @@ class Entrant:
     def is_tree(self) -> bool:
         return self.kind <= Kind.TREE
 
+    @property
+    def is_extra(self) -> bool:
+        """Whether the race has fewer learners rather than fewer rounds if this one is slow."""
+        return self.learner in ("act", "icet")
+
 
 def entrants(
     cases: Training,
@@ -80,8 +85,10 @@ def entrants(
     """
     maker = _Maker(known, limits, LEAF_PRICES[1] * no_test_cost(cases))
     n, n_tests = n_learned, max(sum(values is None or bool(values) for values in cases.schema.values), 1)
-    # On one core of a machine of 2024, from 32 × 1 to 3,000 × 60.
+    # On one core of a machine of 2024, from 32 × 1 to 3,000 × 60, two classes and up to 26.
     growing, labels, exact = 2e-7 * n * n_tests, 0.1 + 4e-4 * n, 1.3
+    cascade = (0.2 + 2.6e-4 * n * n_tests**0.5) * (1 + 0.1 * max(cases.n_classes - 2, 0))
+    forest = 0.5 + n * (1.5e-5 * n_tests + 8e-5 * cases.n_classes)
     free = 0 < len(free_tests(cases.bound_costs.prices, cases.case_prices)) < len(cases.context.columns)
     found = [
         Entrant("no test", "", Kind.NO_TEST, maker.no_test, growing),
@@ -89,9 +96,9 @@ def entrants(
         Entrant("DTMC", "dtmc", Kind.TREE, maker.dtmc, growing),
         Entrant("EG2", "eg2", Kind.TREE, maker.eg2, growing),
         Entrant("exact tree, soft labels", "optimal", Kind.TREE, maker.soft_exact, exact + labels),
-        Entrant("cascade", "cascade", Kind.CASCADE, maker.cascade, 0.2 + 2.6e-4 * n * n_tests**0.5),
+        Entrant("cascade", "cascade", Kind.CASCADE, maker.cascade, cascade),
         Entrant("exact tree", "optimal", Kind.TREE, maker.exact, exact),
-        Entrant("forest", "budget-forest", Kind.FOREST, maker.forest, 0.5 + 1.5e-5 * n * n_tests),
+        Entrant("forest", "budget-forest", Kind.FOREST, maker.forest, forest),
         *([Entrant("free tests, forest", "cascade", Kind.FREE_CASCADE, maker.free_cascade, labels)] if free else []),
         Entrant("ACT", "act", Kind.TREE, maker.act, 0.9 + labels + 8e-5 * n**1.4 * n_tests),
         Entrant("ICET", "icet", Kind.TREE, maker.icet, 0.3 + 2.2e-3 * n * n_tests),

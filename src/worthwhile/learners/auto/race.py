@@ -28,6 +28,7 @@ LEARNED, MEASURED = 3_000, 5_000
 N_FOLDS = 5
 # Of few cases a fold says little: all of them are divided twice. Of many, some folds say enough.
 FEW, MANY, ROUNDS_OF_MANY = 400, 10_000, 3
+FEWEST_ROUNDS = 2  # if learners are slow
 # Of more cases, the last ones in the race learn from all but so many, and are measured on these: a learner that needs
 # many cases is behind in the rounds before.
 HUGE, HELD_OUT = 20_000, 10_000
@@ -42,6 +43,7 @@ class Plan:
     """The rounds of a race."""
 
     n_cases: int
+    most_rounds: int = 10
 
     @property
     def n_folds(self) -> int:
@@ -49,9 +51,8 @@ class Plan:
 
     @property
     def n_rounds(self) -> int:
-        if self.n_cases > MANY:
-            return ROUNDS_OF_MANY
-        return self.n_folds * (2 if self.n_cases < FEW else 1)
+        usual = ROUNDS_OF_MANY if self.n_cases > MANY else self.n_folds * (2 if self.n_cases < FEW else 1)
+        return min(usual, self.most_rounds)
 
     @property
     def n_learned(self) -> int:
