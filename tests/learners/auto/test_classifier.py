@@ -119,6 +119,18 @@ def test_the_expected_cost_is_what_new_cases_cost():
     assert 0.85 < np.mean(ratios) < 1.2
 
 
+def test_the_expected_cost_is_that_of_a_model_from_all_cases():
+    """The more cases, the closer a tree comes to a curve: those of the race, from 3,000 cases, cost more."""
+    X = np.random.default_rng(0).random((14_000, 2))
+    y = np.where(X[:, 1] > 0.5 + 0.4 * np.sin(20 * X[:, 0]), "above", "below")
+    costs = ww.Costs(tests={"x0": 0.01, "x1": 0.01}, errors=100)
+    clf = ww.AutoClassifier(costs=costs, learners=["eg2"], random_state=0).fit(X[:10_000], y[:10_000])
+    [raced] = [one.expected_cost for one in clf.candidates_ if one.chosen]
+    actual = clf.total_costs(X[10_000:], y[10_000:]).mean()
+    assert raced > 1.25 * actual
+    assert 0.8 < clf.expected_cost_ / actual < 1.25
+
+
 def test_the_choice_does_not_depend_on_the_order_of_the_rows():
     X, y, prices = noisy(120)
     order = np.random.default_rng(0).permutation(len(y))
