@@ -42,7 +42,7 @@ RACE_SECONDS, PART = 40.0, 0.6
 RACE_SHARE, ROUNDS_IN_TIME = 0.6, 2  # of a time limit, and rounds that must fit into this share
 CROSS_FITTED = 6.0  # times as long as one fit takes a fit with cross-fitting
 # What a learner costs in the race holds for the last fit if it learns from at least this share of its cases there. On
-# letter, shuttle, nursery and covtype, what DTMC and cascades expect of themselves from 8,000 to 12,000 cases is 0.96 to
+# letter, shuttle, nursery and covtype, what DTMC and cascades expect of themselves from 8,000 to 12,000 cases is .96 to
 # 1.15 of what new cases cost; trained on 3,000 of them, they cost 1.01 to 1.78 of it.
 SIMILAR = 0.75
 NO_TIME = 0.1  # seconds: who needs less is tried whatever the time limit is
