@@ -124,7 +124,9 @@ def test_a_row_of_ours_with_fewer_problems_is_shown_apart():
         return (30.0 if cell.data == "krk" else 10.0) - 5.0 * (cell.learner == "act-refined")
 
     cells = made_up("table1", cost=cost)
-    for cell in [c for c in cells if c.learner in ("act-refined", "auto") and (c.data != "iris" or c.prices[-1] == "3")]:
+    for cell in [
+        c for c in cells if c.learner in ("act-refined", "auto") and (c.data != "iris" or c.prices[-1] == "3")
+    ]:
         del cells[cell]
     table = grid("table1").table(cells, False, 0)
     assert table.notes[0].startswith("105 of the 105 problems")

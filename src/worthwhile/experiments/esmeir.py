@@ -238,8 +238,8 @@ def _protocol(quick: bool, seed: int) -> str:
         " of M-class flares; the generated ones are new draws.\n\n"
         'ICET is the published algorithm, seeded, as in the paper (`variant="paper"`), ACT too, with r = 5. Our own'
         " rows: *ACT, refined*, *OptimalClassifier* and *AutoClassifier* have default parameters, the last two with the"
-        " first price list only; *no test* does no test and gives the answer of least cost. C4.5, LSID3, IDX, CS-ID3 and EG2 ignore error costs: one tree is measured at all of"
-        " them."
+        " first price list only; *no test* does no test and gives the answer of least cost. C4.5, LSID3, IDX,"
+        " CS-ID3 and EG2 ignore error costs: one tree is measured at all of them."
     )
 
 

@@ -1,8 +1,9 @@
 """The cells of Esmeir & Markovitch (2006, 2008): data sets, price lists, folds, the learners, and what is measured.
 
 Section 4 of the paper of 2008: 25 data sets with four drawn price lists each, and Turney's five problems with their own
-prices; one ten-fold cross-validation. That of 2006 has two other price lists for each data set. A learner that ignores error costs is trained once per fold: the numbers of a cell are
-enough to compute the cost of its tree for any error costs.
+prices; one ten-fold cross-validation. That of 2006 has two other price lists for each data set. A learner
+that ignores error costs is trained once per fold: the numbers of a cell are enough to compute the cost of its tree for
+any error costs.
 """
 
 from __future__ import annotations
@@ -195,13 +196,16 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
     wrong = answers != cases.y[test]
     first = np.isin(cases.y[test], cases.classes[: len(cases.classes) // 2])
     counts = np.unique(cases.y, return_counts=True)[1]
+    tree = getattr(learner, "tree_", None)  # not every learner is one
     numbers = {
         "test_cost": float(spent.mean()),
         "wrong_first": float((wrong & first).mean()),
         "wrong_second": float((wrong & ~first).mean()),
         "all_tests": costs.total_price(),
         "least_wrong": 1 - counts.max() / counts.sum(),
-        "nodes": tree.n_nodes if (tree := getattr(learner, "tree_", None)) is not None else 0.0,  # not every one is a tree
+        "nodes": tree.n_nodes
+        if (tree := getattr(learner, "tree_", None)) is not None
+        else 0.0,  # not every one is a tree
         "seconds": seconds,
     }
     # Seven digits are enough, and keep the file of finished cells small.

@@ -2,7 +2,8 @@
 
 Table 1 (features used by the first ten trees, beside a plain random forest), figure 4 (error against price; compared
 with our choice of rivals: LightGBM with penalties for tests, and a random forest), figure 5 (impurities on small
-data sets), and rankings made of two of our sets, since Yahoo! Rank is unavailable. Figures 1 to 3 are worked examples, which are in the test suite.
+data sets), and rankings made of two of our sets, since Yahoo! Rank is unavailable. Figures 1 to 3 are
+worked examples, which are in the test suite.
 """
 
 from __future__ import annotations
@@ -16,8 +17,29 @@ from typing import Any
 import numpy as np
 
 from worthwhile.experiments.engine import Cell, Experiment, Numbers
-from worthwhile.experiments.nan_cells import BY_BUDGET, BY_RANK, FAMILY, LEARNERS, MOST_TREES, PAPER_TREES, POINTS, SHARES
-from worthwhile.experiments.nan_data import ABSENT_LARGE, DATA, DRAWN, LARGE, NINTH, QUERY, RELEVANT, SIZES, SMALL, UNIT, has_ninth
+from worthwhile.experiments.nan_cells import (
+    BY_BUDGET,
+    BY_RANK,
+    FAMILY,
+    LEARNERS,
+    MOST_TREES,
+    PAPER_TREES,
+    POINTS,
+    SHARES,
+)
+from worthwhile.experiments.nan_data import (
+    ABSENT_LARGE,
+    DATA,
+    DRAWN,
+    LARGE,
+    NINTH,
+    QUERY,
+    RELEVANT,
+    SIZES,
+    SMALL,
+    UNIT,
+    has_ninth,
+)
 from worthwhile.experiments.nan_results import NanGrid, NanResults, Points, cell_of, published
 from worthwhile.experiments.page import (
     Breakdown,

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.costs import Costs
-from worthwhile.experiments.engine import Cell, Family, Numbers, parameters_of, seed_of
 from worthwhile.evaluation.metrics import average_precision_at
+from worthwhile.experiments.engine import Cell, Family, Numbers, parameters_of, seed_of
 from worthwhile.experiments.nan_data import DATA, LARGE, QUERY, RELEVANT, UNIT, cases_of, costs_of, parts
 from worthwhile.experiments.problems import CaseSet
 from worthwhile.experiments.rivals import BoostedTrees, PlainForest, Predictor, catboost_sets, selected_sets
@@ -279,9 +279,7 @@ def _staged_ranks(problem: NanProblem, ensemble: PlainForest | BoostedTrees) -> 
     """Return the best number of trees at each budget; without a test, the order is random."""
     classes = np.unique(problem.train.y)
     nothing = np.zeros((len(problem.test.y), len(classes)))
-    blind = [
-        unranked(problem, cases, nothing[: len(cases.y)], classes) for cases in (problem.validation, problem.test)
-    ]
+    blind = [unranked(problem, cases, nothing[: len(cases.y)], classes) for cases in (problem.validation, problem.test)]
     found = [Setting(0.0, blind[0], 0.0, blind[1])]
     stages = zip(*(ensemble.staged(cases.X) for cases in (problem.validation, problem.test)), strict=True)
     for valid, test in stages:
