@@ -531,6 +531,12 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             so far, if there was one.""",
         ),
         "record_": ("BudgetRecord", "What the forest costs on the validation cases."),
+        "max_cost_bound_": (
+            "float or None",
+            """In each tree of the published forest, the most expensive training case pays at most this many times as
+            much as in the best tree with pure leaves (theorem 2.2). None where the theorem says nothing: it needs
+            nominal tests without missing values, each with a price of its own, and ``splits="minimax"``. Not saved.""",
+        ),
         "forests_": (
             "list of Forest",
             "The forests for all values of `alpha` (or `power`) and all sets of tests, with their validation curves.",

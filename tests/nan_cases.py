@@ -24,6 +24,9 @@ PARAMETERS = {
     "selected-forest": "power=0.5",
     "selected-boosting": "power=0.5",
     "catboost": "coefficient=0",
+    "rank-adaptive": "alpha=2",
+    "rank-budget": "alpha=2",
+    "rank-lazy": "tradeoff=0.05",
     "greedy-tree": 'impurity="powers" power=3',
 }
 

@@ -73,6 +73,16 @@ def test_price_lists_differ():
     assert all(isinstance(costs, Costs) for costs in drawn)
 
 
+def test_price_lists_of_2006():
+    for share in (20, 80):
+        costs = prices_of("multiplexer-20", f"shared{share}-0", None)
+        assert 1 <= len(costs.groups) <= 20 * share / 100
+        for group, common in costs.groups.items():
+            own = [test.price for test in costs.tests.values() if test.group == group]
+            assert common == pytest.approx(share / 100 * max(own), abs=0.01)
+            assert all(1 <= price <= 100 for price in own)
+
+
 @needs_folder
 def test_data_sets_are_those_of_table_5():
     # Where ours differ from the paper (hepatitis, nursery, KRK), the page says so.

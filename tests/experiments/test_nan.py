@@ -32,7 +32,7 @@ def grid(name):
 
 
 def test_the_grid_is_that_of_the_paper():
-    assert NAMES == ["nan-table1", "nan-figure4", "nan-figure5"]
+    assert NAMES == ["nan-table1", "nan-figure4", "nan-figure5", "nan-ranking"]
     cells = grid("table1").cells(False, 0)
     assert len(cells) == len(set(cells)) == 4 * 3 * 10
     assert {cell.prices for cell in cells} == {"unit"}
@@ -53,6 +53,23 @@ def test_the_grid_of_figure_4():
     assert count["plain"] == problems * splits
     assert {(cell.data, cell.prices) for cell in cells} == set(nan.PROBLEMS)
     assert {data for data, _ in nan.PROBLEMS} == set(LARGE)
+
+
+@needs_lightgbm
+def test_rankings():
+    cells = grid("ranking").cells(False, 0)
+    assert {(cell.data, cell.prices) for cell in cells} == {("adult", "drawn"), ("credit", "drawn")}
+    count = Counter(cell.learner for cell in cells if cell.data == "adult")
+    assert count == {"rank-adaptive": 3, "rank-budget": 1, "rank-lazy": len(nan.LAZY), "rank-plain": 1}
+
+    def error(cell, i):  # the third setting of CEGB ranks best
+        return 0.2 if cell.parameters == f"tradeoff={nan.LAZY[2]}" else 0.5
+
+    table = grid("ranking").table(made_up("ranking", error=error), False, 0)
+    assert table.entries["adult, drawn prices: CEGB, lazy", "40 %"].ours.mean == pytest.approx(80)
+    assert table.entries["adult, drawn prices: BudgetRF", "40 %"].ours.mean == pytest.approx(50)
+    assert table.reported == "adult, drawn prices; credit default, drawn prices"
+    assert list(table.tuned) == ["BudgetForest, adaptive"]
 
 
 def test_without_lightgbm_its_methods_are_left_out(monkeypatch):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nan_cases import cell_of, some_cases
 from problems import SEEDS, compare
-from worthwhile import BudgetForestClassifier, Costs, datasets
+from worthwhile import BudgetForestClassifier, Costs, datasets, metrics
 from worthwhile.experiments import Cell, nan, nan_cells, nan_data
 from worthwhile.experiments.nan_cells import (
     FAMILY,
@@ -39,6 +39,7 @@ def small(monkeypatch):
     """Replace all data sets by a few made-up cases."""
     monkeypatch.setattr(nan_data, "cases_of", lambda name, folder: some_cases())
     monkeypatch.setattr(nan_cells, "cases_of", lambda name, folder: some_cases(60))
+    monkeypatch.setattr(nan_cells, "RELEVANT", {"credit": "b"})
 
 
 def test_budgets():
@@ -69,7 +70,7 @@ def test_every_learner_runs(learner, small):
     if learner != nan.CATBOOST:  # one set of tests, which may cost more than the budget
         assert errors[-1] < 0.3
     assert sorted(prices) == prices
-    if learner in nan.CHOICES:
+    if learner in nan.CHOICES or learner in nan.RANK_CHOICES:
         kept = [numbers[f"valid_price_{i}"] for i in range(1, POINTS + 1)]
         assert all(price <= share * (1 + 1e-9) for price, share in zip(kept, SHARES, strict=True))
     assert FAMILY.weight(cell) > 0
@@ -96,6 +97,29 @@ def test_a_cell_measures_what_the_forest_does_within_a_budget(learner, small):
         assert numbers[f"error_{i}"] == pytest.approx((cut.predict(test.X) != test.y).mean())
         assert numbers[f"price_{i}"] == pytest.approx(cut.test_costs(test.X).mean() / costs.total_price())
         assert numbers[f"valid_error_{i}"] == pytest.approx(cut.record_.error)
+
+
+def test_a_cell_measures_how_a_forest_ranks(small):
+    cell = cell_of("rank-budget")
+    numbers = measure(cell, None)
+    train, validation, test = parts("credit", 1, None)
+    costs = costs_of("credit", "drawn", 1, train)
+    forest = BudgetForestClassifier(
+        variant="paper",
+        answer="majority",
+        costs=costs,
+        alpha=2,
+        nominal=train.nominal,
+        columns=train.columns,
+        validation=(validation.X, validation.y),
+        max_trees=nan_cells.PAPER_TREES,
+        random_state=nan_cells.seed_of(cell),
+    ).fit(train.X, train.y)
+    cut = forest.with_budget(SHARES[-1] * costs.total_price())
+    score, queries = cut.predict_proba(test.X)[:, 1], np.arange(len(test.y)) // nan_data.QUERY
+    precision = metrics.average_precision_at(test.y, score, queries, relevant="b")
+    assert numbers["error_10"] == pytest.approx(1 - precision)
+    assert numbers["price_10"] == pytest.approx(cut.test_costs(test.X).mean() / costs.total_price())
 
 
 def test_trees_by_number(small):

@@ -1,8 +1,9 @@
-"""The cells of Esmeir & Markovitch (2008): data sets, price lists, folds, the learners, and what is measured.
+"""The cells of Esmeir & Markovitch (2006, 2008): data sets, price lists, folds, the learners, and what is measured.
 
-Section 4 of the paper: 25 data sets with four drawn price lists each, and Turney's five problems with their own prices;
-one ten-fold cross-validation. A learner that ignores error costs is trained once per fold: the numbers of a cell are
-enough to compute the cost of its tree for any error costs.
+Section 4 of the paper of 2008: 25 data sets with four drawn price lists each, and Turney's five problems with their own
+prices; one ten-fold cross-validation. That of 2006 has two other price lists for each data set. A learner
+that ignores error costs is trained once per fold: the numbers of a cell are enough to compute the cost of its tree for
+any error costs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +29,7 @@ FOLDS = 10
 LISTS = 4
 ANY = "any"  # error costs in the cells of learners that ignore them
 TURNEY = ("bupa", "heart", "hepatitis", "pima", "thyroid")
+SLOW = ("act-refined", "optimal", "auto")  # learners that run after the others
 
 
 @dataclass(frozen=True)
@@ -84,14 +87,25 @@ LEARNERS = {
     "icet": LearnerSource("ICETClassifier", 0.01, 0.25),  # for 1000 trials
     "act": LearnerSource("ACTClassifier", 0.01, 0.1),
     "act-refined": LearnerSource("ACTClassifier", 0.01, 1.0),
-    "optimal": LearnerSource("OptimalClassifier", 0.5, 1.0, as_published=False),
+    "optimal": LearnerSource("OptimalClassifier", 2.0, 5.0, as_published=False),
+    "auto": LearnerSource("AutoClassifier", 20.0, 5.0, as_published=False),
     "no-test": LearnerSource("NoTestClassifier", 0.005, 0.002),
+}
+
+
+# How price lists are drawn. The first two kinds are those of 2008, the others those of 2006: as many groups as a share
+# of the tests, and a common price of the same share of the highest price in the group.
+PRICES: Mapping[str, Mapping[str, Any]] = {
+    "informative": {"informative": True},
+    "uniform": {"informative": False},
+    "shared20": {"informative": False, "groups": 0.2, "shared": 0.2},
+    "shared80": {"informative": False, "groups": 0.8, "shared": 0.8},
 }
 
 
 @dataclass(frozen=True)
 class PricedData:
-    """A data set with one of its price lists: "published", "informative-0", "uniform-0" etc."""
+    """A data set with one of its price lists: "published", "informative-0", "uniform-0", "shared20-0" etc."""
 
     data: str
     prices: str
@@ -135,7 +149,7 @@ def prices_of(data: str, prices: str, folder: str | None) -> Costs:
     return datasets.random_costs(
         cases.X,
         cases.y,
-        informative={"informative": True, "uniform": False}[kind],
+        **PRICES[kind],
         nominal=cases.nominal,
         columns=cases.columns,
         random_state=zlib.crc32(f"{data}/prices/{number}".encode()),
@@ -182,13 +196,16 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
     wrong = answers != cases.y[test]
     first = np.isin(cases.y[test], cases.classes[: len(cases.classes) // 2])
     counts = np.unique(cases.y, return_counts=True)[1]
+    tree = getattr(learner, "tree_", None)  # not every learner is one
     numbers = {
         "test_cost": float(spent.mean()),
         "wrong_first": float((wrong & first).mean()),
         "wrong_second": float((wrong & ~first).mean()),
         "all_tests": costs.total_price(),
         "least_wrong": 1 - counts.max() / counts.sum(),
-        "nodes": learner.tree_.n_nodes,
+        "nodes": tree.n_nodes
+        if (tree := getattr(learner, "tree_", None)) is not None
+        else 0.0,  # not every one is a tree
         "seconds": seconds,
     }
     # Seven digits are enough, and keep the file of finished cells small.
@@ -219,11 +236,12 @@ def weight(cell: Cell) -> float:
     return learner.always + (limit if limit is not None else learner.effort * size * DATA[cell.data].effort)
 
 
-def order(cell: Cell) -> tuple[int, int, float]:
-    """Return the sort key: small data sets run first, one price list after the other."""
+def order(cell: Cell) -> tuple[int, int, int, float]:
+    """Return the sort key: quick learners and small data sets run first, one price list after the other."""
     known = DATA[cell.data]
     number = 0 if cell.prices == "published" else int(cell.prices.split("-")[1])
-    return known.tier, number, known.effort
+    slow = SLOW.index(cell.learner) + 1 if cell.learner in SLOW else 0
+    return slow, known.tier, number, known.effort
 
 
 NUMBERS = ("test_cost", "wrong_first", "wrong_second", "all_tests", "least_wrong", "nodes", "seconds")

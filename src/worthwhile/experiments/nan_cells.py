@@ -1,8 +1,8 @@
 """The cells of Nan, Wang & Saligrama (2015): the learners, and what is measured at ten points.
 
-The points are 1 to 10 trees (table 1), ten budgets (figure 4), or trees of depth 1 to 10 (figure 5). A price is the
-average price of the tests of a case, as a share of the price of all tests; in figure 5 it is the highest price that any
-case pays. An error is a share of wrong answers.
+The points are 1 to 10 trees (table 1), ten budgets (figure 4, rankings), or trees of depth 1 to 10 (figure 5). A price
+is the average price of the tests of a case, as a share of the price of all tests; in figure 5 it is the highest price
+that any case pays. An error is a share of wrong answers; of rankings, one minus the Average Precision@5.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.costs.costs import Costs
+from worthwhile.evaluation.metrics import average_precision_at
 from worthwhile.experiments.engine import Cell, Family, Numbers, parameters_of, seed_of
-from worthwhile.experiments.nan_data import DATA, LARGE, UNIT, cases_of, costs_of, parts
+from worthwhile.experiments.nan_data import DATA, LARGE, QUERY, RELEVANT, UNIT, cases_of, costs_of, parts
 from worthwhile.experiments.problems import CaseSet
 from worthwhile.experiments.rivals import BoostedTrees, PlainForest, Predictor, catboost_sets, selected_sets
 from worthwhile.learners.cascade.classifier import CascadeClassifier
@@ -27,7 +29,9 @@ from worthwhile.learners.tree_classifier import TreeClassifier
 from worthwhile.tree.json_format import MAX_DEPTH
 from worthwhile.tree.tree import Tree
 
-__all__ = ["BY_BUDGET", "FAMILY", "LEARNERS", "POINTS", "SHARES", "GreedyTreeClassifier", "measure"]
+__all__ = ["BY_BUDGET", "BY_RANK", "FAMILY", "LEARNERS", "POINTS", "SHARES", "GreedyTreeClassifier", "measure"]
+
+Floats = npt.NDArray[np.float64]
 
 POINTS = 10
 # The budgets of figure 4, as shares of the price of all tests; denser where they are small.
@@ -58,6 +62,7 @@ class NanProblem:
     test: CaseSet
     costs: Costs
     seed: int
+    relevant: str = ""  # the class of relevant cases, in rankings
 
     @property
     def prices(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -227,6 +232,64 @@ def chosen(settings: Iterable[Setting], budgets: Sequence[float]) -> list[Settin
     ]
 
 
+# ---- rankings
+
+
+def unranked(problem: NanProblem, cases: CaseSet, shares: Floats, classes: Any) -> float:
+    """Return one minus the Average Precision@5 of cases ranked by the probability of the relevant class.
+
+    The cases are in random order: the first ones are the first query, and so on.
+    """
+    queries = np.arange(len(cases.y)) // QUERY
+    scores = shares[:, list(classes).index(problem.relevant)]
+    return 1 - average_precision_at(cases.y, scores, queries, relevant=problem.relevant)
+
+
+def _ranks_by_budget(problem: NanProblem, **parameters: Any) -> list[Setting]:
+    """Return how a forest ranks at each budget, by `with_budget`; equal parts are measured once."""
+    forest = _forest(problem, **({"max_trees": PAPER_TREES} | parameters)).fit(problem.train.X, problem.train.y)
+    found: dict[int, Setting] = {}
+    chosen_ones = [forest.with_budget(budget) for budget in problem.budgets]
+    for part in chosen_ones:
+        if id(part.record_) not in found:
+            errors = [
+                unranked(problem, cases, part.predict_proba(cases.X), part.classes_)
+                for cases in (problem.validation, problem.test)
+            ]
+            price = float(part.test_costs(problem.test.X).mean())
+            found[id(part.record_)] = Setting(part.record_.price, errors[0], price, errors[1])
+    return [found[id(part.record_)] for part in chosen_ones]
+
+
+def _adaptive_ranks(problem: NanProblem, **parameters: Any) -> list[Setting]:
+    return _ranks_by_budget(problem, adaptive=True, max_trees=MOST_TREES, **parameters)
+
+
+def _boosted_ranks(problem: NanProblem, tradeoff: float) -> list[Setting]:
+    model = BoostedTrees("lazy", tradeoff, problem.seed)
+    model.fit(problem.train.X, problem.train.y, problem.prices, problem.nominal)
+    return _staged_ranks(problem, model)
+
+
+def _plain_ranks(problem: NanProblem) -> list[Setting]:
+    return _staged_ranks(problem, PlainForest(MOST_TREES, problem.seed).fit(problem.train.X, problem.train.y))
+
+
+def _staged_ranks(problem: NanProblem, ensemble: PlainForest | BoostedTrees) -> list[Setting]:
+    """Return the best number of trees at each budget; without a test, the order is random."""
+    classes = np.unique(problem.train.y)
+    nothing = np.zeros((len(problem.test.y), len(classes)))
+    blind = [unranked(problem, cases, nothing[: len(cases.y)], classes) for cases in (problem.validation, problem.test)]
+    found = [Setting(0.0, blind[0], 0.0, blind[1])]
+    stages = zip(*(ensemble.staged(cases.X) for cases in (problem.validation, problem.test)), strict=True)
+    for valid, test in stages:
+        measured: list[float] = []
+        for cases, (_, seen, shares) in ((problem.validation, valid), (problem.test, test)):
+            measured += [float((seen @ problem.prices).mean()), unranked(problem, cases, shares, classes)]
+        found.append(Setting(*measured))
+    return chosen(found, problem.budgets)
+
+
 # ---- by depth
 
 
@@ -307,7 +370,12 @@ LEARNERS: Mapping[str, NanLearner] = {
     "selected-boosting": NanLearner("selected tests + LightGBM", _selected_by_budget("boosting"), 4.0),
     "catboost": NanLearner("CatBoost", _catboost_by_budget, 5.0),
     "greedy-tree": NanLearner("GreedyTree", _tree_by_depth, 1.0),
+    "rank-adaptive": NanLearner("BudgetForest, adaptive", _adaptive_ranks, 12.0),
+    "rank-budget": NanLearner("BudgetRF", _ranks_by_budget, 1.0),
+    "rank-lazy": NanLearner("CEGB, lazy", _boosted_ranks, 2.0),
+    "rank-plain": NanLearner("random forest", _plain_ranks, 1.5),
 }
+BY_RANK = ("rank-adaptive", "rank-budget", "rank-lazy", "rank-plain")
 BY_BUDGET = (
     "adaptive",
     "cascade",
@@ -326,7 +394,8 @@ def measure(cell: Cell, folder: str | None) -> Numbers:
     seed = seed_of(cell)
     if cell.data in LARGE:
         train, validation, test = parts(cell.data, cell.split, folder)
-        problem = NanProblem(train, validation, test, costs_of(cell.data, cell.prices, cell.split, train), seed)
+        costs, relevant = costs_of(cell.data, cell.prices, cell.split, train), RELEVANT.get(cell.data, "")
+        problem = NanProblem(train, validation, test, costs, seed, relevant)
     else:
         cases = cases_of(cell.data, folder)
         problem = NanProblem(cases, cases, cases, costs_of(cell.data, UNIT, cell.split, cases), seed)

@@ -31,6 +31,8 @@ __all__ = [
     "DRAWN",
     "LARGE",
     "NINTH",
+    "QUERY",
+    "RELEVANT",
     "SMALL",
     "UNIT",
     "cases_of",
@@ -44,6 +46,9 @@ SOYBEANS = 307  # the first cases are those of the paper; the others were its te
 ABSENT_LARGE = ("Yahoo! Rank", "MiniBooNE", "CIFAR-10")
 NINTH = "mammography"  # of the small sets; not every data folder has it
 UNIT, DRAWN = "unit", "drawn"  # price lists
+# Rankings made of data sets of two classes: which class is relevant, and how many cases, at random, are a query.
+RELEVANT = {"adult": ">50K", "credit": "1"}
+QUERY = 20
 
 Floats = npt.NDArray[np.float64]
 

@@ -145,16 +145,21 @@ class PlainForest:
 
     def staged_costs(self, X: Floats, y: npt.NDArray[Any], prices: Floats) -> Iterator[StagedCost]:
         """Yield the cost of the first 1, 2, … trees."""
-        seen, votes = np.zeros(X.shape, dtype=np.bool_), 0.0
+        for number, seen, shares in self.staged(X):
+            wrong = self._model.classes_[shares.argmax(axis=1)] != y
+            yield StagedCost(number, float((seen @ prices).mean()), float(wrong.mean()))
+
+    def staged(self, X: Floats) -> Iterator[tuple[int, Bools, Floats]]:
+        """Yield what each case pays for in the first 1, 2, … trees, and its class probabilities."""
+        seen, votes = np.zeros(X.shape, dtype=np.bool_), np.zeros((len(X), len(self._model.classes_)))
         narrow = X.astype(np.float32)  # as scikit-learn does
         for number, member in enumerate(self._model.estimators_, start=1):
             tree = member.tree_
             leaves = tree.apply(narrow)
             seen |= _tests_above(tree.feature, tree.children_left, tree.children_right, X.shape[1])[leaves]
             shares = tree.value[leaves, 0]
-            votes = votes + shares / shares.sum(axis=1, keepdims=True)
-            wrong = self._model.classes_[votes.argmax(axis=1)] != y
-            yield StagedCost(number, float((seen @ prices).mean()), float(wrong.mean()))
+            votes += shares / shares.sum(axis=1, keepdims=True)
+            yield number, seen, votes / number
 
 
 def _tests_above(feature: npt.NDArray[Any], left: npt.NDArray[Any], right: npt.NDArray[Any], n_tests: int) -> Bools:

@@ -27,6 +27,7 @@ from worthwhile.learners.folds import stratified_folds, stratified_share
 from worthwhile.learners.forest.advice import Consultation
 from worthwhile.learners.forest.batch_advice import advise_forest
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, shared_task, spread_trees
+from worthwhile.learners.forest.max_cost import has_plain_prices, max_cost_bound
 from worthwhile.learners.forest.model_file import Forest, fits, forests_from_json, forests_to_json
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
@@ -205,6 +206,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         if there was one.
     record_ : BudgetRecord
         What the forest costs on the validation cases.
+    max_cost_bound_ : float or None
+        In each tree of the published forest, the most expensive training case pays at most this many times as much as
+        in the best tree with pure leaves (theorem 2.2). None where the theorem says nothing: it needs nominal tests
+        without missing values, each with a price of its own, and ``splits="minimax"``. Not saved.
     forests_ : list of Forest
         The forests for all values of `alpha` (or `power`) and all sets of tests, with their validation curves.
     classes_ : array
@@ -349,6 +354,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._limit = None if limit is None or self._adaptive is True else float(limit)
         self._expected: ExpectedCost | None = None
         self._smoothing = Smoothing()
+        self._bounded: str | None = None  # the impurity, if theorem 2.2 holds
         self._least_cost = self.answer == LEAST_COST
         if self.answer is None:  # weights by error costs change the votes already
             alike = self._used == PAPER and self.problem_.bound_costs.has_uniform_errors()
@@ -385,10 +391,21 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             return
         growing, validation = self._divide(cases, rows, rng)
         self._validation_cases = validation
+        self._bounded = self.impurity if self._is_bounded(growing) else None
         task = shared_task(growing, self._options(), seed)
         self._grow_forests(values, task, validation, deadline)
         self._choose(self.budget)
         self._warn_of_budget()
+
+    def _is_bounded(self, growing: Training) -> bool:
+        """Return whether theorem 2.2 is about trees that are grown in this way, from these cases."""
+        as_published = self.splits == "minimax" and self.tests == "all" and not self.context
+        whole = self.max_depth is None and self.cap is None and self.nominal_splits in (None, "multiway")
+        equal = growing.weights is None and growing.case_prices is None
+        prices, schema = growing.bound_costs.prices, growing.schema
+        if not (as_published and whole and equal and has_plain_prices(prices, schema)):
+            return False
+        return all((np.asarray(codes) >= 0).all() for codes in schema.arrays(growing.columns))
 
     def _learn_refined(
         self, cases: Training, rows: npt.NDArray[np.intp], rng: np.random.Generator, seed: int, deadline: Deadline
@@ -703,6 +720,18 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         starts = np.cumsum([0, *(tree.n_nodes for tree in self.trees_)], dtype=np.int64)
         paths = [tree.decision_path(columns) for tree in self.trees_]
         return hstack(paths, format="csr") if paths else csr_matrix((columns.n_cases, 0), dtype=np.int64), starts
+
+    @property
+    def max_cost_bound_(self) -> float | None:
+        """How many times as much as in the best tree the most expensive training case of a tree pays, at most.
+
+        The bound of theorem 2.2 (Nan, Wang & Saligrama 2015), for the trees that are consulted; None where it does not
+        hold or is not known: see docs/design/forests.md.
+        """
+        check_is_fitted(self, "trees_")
+        impurity = self.__dict__.get("_bounded")  # a loaded forest does not know it
+        unit = 0.5 if self.sampling_ == "weighted" else 1.0
+        return None if impurity is None else max_cost_bound(self.trees_, impurity, self.alpha_, unit)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
