@@ -46,7 +46,13 @@ def test_budgets():
     assert len(SHARES) == POINTS == 10
     assert sorted(set(SHARES)) == list(SHARES)
     assert SHARES[0] > 0
-    assert SHARES[-1] < 1
+    assert SHARES[-1] == 1
+
+
+def test_figure_4_has_fewer_training_cases_and_all_test_cases(small):
+    few, whole = parts("credit", 0, None, most=100), parts("credit", 0, None)
+    assert [len(own.y) for own in few] == [100, 100 * len(whole[1].y) // len(whole[0].y), len(whole[2].y)]
+    assert parts("credit", 0, None, most=10**6)[0].y.tolist() == whole[0].y.tolist()
 
 
 def test_a_setting_for_each_budget():
