@@ -7,14 +7,13 @@ it is worked out once for each such group.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile import _core
 from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_frame, read_columns, value_codes
 from worthwhile.table.frames import pandas_for
 from worthwhile.table.schema import Schema
@@ -35,14 +34,11 @@ __all__ = [
     "AdviceColumns",
     "Worklist",
     "advice_columns",
-    "advise_rows",
     "advise_tree",
     "as_table",
-    "branches",
     "columns_of_rows",
     "distinct_rows",
     "object_array",
-    "spent_by_case",
 ]
 
 NOT_ASKED, VALUE, PENDING, UNAVAILABLE = range(4)  # what is known of a test of a case
@@ -131,10 +127,6 @@ class Worklist:
         found[:, list(self.context.closure_of(self.free))] = True
         return found
 
-    @functools.cached_property
-    def _table(self) -> _core.Table:
-        return self.context.schema.encode(self.columns)
-
     def results(self, rows: Ints) -> list[dict[int, float]]:
         """Return what is known of some cases, as `Schema.read_case` does."""
         states = self.states[rows].tolist()
@@ -144,31 +136,13 @@ class Worklist:
             for marks, own in zip(states, values, strict=True)
         ]
 
-    def walks(
-        self, tree: Tree, rows: Ints, paid: npt.NDArray[np.bool_] | None = None, may_stop: bool = True
-    ) -> Iterator[Walk]:
-        """Yield the paths of some cases down a tree; `paid` says by case and test what costs nothing any more."""
-        before, kind = np.unique(self.paid[rows] if paid is None else paid, axis=0, return_inverse=True)
-        sets = [frozenset(np.flatnonzero(own).tolist()) for own in before]
-        walker = case_walker(tree, self._table, may_stop)
+    def walks(self, tree: Tree, rows: Ints) -> Iterator[Walk]:
+        """Yield the paths of some cases down a tree."""
+        paid, kind = np.unique(self.paid[rows], axis=0, return_inverse=True)
+        sets = [frozenset(np.flatnonzero(own).tolist()) for own in paid]
+        walker = case_walker(tree, self.context.schema.encode(self.columns))
         for row, case, own in zip(rows.tolist(), self.results(rows), kind.ravel().tolist(), strict=True):
-            yield Walk(tree, {}, sets[own], may_stop, case, (walker, row))
-
-    def known(self, row: int) -> dict[str, Any]:
-        """Return a case as `next_test` takes it."""
-        found: dict[str, Any] = {}
-        for test in np.flatnonzero((self.states[row] == VALUE) | (self.states[row] == UNAVAILABLE)).tolist():
-            values, value = self.context.schema.values[test], self.arrays[test][row]
-            if self.states[row, test] == UNAVAILABLE:
-                found[self.context.columns[test]] = None
-            else:
-                found[self.context.columns[test]] = float(value) if values is None else values[int(value)]
-        return found
-
-    def ordered(self, row: int) -> list[str]:
-        """Return the tests of a case that are ordered, and those that others have paid for."""
-        pending = np.flatnonzero(self.states[row] == PENDING).tolist()
-        return [*self.free, *(self.context.columns[test] for test in pending)]
+            yield Walk(tree, {}, sets[own], case=case, within=(walker, row))
 
 
 def _is_given(schema: Schema, test: int, column: Any) -> npt.NDArray[np.bool_]:
@@ -205,16 +179,6 @@ def as_table(found: AdviceColumns, frame: bool | Literal["auto"] = "auto") -> An
     return found if pandas is None else pandas.DataFrame(found)
 
 
-def advise_rows(next_test: Callable[..., Advice], cases: Worklist) -> AdviceColumns:
-    """Return the advice of `next_test` for each case; equal cases are asked about once."""
-    signature = np.column_stack(
-        [cases.states, *(np.where(cases.states[:, t] == VALUE, a, 0.0) for t, a in enumerate(cases.arrays))]
-    )
-    first, group = distinct_rows(signature)
-    found = [next_test(cases.known(row), already_paid=cases.ordered(row)) for row in first.tolist()]
-    return advice_columns(cases, found, group)
-
-
 def advice_columns(cases: Worklist, found: Sequence[Advice], group: Ints | None = None) -> AdviceColumns:
     """Return the columns of the result from the advice of each case, or of each group of equal cases."""
     if group is None:
@@ -239,10 +203,10 @@ def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     path = np.zeros((len(first), len(cases.context.columns)), dtype=np.bool_)
     at = np.repeat(np.arange(len(first)), np.array([*map(len, charged)], dtype=np.int64))
     path[at, np.array([test for tests in charged for test in tests], dtype=np.int64)] = True
-    return _columns(cases, found, group, spent_by_case(cases, path[group]))
+    return _columns(cases, found, group, _spent_by_case(cases, path[group]))
 
 
-def spent_by_case(cases: Worklist, charged: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+def _spent_by_case(cases: Worklist, charged: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """Return the price of what is known, what is ordered and what else each case was charged for (cases, tests).
 
     For price lists by which no price depends on the case, and waiting costs nothing.
@@ -315,7 +279,7 @@ def distinct_rows(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     return first, group
 
 
-def branches(tree: Tree, cases: Worklist, node: int, rows: Ints) -> Ints:
+def _branches(tree: Tree, cases: Worklist, node: int, rows: Ints) -> Ints:
     """Return the branch that each of some cases takes at a node; -1 where it has none, or no value."""
     nodes, test = tree.nodes, int(tree.nodes.test[node])
     values = cases.arrays[test][rows]
@@ -379,7 +343,7 @@ class _Groups:
             if rows is None or not len(rows):
                 continue
             test = int(nodes.test[node])
-            branch = np.full(len(rows), -1) if test < 0 else branches(self._tree, self._cases, node, rows)
+            branch = np.full(len(rows), -1) if test < 0 else _branches(self._tree, self._cases, node, rows)
             if (branch < 0).any():
                 found[node] = rows[branch < 0]
             for b, child in enumerate(nodes.children(node)):
@@ -395,7 +359,7 @@ class _Groups:
             if test < 0:
                 found[node] = np.full(len(rows), node)
                 continue
-            branch = branches(self._tree, self._cases, node, rows)
+            branch = _branches(self._tree, self._cases, node, rows)
             below = np.column_stack([found.pop(child) for child in children])
             number = below[np.arange(len(rows)), branch]
             counting, tests = np.flatnonzero(branch < 0), [test]

@@ -74,15 +74,19 @@ def _check_not_negative(prices: Prices, names: Sequence[str], given: Floats) -> 
         )
 
 
-def surcharges_apply(schema: Schema, prices: Prices, columns: Columns) -> Bools:
-    """Return where the conditions on results hold, without those on the class: (cases, surcharges)."""
+def surcharges_apply(schema: Schema, prices: Prices, columns: Columns, not_known: Bools | None = None) -> Bools:
+    """Return where the conditions on results hold, without those on the class: (cases, surcharges).
+
+    `not_known` says of which tests (cases, tests) the result is still to come: it may meet any condition.
+    """
     found = np.ones((columns.n_cases, len(prices.surcharges)), dtype=np.bool_)
     if not prices.surcharges:
         return found
     arrays = schema.arrays(columns)
     for s, conditions in enumerate(conditions_of(schema, prices)):
         for column, condition in conditions:
-            found[:, s] &= condition_holds(schema.values[column], condition, arrays[column])
+            holds = condition_holds(schema.values[column], condition, arrays[column])
+            found[:, s] &= holds if not_known is None else holds | not_known[:, column]
     return found
 
 
