@@ -18,7 +18,7 @@ from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_
 from worthwhile.table.frames import pandas_for
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise_walk
-from worthwhile.tree.case_amounts import surcharges_apply
+from worthwhile.tree.case_amounts import case_amounts, surcharges_apply, truth_shares
 from worthwhile.tree.node_costs import subtree
 from worthwhile.tree.walk import Walk, case_walker
 
@@ -33,7 +33,6 @@ __all__ = [
     "VALUE",
     "AdviceColumns",
     "Worklist",
-    "advice_columns",
     "advise_tree",
     "as_table",
     "columns_of_rows",
@@ -127,6 +126,17 @@ class Worklist:
         found[:, list(self.context.closure_of(self.free))] = True
         return found
 
+    def amounts(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Return what tests and surcharges cost each case, whose class probabilities are `shares`.
+
+        None: as the price list says. Results that are not known yet are taken to be surcharged.
+        """
+        context, prices = self.context, self.context.bound_costs.prices
+        not_known = (self.states == NOT_ASKED) | (self.states == PENDING)
+        applies = surcharges_apply(context.schema, prices, self.columns, not_known)
+        truth = truth_shares(prices, context.classes, shares)
+        return case_amounts(context.bound_costs, context.columns, None, applies, truth)
+
     def results(self, rows: Ints) -> list[dict[int, float]]:
         """Return what is known of some cases, as `Schema.read_case` does."""
         states = self.states[rows].tolist()
@@ -179,16 +189,6 @@ def as_table(found: AdviceColumns, frame: bool | Literal["auto"] = "auto") -> An
     return found if pandas is None else pandas.DataFrame(found)
 
 
-def advice_columns(cases: Worklist, found: Sequence[Advice], group: Ints | None = None) -> AdviceColumns:
-    """Return the columns of the result from the advice of each case, or of each group of equal cases."""
-    if group is None:
-        group = np.arange(len(found))
-    free, price = cases.context.closure_of(cases.free), cases.context.pricing.price
-    # Of what is known and what is ordered.
-    spent = np.array([price(advice.charged, free, advice.amounts) for advice in found], dtype=np.float64)
-    return _columns(cases, found, group, spent[group])
-
-
 def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     """Return what `Tree.next_test` says for each case."""
     groups = _Groups(tree, cases)
@@ -199,7 +199,10 @@ def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
         found.append(advise_walk(walk, brief=True))
         charged.append(walk.charged - walk.free)
     if groups.exact:
-        return advice_columns(cases, found, group)
+        free, price = cases.context.closure_of(cases.free), cases.context.pricing.price
+        # Of what is known and what is ordered.
+        spent = np.array([price(advice.charged, free, advice.amounts) for advice in found], dtype=np.float64)
+        return _columns(cases, found, group, spent[group])
     path = np.zeros((len(first), len(cases.context.columns)), dtype=np.bool_)
     at = np.repeat(np.arange(len(first)), np.array([*map(len, charged)], dtype=np.int64))
     path[at, np.array([test for tests in charged for test in tests], dtype=np.int64)] = True

@@ -25,7 +25,6 @@ from worthwhile.tree.batch_advice import (
     distinct_rows,
     object_array,
 )
-from worthwhile.tree.case_amounts import case_amounts, surcharges_apply, truth_shares
 from worthwhile.tree.tree import Tree
 from worthwhile.tree.walk import TestOrder
 
@@ -57,14 +56,14 @@ def advise_forest(
 class _ForestWorklist:
     def __init__(self, trees: Sequence[Tree], cases: Worklist, votes: Votes, n_threads: int) -> None:
         self._trees, self._cases, self._votes, self._n_threads = trees, cases, votes, n_threads
-        self._known = (cases.states == VALUE) | (cases.states == UNAVAILABLE)
+        known = (cases.states == VALUE) | (cases.states == UNAVAILABLE)
         costs = cases.context.bound_costs
         self._router = _core.ForestRouter(
             cases.context.schema.encode(cases.columns),
             costs.core_pricing,
             costs.core_errors,
             shares=votes.rule.least_cost,
-            known=self._known.view(np.uint8),
+            known=known.view(np.uint8),
             paid=cases.paid.view(np.uint8),
         )
         self._voted = np.zeros(cases.n_cases, dtype=np.int64)
@@ -108,7 +107,7 @@ class _ForestWorklist:
     def _orders(self, shares: Floats) -> tuple[Ints, npt.NDArray[np.object_], Floats, Floats]:
         """Return the test that each case waits for, or -1, all tests to order now, their price, and what is spent."""
         cases, pricing = self._cases, TablePricing(self._cases.context.bound_costs)
-        amounts = self._amounts(shares)
+        amounts = cases.amounts(shares)
         awaited, *sets = self._router.awaited()
         charged, ordered, commits = (_items(words, pricing.n_items) for words in (self._router.charged(), *sets))
         charged[:, : pricing.n_tests] |= cases.charged[VALUE]
@@ -119,15 +118,8 @@ class _ForestWorklist:
         own = None if amounts is None else amounts[rows]
         price[rows] = pricing.price(ordered[rows], own, charged[rows])
         tests = object_array([""] * cases.n_cases)
-        tests[rows] = self._named(awaited[rows], (ordered & ~charged)[rows], commits[rows])
-        return awaited, tests, price, spent
-
-    def _amounts(self, shares: Floats) -> Floats | None:
-        """Return what tests and surcharges cost each case; results not known yet are taken to be surcharged."""
-        context, prices = self._cases.context, self._cases.context.bound_costs.prices
-        applies = surcharges_apply(context.schema, prices, self._cases.columns, ~self._known)
-        truth = truth_shares(prices, context.classes, shares)
-        return case_amounts(context.bound_costs, context.columns, None, applies, truth)
+        tests[rows] = self._named(awaited[rows].astype(np.int64), (ordered & ~charged)[rows], commits[rows])
+        return awaited.astype(np.int64), tests, price, spent
 
     def _named(self, awaited: Ints, new: Bools, commits: Bools) -> npt.NDArray[np.object_]:
         """Return the tests to order now: the test itself, and what is charged with it."""
