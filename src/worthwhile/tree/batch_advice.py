@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.costs.table_pricing import TablePricing
 from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_frame, read_columns, value_codes
 from worthwhile.table.frames import pandas_for
 from worthwhile.table.schema import Schema
@@ -137,6 +138,12 @@ class Worklist:
         truth = truth_shares(prices, context.classes, shares)
         return case_amounts(context.bound_costs, context.columns, None, applies, truth)
 
+    def free_items(self, pricing: TablePricing) -> npt.NDArray[np.bool_]:
+        """Return what others have paid for, among all items."""
+        found: npt.NDArray[np.bool_] = pricing.nothing(1)[0]
+        found[list(self.context.closure_of(self.free))] = True
+        return found
+
     def results(self, rows: Ints) -> list[dict[int, float]]:
         """Return what is known of some cases, as `Schema.read_case` does."""
         states = self.states[rows].tolist()
@@ -197,33 +204,16 @@ def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     charged: list[frozenset[int]] = []
     for walk in cases.walks(tree, first):
         found.append(advise_walk(walk, brief=True))
-        charged.append(walk.charged - walk.free)
-    if groups.exact:
-        free, price = cases.context.closure_of(cases.free), cases.context.pricing.price
-        # Of what is known and what is ordered.
-        spent = np.array([price(advice.charged, free, advice.amounts) for advice in found], dtype=np.float64)
-        return _columns(cases, found, group, spent[group])
-    path = np.zeros((len(first), len(cases.context.columns)), dtype=np.bool_)
+        charged.append(found[-1].charged if groups.exact else walk.charged - walk.free)
+    pricing = TablePricing(cases.context.bound_costs)
+    items = pricing.nothing(len(first))
     at = np.repeat(np.arange(len(first)), np.array([*map(len, charged)], dtype=np.int64))
-    path[at, np.array([test for tests in charged for test in tests], dtype=np.int64)] = True
-    return _columns(cases, found, group, _spent_by_case(cases, path[group]))
-
-
-def _spent_by_case(cases: Worklist, charged: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return the price of what is known, what is ordered and what else each case was charged for (cases, tests).
-
-    For price lists by which no price depends on the case, and waiting costs nothing.
-    """
-    context, prices = cases.context, cases.context.bound_costs.prices
-    charged = cases.charged[VALUE] | cases.charged[PENDING] | charged
-    free = np.zeros(len(context.columns), dtype=np.bool_)
-    free[list(context.closure_of(cases.free))] = True
-    spent = (charged & ~free) @ prices.marginal
-    for at, common in enumerate(prices.common.tolist()):
-        members = prices.members(at)
-        if not free[members].any():
-            spent += common * charged[:, members].any(axis=1)
-    return np.asarray(spent, dtype=np.float64)
+    items[at, np.array([item for own in charged for item in own], dtype=np.int64)] = True
+    everything = items[group]
+    if not groups.exact:  # cases of a group may have other tests done, of which its advice does not speak
+        everything[:, : pricing.n_tests] |= cases.charged[VALUE] | cases.charged[PENDING]
+    amounts = np.array([advice.amounts for advice in found])[group] if cases.context.has_surcharges else None
+    return _columns(cases, found, group, pricing.price(everything, amounts, cases.free_items(pricing)))
 
 
 def _columns(cases: Worklist, found: Sequence[Advice], group: Ints, spent: npt.NDArray[np.float64]) -> AdviceColumns:

@@ -176,6 +176,9 @@ def amounts_of_case(
     """
     amounts: list[float] = prices.marginal.tolist()
     for s, (listed, own) in enumerate(zip(prices.surcharge_amount.tolist(), conditions, strict=True)):
+        if not own:
+            amounts.append(listed * truth[s])
+            continue
         held = [_case_holds(schema, column, condition, case) for column, condition in own]
         if any(hold is False for hold in held):
             amounts.append(0.0)

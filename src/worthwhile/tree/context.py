@@ -133,6 +133,11 @@ class ProblemContext:
         return amounts_of_case(self.schema, self.bound_costs.prices, self._conditions, case, expected, truth)
 
     @functools.cached_property
+    def surcharged_by_results(self) -> bool:
+        """Whether a surcharge depends on results."""
+        return any(self._conditions)
+
+    @functools.cached_property
     def _conditions(self) -> list[list[tuple[int, Condition]]]:
         return conditions_of(self.schema, self.bound_costs.prices)
 

@@ -210,8 +210,6 @@ def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColu
     n_tests, columns = len(context.columns), context.columns
     before = walk.charged.copy()
     before[:, :n_tests] |= cases.charged[VALUE]
-    free = pricing.nothing(1)[0]
-    free[list(context.closure_of(cases.free))] = True
     amounts = cases.amounts(walk.shares)
     charged = before | waiting.charged
     test = np.where(waiting.waits, waiting.unknown.argmax(axis=1), -1)
@@ -234,7 +232,7 @@ def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColu
         tests=object_array(texts)[group],
         price=np.where(waiting.waits, pricing.price(charged, amounts, before), 0.0),
         saving=np.where(waiting.waits, walk.stop_cost - waiting.cost, np.nan),
-        spent=pricing.price(before, amounts, free),
+        spent=pricing.price(before, amounts, cases.free_items(pricing)),
         answer=object_array(answers[answer] for answer in walk.answers.tolist()),
         reason=object_array(
             why_answer(cascade.stages[stage], answers[answer], stop_cost)

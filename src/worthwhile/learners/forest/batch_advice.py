@@ -111,9 +111,7 @@ class _ForestWorklist:
         awaited, *sets = self._router.awaited()
         charged, ordered, commits = (_items(words, pricing.n_items) for words in (self._router.charged(), *sets))
         charged[:, : pricing.n_tests] |= cases.charged[VALUE]
-        free = np.zeros(pricing.n_items, dtype=np.bool_)
-        free[list(cases.context.closure_of(cases.free))] = True
-        spent, price = pricing.price(charged, amounts, free), np.zeros(cases.n_cases)
+        spent, price = pricing.price(charged, amounts, cases.free_items(pricing)), np.zeros(cases.n_cases)
         rows = np.flatnonzero(awaited >= 0)
         own = None if amounts is None else amounts[rows]
         price[rows] = pricing.price(ordered[rows], own, charged[rows])
