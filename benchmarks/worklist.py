@@ -6,11 +6,15 @@
 repeated; a share of their cells, drawn at random, has not been asked for, and one in twenty of these is unavailable.
 Random cells are the hard way: in a real worklist, many cases stand at the same place. Seconds are processor time of one
 thread, the minimum of three; *one by one* is the time of `next_test` for 300 of the cases, multiplied.
+
+A *cap* is half of what all tests cost. With *surcharges and waits*, every test costs half as much again for cases of
+the first class, the delayed results take a day and the others an hour, and an hour costs 0.02.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
 from pathlib import Path
 from typing import Any
@@ -23,16 +27,39 @@ SHARES = (0.1, 0.5)
 N_ALONE, REPEATS = 300, 3
 
 
-def learners(costs: Any) -> dict[str, Any]:
+def learners(costs: Any, first_class: Any) -> dict[str, Any]:
     """Return the learners to measure, by name."""
     import worthwhile as ww
 
+    cap, extras = costs.total_price() / 2, with_extras(costs, first_class)
     return {
         "C4.5, not pruned": ww.C45Classifier(costs=costs, prune="none"),
         "ACT": ww.ACTClassifier(costs=costs, cross_fit=False),
+        "ACT, cap": ww.ACTClassifier(costs=costs, cap=cap, cross_fit=False),
+        "ACT, surcharges and waits": ww.ACTClassifier(costs=extras, cross_fit=False),
         "forest": ww.BudgetForestClassifier(costs=costs),
+        "forest, cap": ww.BudgetForestClassifier(costs=costs, cap=cap),
+        "forest, surcharges and waits": ww.BudgetForestClassifier(costs=extras),
         "cascade": ww.CascadeClassifier(costs=costs),
+        "cascade, cap": ww.CascadeClassifier(costs=costs, cap=cap),
+        "cascade, surcharges and waits": ww.CascadeClassifier(costs=extras),
     }
+
+
+def with_extras(costs: Any, first_class: Any) -> Any:
+    """Return a price list with surcharges and a price of waiting."""
+    import worthwhile as ww
+
+    tests = {
+        name: dataclasses.replace(
+            test,
+            delayed=False,
+            wait=24.0 if test.delayed else 1.0,
+            surcharges=(ww.Surcharge(test.price / 2, truth=first_class),),
+        )
+        for name, test in costs.tests.items()
+    }
+    return ww.Costs(tests=tests, groups=costs.groups, errors=costs.errors, waiting=0.02)
 
 
 def measure(model: Any, X: Any, unavailable: Any) -> tuple[float, float]:
@@ -80,7 +107,7 @@ def main() -> None:
     ]
     for name in SETS:
         data = ww.datasets.load(name)
-        for title, learner in learners(data.costs).items():
+        for title, learner in learners(data.costs, min(data.y)).items():
             model = learner.set_params(nominal=data.nominal, random_state=0).fit(data.X, data.y)
             for share in SHARES:
                 together, alone = measure(model, *worklist(data, options.cases, share, 0))

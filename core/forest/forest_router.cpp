@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "data/tree_check.hpp"
@@ -41,7 +42,26 @@ public:
         return {tree_.answer[leaf], pay(row, charged, paid)};
     }
 
-    // The same for a case that is known to end in a leaf, after these tests, a bit each.
+    // The same for a case some of whose tests are not known yet; none if it waits for one of them.
+    std::optional<Vote> vote_or_wait(std::size_t row, std::span<const uint8_t> known, TestSet& paid, AwaitedTest& awaited,
+                                     double* counts) const {
+        if (subtrees_.empty()) {  // no order commits to tests that are not known: nearly all cases take the short way
+            TestSet charged = paid;
+            const int leaf = walker_.walk(0, row, charged);
+            if (tree_.leaf(leaf) || walker_.next(leaf, row) >= 0) {
+                add_counts(leaf, counts);
+                return Vote{tree_.answer[leaf], pay(row, charged, paid)};
+            }
+        }
+        CaseState state{.charged = paid, .seen = pricing_.nothing()};
+        case_walker_.walk(row, known, state);
+        if (state.waiting < 0) return vote_where(state, row, paid, counts);
+        awaited = {state.waiting, case_walker_.order(row, known, state, state.waiting)};
+        paid = std::move(state.charged);
+        return std::nullopt;
+    }
+
+    // The same as `vote` for a case that is known to end in a leaf, after these tests, a bit each.
     Vote vote_at(int leaf, uint64_t asked, std::size_t row, TestSet& paid, double* counts) const {
         add_counts(leaf, counts);
         TestSet charged = paid;
@@ -90,6 +110,10 @@ private:
     Vote mixed_vote(std::size_t row, TestSet& paid, double* counts) const {
         CaseState state{.charged = paid, .seen = pricing_.nothing()};
         case_walker_.walk(row, {}, state);
+        return vote_where(state, row, paid, counts);
+    }
+
+    Vote vote_where(CaseState& state, std::size_t row, TestSet& paid, double* counts) const {
         for (const CasePart& part : state.parts)
             for (int c = 0; c < tree_.n_classes; ++c) counts[c] += part.share * counts_at(part.node)[c];
         const std::vector<double> mix = case_walker_.mixture(state.parts);
@@ -176,8 +200,20 @@ private:
 
 }  // namespace
 
-ForestRouter::ForestRouter(const Table& table, Pricing pricing, const ErrorCosts& errors, bool shares)
-    : table_(table), pricing_(std::move(pricing)), errors_(errors), shares_(shares), paid_(table.n_cases, pricing_.nothing()) {}
+bool KnownTests::waits_for(std::size_t row, std::size_t n_tests) const {
+    if (known.empty()) return false;
+    const auto own = of(row, n_tests);
+    return std::any_of(own.begin(), own.end(), [](uint8_t k) { return !k; });
+}
+
+ForestRouter::ForestRouter(const Table& table, Pricing pricing, const ErrorCosts& errors, bool shares, KnownTests known)
+    : table_(table), pricing_(std::move(pricing)), errors_(errors), shares_(shares), known_(known),
+      paid_(table.n_cases, pricing_.nothing()),
+      awaited_(known.known.empty() ? 0 : table.n_cases, AwaitedTest{-1, {pricing_.nothing(), pricing_.nothing()}}) {
+    const std::size_t n_tests = static_cast<std::size_t>(pricing_.n_tests());
+    for (std::size_t i = 0; i < known.paid.size(); ++i)
+        if (known.paid[i]) paid_[i / n_tests].add(static_cast<int>(i % n_tests));
+}
 
 // Votes are counted by class: a tree of a forest has no other answers.
 void ForestRouter::check(const Tree& tree) const {
@@ -185,16 +221,42 @@ void ForestRouter::check(const Tree& tree) const {
     check_answers(tree, errors_.n_classes, errors_.n_classes);
 }
 
-std::vector<uint64_t> ForestRouter::charged() const {
+namespace {
+
+// The sets of all cases, one after the other.
+template <class Cases, class SetOf>
+std::vector<uint64_t> words_of(const Cases& cases, SetOf set_of) {
     std::vector<uint64_t> words;
-    for (const TestSet& tests : paid_)
+    for (const auto& each : cases) {
+        const TestSet& tests = set_of(each);
         for (std::size_t w = 0; w < tests.n_words(); ++w) words.push_back(tests.word(w));
+    }
     return words;
+}
+
+}  // namespace
+
+std::vector<uint64_t> ForestRouter::charged() const {
+    return words_of(paid_, [](const TestSet& tests) -> const TestSet& { return tests; });
+}
+
+std::vector<int32_t> ForestRouter::awaited() const {
+    std::vector<int32_t> tests;
+    for (const AwaitedTest& each : awaited_) tests.push_back(each.test);
+    return tests;
+}
+
+std::vector<uint64_t> ForestRouter::ordered() const {
+    return words_of(awaited_, [&](const AwaitedTest& each) -> const TestSet& { return each.order.charged; });
+}
+
+std::vector<uint64_t> ForestRouter::committed() const {
+    return words_of(awaited_, [&](const AwaitedTest& each) -> const TestSet& { return each.order.commits; });
 }
 
 TreeVotes ForestRouter::consult(const Tree& tree, std::span<const uint8_t> who, int n_threads, Cancellation& cancellation) {
     constexpr std::size_t kChunk = 1 << 12;
-    const std::size_t n = table_.n_cases;
+    const std::size_t n = table_.n_cases, n_tests = static_cast<std::size_t>(pricing_.n_tests());
     check(tree);
     TreeVotes out{std::vector<int32_t>(n, -1), std::vector<double>(n * static_cast<std::size_t>(tree.n_classes), 0.0),
                   std::vector<double>(n, 0.0)};
@@ -204,9 +266,13 @@ TreeVotes ForestRouter::consult(const Tree& tree, std::span<const uint8_t> who, 
         const std::size_t end = std::min(n, (static_cast<std::size_t>(chunk) + 1) * kChunk);
         for (std::size_t row = static_cast<std::size_t>(chunk) * kChunk; row < end; ++row)
             if (who.empty() || who[row]) {
-                const auto vote = router.vote(row, paid_[row], out.counts.data() + row * static_cast<std::size_t>(tree.n_classes));
-                out.answer[row] = vote.answer;
-                out.price[row] = vote.price;
+                double* counts = out.counts.data() + row * static_cast<std::size_t>(tree.n_classes);
+                const auto vote = known_.waits_for(row, n_tests)
+                                      ? router.vote_or_wait(row, known_.of(row, n_tests), paid_[row], awaited_[row], counts)
+                                      : std::optional(router.vote(row, paid_[row], counts));
+                if (!vote) continue;
+                out.answer[row] = vote->answer;
+                out.price[row] = vote->price;
             }
     });
     return out;

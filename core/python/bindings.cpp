@@ -1042,16 +1042,24 @@ private:
 
 using VoteArrays = std::tuple<nb::object, nb::object, nb::object>;
 
-// A forest's router and the prices by case that it looks into.
+// A forest's router and what it looks into: the prices by case, and what is known of each case.
 struct OwnedForestRouter {
     Optional2<double> case_prices;
     CasePricing priced;
+    Optional2<uint8_t> known, paid;
     ForestRouter router;
     std::size_t n_cases;
 
-    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices, bool shares)
-        : case_prices(std::move(prices)), priced(pricing, table, case_prices), router(table.table, priced.pricing, errors, shares),
-          n_cases(table.table.n_cases) {}
+    OwnedForestRouter(const OwnedTable& table, const OwnedPricing& pricing, const ErrorCosts& errors, Optional2<double> prices, bool shares,
+                      Optional2<uint8_t> known_tests, Optional2<uint8_t> paid_tests)
+        : case_prices(std::move(prices)), priced(pricing, table, case_prices), known(checked(std::move(known_tests), table, "'known'")),
+          paid(checked(std::move(paid_tests), table, "'paid'")),
+          router(table.table, priced.pricing, errors, shares, {to_span(known), to_span(paid)}), n_cases(table.table.n_cases) {}
+
+    static Optional2<uint8_t> checked(Optional2<uint8_t> marks, const OwnedTable& table, const char* name) {
+        if (marks) check_shape(*marks, table.table.n_cases, table.table.columns.size(), name);
+        return marks;
+    }
 
     VoteArrays consult(const Tree& tree, Optional1<uint8_t> who, int n_threads) {
         if (who) check_length(who->shape(0), n_cases, "'who'");
@@ -1062,6 +1070,7 @@ struct OwnedForestRouter {
     }
 
     VoteArrays consult_all(const std::vector<const Tree*>& trees, int n_threads) {
+        check(!known, "all trees can be consulted at once only if all tests are known");
         for (const Tree* tree : trees) check(tree != nullptr, "'trees' must hold trees, got None");
         ForestVotes votes = run([&](Cancellation& cancellation) { return router.consult_all(trees, n_threads, cancellation); });
         const std::size_t k = n_cases ? votes.votes.size() / n_cases : 0;
@@ -1069,7 +1078,16 @@ struct OwnedForestRouter {
                 nb::cast(to_numpy(std::move(votes.price)))};
     }
 
-    nb::ndarray<nb::numpy, uint64_t> charged() const { return to_numpy(router.charged(), {n_cases, priced.pricing.nothing().n_words()}); }
+    nb::ndarray<nb::numpy, uint64_t> charged() const { return words(router.charged()); }
+
+    VoteArrays awaited() const {
+        check(known.has_value(), "cases can wait only if 'known' is given");
+        return {nb::cast(to_numpy(router.awaited())), nb::cast(words(router.ordered())), nb::cast(words(router.committed()))};
+    }
+
+    nb::ndarray<nb::numpy, uint64_t> words(std::vector<uint64_t> sets) const {
+        return to_numpy(std::move(sets), {n_cases, priced.pricing.nothing().n_words()});
+    }
 };
 
 template <class T>
@@ -1137,14 +1155,18 @@ void define_classes(nb::module_& m) {
         .def("walk", &OwnedCaseWalker::walk, "row"_a, "known"_a, "paid"_a, "also_paid"_a,
              "Walk a case as far as it is known: where it stands, what it was charged, what it waits for and what going on costs.");
     nb::class_<OwnedForestRouter>(m, "ForestRouter")
-        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>, bool>(), nb::keep_alive<1, 2>(),
-             nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none(), "shares"_a = false)
+        .def(nb::init<const OwnedTable&, const OwnedPricing&, const ErrorCosts&, Optional2<double>, bool, Optional2<uint8_t>,
+                      Optional2<uint8_t>>(),
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), "table"_a, "pricing"_a, "errors"_a, "case_prices"_a.none() = nb::none(),
+             "shares"_a = false, "known"_a.none() = nb::none(), "paid"_a.none() = nb::none())
         .def("consult", &OwnedForestRouter::consult, "tree"_a, "who"_a.none() = nb::none(), "n_threads"_a = 1,
              "Walk the cases down one more tree: (answers, class weights or shares of the leaves, what they pay more).")
         .def("consult_all", &OwnedForestRouter::consult_all, "trees"_a, "n_threads"_a = 1,
              "Walk the cases down all of these trees: (votes, class weights or shares of the leaves, prices).")
         .def("charged", &OwnedForestRouter::charged, nb::rv_policy::move,
-             "The tests that each case has been charged for so far, 64 bits to a word: cases x words.");
+             "The tests that each case has been charged for so far, 64 bits to a word: cases x words.")
+        .def("awaited", &OwnedForestRouter::awaited,
+             "The test that each case waits for, or -1; what ordering it charges for, with what was charged before; what it commits to.");
 }
 
 void define_functions(nb::module_& m) {

@@ -54,7 +54,10 @@ def test_orders_and_prices_are_those_of_one_case(costs, orders):
         assert set(np.flatnonzero(before[row])) == early
         assert set(np.flatnonzero(charged[row])) == items
         assert many.price(charged)[row] == pytest.approx(one.price(items))
-        assert (many.price(charged) - many.price(before))[row] == pytest.approx(one.price(items, early))
+        assert many.price(charged, paid=before)[row] == pytest.approx(one.price(items, early))
+        assert many.price(charged, paid=before[0])[row] == pytest.approx(
+            one.price(items, set(np.flatnonzero(before[0])))
+        )
 
 
 def test_prices_by_case_take_the_place_of_those_of_the_list():

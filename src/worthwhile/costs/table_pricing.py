@@ -31,11 +31,13 @@ class TablePricing:
     def __init__(self, bound: BoundCosts) -> None:
         prices = bound.prices
         self.n_tests, self.n_surcharges = len(prices.marginal), len(prices.surcharge_test)
-        self._waits = len(prices.waiting) > 0 and bool(prices.wait.any())
+        self._waits = len(prices.waiting) > 0
         self.n_items = self.n_tests + self.n_surcharges + (self.n_tests if self._waits else 0)
         self._listed = np.concatenate([prices.marginal, prices.surcharge_amount])
         self._cap, self._truth = bound.cap, bound.truth
-        self._groups = [(float(common), prices.members(g)) for g, common in enumerate(prices.common.tolist())]
+        self._groups = [
+            (float(common), np.flatnonzero(prices.members(g))) for g, common in enumerate(prices.common.tolist())
+        ]
         self._wait, self._waiting = prices.wait, prices.waiting
         self._closure = np.zeros((self.n_tests, self.n_tests), dtype=np.bool_)
         for test, (first, end) in enumerate(itertools.pairwise(prices.closure_start.tolist())):
@@ -76,21 +78,26 @@ class TablePricing:
             found[waiting, self.n_tests + self.n_surcharges + slowest[waiting]] = True
         return found
 
-    def price(self, charged: Bools, amounts: Floats | None = None) -> Floats:
+    def price(self, charged: Bools, amounts: Floats | None = None, paid: Bools | None = None) -> Floats:
         """Return the price of what each case was charged for.
 
-        `amounts` are what tests and surcharges cost each case; None: as the price list says.
+        `amounts` are what tests and surcharges cost each case; None: as the price list says. What is in `paid`, of
+        shape (cases, items) or (items,), is already paid for.
         """
-        listed = charged[:, : len(self._listed)]
+        new = charged if paid is None else charged & ~paid
+        listed = new[:, : len(self._listed)]
         found: Floats = np.where(listed, self._listed if amounts is None else amounts, 0.0).sum(axis=1)
         for common, members in self._groups:
-            found += common * charged[:, : self.n_tests][:, members].any(axis=1)
-        return found + self._price_of_waiting(charged)
+            first = new[:, members].any(axis=1)
+            found += common * (first if paid is None else first & ~paid[..., members].any(axis=-1))
+        if paid is None:
+            return found + self._price_of_waiting(charged)
+        return found + self._price_of_waiting(charged | paid) - self._price_of_waiting(paid)
 
     def _price_of_waiting(self, charged: Bools) -> Floats:
         if not self._waits:
-            return np.zeros(len(charged))
-        time = np.where(charged[:, self.n_tests + self.n_surcharges :], self._wait, 0.0).sum(axis=1)
+            return np.zeros(charged.shape[:-1])
+        time = np.where(charged[..., self.n_tests + self.n_surcharges :], self._wait, 0.0).sum(axis=-1)
         points = self._waiting
         found: Floats = np.interp(time, points[:, 0], points[:, 1])
         (early, low), (late, high) = points[-2], points[-1]

@@ -37,7 +37,7 @@ from worthwhile.table.nominal_splits import ways_to_ask
 from worthwhile.table.schema import Schema
 from worthwhile.table.targets import at_least_1, read_classes, read_weights
 from worthwhile.tree.advice import Advice
-from worthwhile.tree.batch_advice import AdviceColumns, Worklist, advise_rows, as_table
+from worthwhile.tree.batch_advice import AdviceColumns, Worklist, as_table
 from worthwhile.tree.case_amounts import check_conditions
 from worthwhile.tree.case_errors import checked_case_errors, mean_errors, with_mean_errors
 from worthwhile.tree.context import ProblemContext, distinct_labels
@@ -174,9 +174,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
     def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the results `known`; see `Tree.next_test`."""
 
+    @abstractmethod
     def _advise(self, cases: Worklist) -> AdviceColumns:
         """Return what to do next for each case of a worklist."""
-        return advise_rows(self.next_test, cases)
 
     @abstractmethod
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:

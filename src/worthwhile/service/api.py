@@ -217,7 +217,7 @@ def list_cases(
 @router.get("/cases/{case_id}", responses=_answers(CaseBody | ErasedCaseBody), summary="A case")
 def get_case(desk: DeskOf, user: Reader, case_id: str) -> Response:
     """Return a case with its advice."""
-    with desk.database.read() as connection:
+    with desk.database.glance() as connection:
         case = desk.cases.get(connection, case_id)
     return JSONResponse(case, headers=_etag(case))
 

@@ -20,7 +20,7 @@ from worthwhile.service.case_state import (
     read_result,
     shares_of,
 )
-from worthwhile.service.database import now
+from worthwhile.service.database import bundled, now
 from worthwhile.service.event_log import append_event, canonical, erase_events, events_of
 from worthwhile.service.model_store import ModelStore
 from worthwhile.service.tables import cases, idempotency
@@ -173,13 +173,15 @@ class CaseStore:
             "already_paid": paid,
         }
         case_id = uuid.uuid4().hex
-        event = append_event(connection, user.name, "opened", content, case_id)
-        state = fold_events(served, [event])
-        guidance = state.guidance()
-        go_on = guidance.advice.go_on_cost
-        expected = None if go_on is None else guidance.spent + go_on
-        case = case_content(state, guidance, case_id, 1, event.time, user.name)
-        connection.execute(cases.insert().values(id=case_id, model_id=served.id, expected=expected, **columns_of(case)))
+        with bundled(connection):
+            event = append_event(connection, user.name, "opened", content, case_id)
+            state = fold_events(served, [event])
+            guidance = state.guidance()
+            go_on = guidance.advice.go_on_cost
+            expected = None if go_on is None else guidance.spent + go_on
+            case = case_content(state, guidance, case_id, 1, event.time, user.name)
+            row = {"id": case_id, "model_id": served.id, "expected": expected, **columns_of(case)}
+            connection.execute(cases.insert().values(row))
         return case
 
     def order(
@@ -340,11 +342,12 @@ class CaseStore:
         new = steps(fold_events(served, events))
         if not new:
             return dict(current)
-        for action, content in new:
-            events.append(append_event(connection, user.name, action, content, case_id))
-        state = fold_events(served, events)
-        case = case_content(state, state.guidance(), case_id, current["version"] + len(new), now(), user.name)
-        connection.execute(cases.update().where(cases.c.id == case_id).values(**columns_of(case)))
+        with bundled(connection):
+            for action, content in new:
+                events.append(append_event(connection, user.name, action, content, case_id))
+            state = fold_events(served, events)
+            case = case_content(state, state.guidance(), case_id, current["version"] + len(new), now(), user.name)
+            connection.execute(cases.update().where(cases.c.id == case_id).values(**columns_of(case)))
         return case
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,9 +16,10 @@ from sqlalchemy import exc
 
 from worthwhile.service.tables import chain_head
 
-__all__ = ["Database", "StorageError", "now", "open_database"]
+__all__ = ["HEAD", "Database", "StorageError", "bundled", "now", "open_database"]
 
 BUSY_SECONDS = 5.0
+HEAD = "head of the chain"  # in the `info` of a connection that writes: number and hash of the last event
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -67,12 +69,18 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
+    def glance(self) -> Iterator[sa.Connection]:
+        """Open a connection for a single query, which sees one state of the database by itself."""
+        with self._clear_errors(), self.engine.connect() as connection:
+            yield connection.execution_options(begin="")
+
+    @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Open a transaction that sees one state of the database."""
         # In PostgreSQL every query sees a state of its own otherwise; SQLite always shows one.
-        options: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._clear_errors(), self.engine.connect() as plain:
-            connection = plain.execution_options(**options)
+            connection = plain.execution_options(begin=begin)
             with connection.begin():
                 yield connection
 
@@ -84,13 +92,23 @@ class Database:
             raise StorageError(f"{self.shown}: {busy}", busy)
         try:
             with self._clear_errors(), self.engine.connect() as plain:
-                connection = plain.execution_options(immediate=True)
+                connection = plain.execution_options(begin="BEGIN IMMEDIATE" if self.is_sqlite else "")
                 with connection.begin():
-                    if not self.is_sqlite:
-                        connection.execute(sa.select(chain_head.c.seq).with_for_update())
+                    connection.info[HEAD] = self._chain_head(connection)
                     yield connection
         finally:
             self._writing.release()
+
+    def _chain_head(self, connection: sa.Connection) -> tuple[int, str]:
+        """Return number and hash of the last event; no other transaction can write until this one ends."""
+        if self.is_sqlite:
+            seq, seal = connection.execute(sa.select(chain_head.c.seq, chain_head.c.hash)).one()
+        else:  # one round trip begins the transaction, waits for the others and reads what they left
+            with closing(connection.connection.cursor()) as cursor:
+                cursor.execute("BEGIN; SELECT seq, hash FROM chain_head FOR UPDATE")
+                cursor.nextset()
+                seq, seal = cursor.fetchone()
+        return seq, seal
 
     def forget_old_pages(self) -> None:
         """Make what was erased unreadable at once: SQLite keeps old pages in its log (-wal) until it overwrites them.
@@ -107,10 +125,12 @@ class Database:
             yield
         except exc.DataError:
             raise ValueError("the request has a character or a number that the database cannot store") from None
-        except exc.DBAPIError as error:
-            known = _what_failed(error)
-            text = known or str(error.orig).strip().partition("\n")[0] or type(error.orig).__name__
-            reason = known or f"the database {'is out of reach' if _is_away(error) else 'failed'}"
+        except (exc.DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:  # the latter from what is sent raw
+            cause = error.orig if isinstance(error, exc.DBAPIError) else error
+            known = _what_failed(str(cause))
+            text = known or str(cause).strip().partition("\n")[0] or type(cause).__name__
+            away = type(cause).__name__ in ("OperationalError", "InterfaceError", "AdminShutdown")
+            reason = known or f"the database {'is out of reach' if away else 'failed'}"
             raise StorageError(f"{self.shown}: {text}", reason) from error
 
     def close(self) -> None:
@@ -118,14 +138,20 @@ class Database:
         self.engine.dispose()
 
 
-def _is_away(error: exc.DBAPIError) -> bool:
-    """Return whether an error is one of the connection, not of what was asked."""
-    return isinstance(error, exc.OperationalError | exc.InterfaceError)
+@contextmanager
+def bundled(connection: sa.Connection) -> Iterator[None]:
+    """Send changes together, in one round trip to PostgreSQL; nothing inside may be a query, or ask how many rows."""
+    if connection.dialect.name == "sqlite":
+        yield
+    else:
+        driver: Any = connection.connection.driver_connection
+        with driver.pipeline():
+            yield
 
 
-def _what_failed(error: exc.DBAPIError) -> str | None:
+def _what_failed(cause: str) -> str | None:
     """Return the cause of an error in words that name nothing; None if it is none of the usual ones."""
-    low = str(error.orig).casefold()
+    low = cause.casefold()
     for sign, words in (
         ("locked", "the database is locked by another program; nothing was written, try again"),
         ("disk is full", "the disk is full; nothing was written, free some space and try again"),
@@ -206,26 +232,35 @@ def _url(place: str) -> sa.URL:
 
 
 def _engine(url: sa.URL) -> sa.Engine:
-    if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url, pool_size=20, max_overflow=40, pool_pre_ping=True)
-    engine = sa.create_engine(
-        url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, pool_size=20, max_overflow=40
-    )
-
-    @sa.event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions are begun below, not by the driver
-        # WAL: readers never wait. FULL: an acknowledged write survives a power cut. secure_delete: what is erased is
-        # overwritten.
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
-            connection.execute(f"PRAGMA {pragma}").close()
+    pool: dict[str, Any] = {"pool_size": 20, "max_overflow": 40}
+    if url.get_backend_name() == "sqlite":
+        engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, **pool)
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+    else:
+        engine = sa.create_engine(url, connect_args={"autocommit": True}, **pool)
+        sa.event.listen(engine, "checkout", _check_socket)
 
     @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        immediate = connection.get_execution_options().get("immediate")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+    def _begin(connection: sa.Connection) -> None:  # not by the driver, which would need a round trip of its own
+        if begin := connection.get_execution_options().get("begin", "BEGIN"):
+            connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by us, not by the driver
+    # WAL: readers never wait. FULL: an acknowledged write survives a power cut. secure_delete: what is erased is
+    # overwritten.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _check_socket(connection: Any, *_: Any) -> None:
+    """Refuse a connection whose server went away: its socket has something to read. Asking would be a round trip."""
+    with selectors.DefaultSelector() as selector:
+        if connection.closed or (selector.register(connection.fileno(), selectors.EVENT_READ) and selector.select(0)):
+            raise exc.InvalidatePoolError
 
 
 def _migrate(database: Database) -> None:
@@ -239,7 +274,7 @@ def _migrate(database: Database) -> None:
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     newest = ScriptDirectory.from_config(config).get_current_head()
     with database._clear_errors(), database.engine.connect() as plain:
-        connection = plain.execution_options(immediate=True)
+        connection = plain.execution_options(begin="BEGIN IMMEDIATE" if database.is_sqlite else "BEGIN")
         with connection.begin():
             if _revision(connection) == newest:
                 return

@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from worthwhile.service.database import now
+from worthwhile.service.database import HEAD, now
 from worthwhile.service.tables import chain_head, events
 
 __all__ = ["CaseEvent", "append_event", "canonical", "digest_of", "erase_events", "events_of", "seal_of"]
@@ -60,7 +60,7 @@ def append_event(
     connection: sa.Connection, actor: str, action: str, content: dict[str, Any], case_id: str | None = None
 ) -> CaseEvent:
     """Add an event at the end of the chain, in a transaction of `Database.write`."""
-    seq, before = connection.execute(sa.select(chain_head.c.seq, chain_head.c.hash)).one()
+    seq, before = connection.info[HEAD]
     seq, time, salt, text = seq + 1, now(), secrets.token_hex(16), canonical(content)
     digest = digest_of(salt, text)
     seal = seal_of(before, seq, time, actor, action, case_id, digest)
@@ -78,6 +78,7 @@ def append_event(
         )
     )
     connection.execute(chain_head.update().values(seq=seq, hash=seal))
+    connection.info[HEAD] = seq, seal
     return CaseEvent(seq, time, actor, action, json.loads(text))
 
 

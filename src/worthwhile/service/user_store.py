@@ -106,7 +106,7 @@ class UserStore:
     def by_token(self, token: str) -> User | None:
         """Return who has this token."""
         chosen = sa.select(users).where(users.c.token_hash == _hashed(token), users.c.removed_at.is_(None))
-        with self._database.read() as connection:
+        with self._database.glance() as connection:
             row = connection.execute(chosen).one_or_none()
         return None if row is None else User(row.name, row.role)
 
@@ -135,7 +135,7 @@ class UserStore:
             .where(sessions.c.cookie_hash == _hashed(cookie), sessions.c.expires_at >= now())
             .where(users.c.removed_at.is_(None))
         )
-        with self._database.read() as connection:
+        with self._database.glance() as connection:
             row = connection.execute(chosen).one_or_none()
         return None if row is None else Session(User(row.name, row.role), row.form_token)
 

@@ -140,8 +140,8 @@ def advise(tree: Tree, known: Mapping[str, Any], already_paid: Iterable[str] = (
 def advise_walk(walk: Walk, brief: bool = False) -> Advice:
     """Return what to do next for a case on its path.
 
-    A brief advice has no `paid`, `spent`, `training_cases` and `extras`, and its `order` names the tests without their
-    parts of the price: these take half of the time, which counts in a long worklist.
+    A brief advice has no `paid`, `spent`, `training_cases`, `waits` and `extras`, and its `order` names the tests
+    without their parts of the price: these take half of the time, which counts in a long worklist.
     """
     tree, columns, pricing, order = walk.tree, walk.tree.columns, walk.pricing, walk.next_order
     charged = walk.charged | walk.known_closure
@@ -158,8 +158,8 @@ def advise_walk(walk: Walk, brief: bool = False) -> Advice:
             found["order"] = {columns[t]: 0.0 for t in charges[0] if t in order.charged and t not in charged}
         else:
             found |= {"order": pricing.items(*charges), "extras": pricing.extras(*charges)}
+            found["waits"] = pricing.waited(order.charged) - pricing.waited(charged)
         found |= {
-            "waits": pricing.waited(order.charged) - pricing.waited(charged),
             "delayed": pricing.orders_delayed(order.test, walk.charged),
             "go_on_cost": walk.go_on_cost,
             "reason": _why_go_on(walk, stop),

@@ -7,19 +7,19 @@ it is worked out once for each such group.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile import _core
+from worthwhile.costs.table_pricing import TablePricing
 from worthwhile.table.columns import Columns, Factor, as_frame, frame_names, is_frame, read_columns, value_codes
 from worthwhile.table.frames import pandas_for
 from worthwhile.table.schema import Schema
 from worthwhile.tree.advice import Advice, advise_walk
-from worthwhile.tree.case_amounts import surcharges_apply
+from worthwhile.tree.case_amounts import case_amounts, surcharges_apply, truth_shares
 from worthwhile.tree.node_costs import subtree
 from worthwhile.tree.walk import Walk, case_walker
 
@@ -34,15 +34,11 @@ __all__ = [
     "VALUE",
     "AdviceColumns",
     "Worklist",
-    "advice_columns",
-    "advise_rows",
     "advise_tree",
     "as_table",
-    "branches",
     "columns_of_rows",
     "distinct_rows",
     "object_array",
-    "spent_by_case",
 ]
 
 NOT_ASKED, VALUE, PENDING, UNAVAILABLE = range(4)  # what is known of a test of a case
@@ -131,9 +127,22 @@ class Worklist:
         found[:, list(self.context.closure_of(self.free))] = True
         return found
 
-    @functools.cached_property
-    def _table(self) -> _core.Table:
-        return self.context.schema.encode(self.columns)
+    def amounts(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Return what tests and surcharges cost each case, whose class probabilities are `shares`.
+
+        None: as the price list says. Results that are not known yet are taken to be surcharged.
+        """
+        context, prices = self.context, self.context.bound_costs.prices
+        not_known = (self.states == NOT_ASKED) | (self.states == PENDING)
+        applies = surcharges_apply(context.schema, prices, self.columns, not_known)
+        truth = truth_shares(prices, context.classes, shares)
+        return case_amounts(context.bound_costs, context.columns, None, applies, truth)
+
+    def free_items(self, pricing: TablePricing) -> npt.NDArray[np.bool_]:
+        """Return what others have paid for, among all items."""
+        found: npt.NDArray[np.bool_] = pricing.nothing(1)[0]
+        found[list(self.context.closure_of(self.free))] = True
+        return found
 
     def results(self, rows: Ints) -> list[dict[int, float]]:
         """Return what is known of some cases, as `Schema.read_case` does."""
@@ -144,31 +153,13 @@ class Worklist:
             for marks, own in zip(states, values, strict=True)
         ]
 
-    def walks(
-        self, tree: Tree, rows: Ints, paid: npt.NDArray[np.bool_] | None = None, may_stop: bool = True
-    ) -> Iterator[Walk]:
-        """Yield the paths of some cases down a tree; `paid` says by case and test what costs nothing any more."""
-        before, kind = np.unique(self.paid[rows] if paid is None else paid, axis=0, return_inverse=True)
-        sets = [frozenset(np.flatnonzero(own).tolist()) for own in before]
-        walker = case_walker(tree, self._table, may_stop)
+    def walks(self, tree: Tree, rows: Ints) -> Iterator[Walk]:
+        """Yield the paths of some cases down a tree."""
+        paid, kind = np.unique(self.paid[rows], axis=0, return_inverse=True)
+        sets = [frozenset(np.flatnonzero(own).tolist()) for own in paid]
+        walker = case_walker(tree, self.context.schema.encode(self.columns))
         for row, case, own in zip(rows.tolist(), self.results(rows), kind.ravel().tolist(), strict=True):
-            yield Walk(tree, {}, sets[own], may_stop, case, (walker, row))
-
-    def known(self, row: int) -> dict[str, Any]:
-        """Return a case as `next_test` takes it."""
-        found: dict[str, Any] = {}
-        for test in np.flatnonzero((self.states[row] == VALUE) | (self.states[row] == UNAVAILABLE)).tolist():
-            values, value = self.context.schema.values[test], self.arrays[test][row]
-            if self.states[row, test] == UNAVAILABLE:
-                found[self.context.columns[test]] = None
-            else:
-                found[self.context.columns[test]] = float(value) if values is None else values[int(value)]
-        return found
-
-    def ordered(self, row: int) -> list[str]:
-        """Return the tests of a case that are ordered, and those that others have paid for."""
-        pending = np.flatnonzero(self.states[row] == PENDING).tolist()
-        return [*self.free, *(self.context.columns[test] for test in pending)]
+            yield Walk(tree, {}, sets[own], case=case, within=(walker, row))
 
 
 def _is_given(schema: Schema, test: int, column: Any) -> npt.NDArray[np.bool_]:
@@ -205,26 +196,6 @@ def as_table(found: AdviceColumns, frame: bool | Literal["auto"] = "auto") -> An
     return found if pandas is None else pandas.DataFrame(found)
 
 
-def advise_rows(next_test: Callable[..., Advice], cases: Worklist) -> AdviceColumns:
-    """Return the advice of `next_test` for each case; equal cases are asked about once."""
-    signature = np.column_stack(
-        [cases.states, *(np.where(cases.states[:, t] == VALUE, a, 0.0) for t, a in enumerate(cases.arrays))]
-    )
-    first, group = distinct_rows(signature)
-    found = [next_test(cases.known(row), already_paid=cases.ordered(row)) for row in first.tolist()]
-    return advice_columns(cases, found, group)
-
-
-def advice_columns(cases: Worklist, found: Sequence[Advice], group: Ints | None = None) -> AdviceColumns:
-    """Return the columns of the result from the advice of each case, or of each group of equal cases."""
-    if group is None:
-        group = np.arange(len(found))
-    free, price = cases.context.closure_of(cases.free), cases.context.pricing.price
-    # Of what is known and what is ordered.
-    spent = np.array([price(advice.charged, free, advice.amounts) for advice in found], dtype=np.float64)
-    return _columns(cases, found, group, spent[group])
-
-
 def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     """Return what `Tree.next_test` says for each case."""
     groups = _Groups(tree, cases)
@@ -233,30 +204,16 @@ def advise_tree(tree: Tree, cases: Worklist) -> AdviceColumns:
     charged: list[frozenset[int]] = []
     for walk in cases.walks(tree, first):
         found.append(advise_walk(walk, brief=True))
-        charged.append(walk.charged - walk.free)
-    if groups.exact:
-        return advice_columns(cases, found, group)
-    path = np.zeros((len(first), len(cases.context.columns)), dtype=np.bool_)
+        charged.append(found[-1].charged if groups.exact else walk.charged - walk.free)
+    pricing = TablePricing(cases.context.bound_costs)
+    items = pricing.nothing(len(first))
     at = np.repeat(np.arange(len(first)), np.array([*map(len, charged)], dtype=np.int64))
-    path[at, np.array([test for tests in charged for test in tests], dtype=np.int64)] = True
-    return _columns(cases, found, group, spent_by_case(cases, path[group]))
-
-
-def spent_by_case(cases: Worklist, charged: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return the price of what is known, what is ordered and what else each case was charged for (cases, tests).
-
-    For price lists by which no price depends on the case, and waiting costs nothing.
-    """
-    context, prices = cases.context, cases.context.bound_costs.prices
-    charged = cases.charged[VALUE] | cases.charged[PENDING] | charged
-    free = np.zeros(len(context.columns), dtype=np.bool_)
-    free[list(context.closure_of(cases.free))] = True
-    spent = (charged & ~free) @ prices.marginal
-    for at, common in enumerate(prices.common.tolist()):
-        members = prices.members(at)
-        if not free[members].any():
-            spent += common * charged[:, members].any(axis=1)
-    return np.asarray(spent, dtype=np.float64)
+    items[at, np.array([item for own in charged for item in own], dtype=np.int64)] = True
+    everything = items[group]
+    if not groups.exact:  # cases of a group may have other tests done, of which its advice does not speak
+        everything[:, : pricing.n_tests] |= cases.charged[VALUE] | cases.charged[PENDING]
+    amounts = np.array([advice.amounts for advice in found])[group] if cases.context.has_surcharges else None
+    return _columns(cases, found, group, pricing.price(everything, amounts, cases.free_items(pricing)))
 
 
 def _columns(cases: Worklist, found: Sequence[Advice], group: Ints, spent: npt.NDArray[np.float64]) -> AdviceColumns:
@@ -315,7 +272,7 @@ def distinct_rows(signature: npt.NDArray[Any]) -> tuple[Ints, Ints]:
     return first, group
 
 
-def branches(tree: Tree, cases: Worklist, node: int, rows: Ints) -> Ints:
+def _branches(tree: Tree, cases: Worklist, node: int, rows: Ints) -> Ints:
     """Return the branch that each of some cases takes at a node; -1 where it has none, or no value."""
     nodes, test = tree.nodes, int(tree.nodes.test[node])
     values = cases.arrays[test][rows]
@@ -379,7 +336,7 @@ class _Groups:
             if rows is None or not len(rows):
                 continue
             test = int(nodes.test[node])
-            branch = np.full(len(rows), -1) if test < 0 else branches(self._tree, self._cases, node, rows)
+            branch = np.full(len(rows), -1) if test < 0 else _branches(self._tree, self._cases, node, rows)
             if (branch < 0).any():
                 found[node] = rows[branch < 0]
             for b, child in enumerate(nodes.children(node)):
@@ -395,7 +352,7 @@ class _Groups:
             if test < 0:
                 found[node] = np.full(len(rows), node)
                 continue
-            branch = branches(self._tree, self._cases, node, rows)
+            branch = _branches(self._tree, self._cases, node, rows)
             below = np.column_stack([found.pop(child) for child in children])
             number = below[np.arange(len(rows)), branch]
             counting, tests = np.flatnonzero(branch < 0), [test]

@@ -74,15 +74,19 @@ def _check_not_negative(prices: Prices, names: Sequence[str], given: Floats) -> 
         )
 
 
-def surcharges_apply(schema: Schema, prices: Prices, columns: Columns) -> Bools:
-    """Return where the conditions on results hold, without those on the class: (cases, surcharges)."""
+def surcharges_apply(schema: Schema, prices: Prices, columns: Columns, not_known: Bools | None = None) -> Bools:
+    """Return where the conditions on results hold, without those on the class: (cases, surcharges).
+
+    `not_known` says of which tests (cases, tests) the result is still to come: it may meet any condition.
+    """
     found = np.ones((columns.n_cases, len(prices.surcharges)), dtype=np.bool_)
     if not prices.surcharges:
         return found
     arrays = schema.arrays(columns)
     for s, conditions in enumerate(conditions_of(schema, prices)):
         for column, condition in conditions:
-            found[:, s] &= condition_holds(schema.values[column], condition, arrays[column])
+            holds = condition_holds(schema.values[column], condition, arrays[column])
+            found[:, s] &= holds if not_known is None else holds | not_known[:, column]
     return found
 
 
@@ -150,12 +154,19 @@ def truth_shares(prices: Prices, labels: Sequence[Any], shares: Floats) -> Float
 
 
 def amounts_of_case(
-    schema: Schema, prices: Prices, case: Mapping[int, float], expected: Sequence[float] | None, truth: Sequence[float]
+    schema: Schema,
+    prices: Prices,
+    conditions: Sequence[Sequence[tuple[int, Condition]]],
+    case: Mapping[int, float],
+    expected: Sequence[float] | None,
+    truth: Sequence[float],
 ) -> list[float]:
     """Return the price of every test and the amount of every surcharge for one case, as far as it is known.
 
     Parameters
     ----------
+    conditions : list
+        What `conditions_of` found.
     case : mapping of column to number or code
         As read by `Schema.read_case`.
     expected : sequence of float, optional
@@ -164,15 +175,17 @@ def amounts_of_case(
         How probable it is that the case has the class of each surcharge.
     """
     amounts: list[float] = prices.marginal.tolist()
-    for s, conditions in enumerate(conditions_of(schema, prices)):
-        full = float(prices.surcharge_amount[s]) * truth[s]
-        held = [_case_holds(schema, column, condition, case) for column, condition in conditions]
+    for s, (listed, own) in enumerate(zip(prices.surcharge_amount.tolist(), conditions, strict=True)):
+        if not own:
+            amounts.append(listed * truth[s])
+            continue
+        held = [_case_holds(schema, column, condition, case) for column, condition in own]
         if any(hold is False for hold in held):
             amounts.append(0.0)
         elif all(held):
-            amounts.append(full)
+            amounts.append(listed * truth[s])
         else:  # a result is not known yet
-            amounts.append(full if expected is None else float(expected[s]))
+            amounts.append(listed * truth[s] if expected is None else float(expected[s]))
     return amounts
 
 

@@ -16,6 +16,7 @@ from worthwhile.costs.bound_costs import BoundCosts
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import MAX_AMOUNT, is_missing, listing, suggest
 from worthwhile.costs.pricing import Pricing
+from worthwhile.costs.surcharges import Condition
 from worthwhile.table.columns import (
     Columns,
     Factor,
@@ -31,6 +32,7 @@ from worthwhile.tree.case_amounts import (
     amounts_of_case,
     case_amounts,
     check_conditions,
+    conditions_of,
     surcharges_apply,
     truth_shares,
 )
@@ -124,12 +126,20 @@ class ProblemContext:
 
         Surcharges by class are expected by the class probabilities `shares`.
         """
-        prices = self.bound_costs.prices
-        if not prices.surcharges:
+        if not self.has_surcharges:
             return None
-        truth = truth_shares(prices, self.classes, np.asarray(shares)[None, :])
-        likely = np.ones(len(prices.surcharges)) if truth is None else truth[0]
-        return amounts_of_case(self.schema, prices, case, expected, likely.tolist())
+        known = [*shares.tolist(), 0.0]  # the last one is for a class that no training case has
+        truth = [1.0 if own < 0 else known[own] for own in self.bound_costs.truth.tolist()]
+        return amounts_of_case(self.schema, self.bound_costs.prices, self._conditions, case, expected, truth)
+
+    @functools.cached_property
+    def surcharged_by_results(self) -> bool:
+        """Whether a surcharge depends on results."""
+        return any(self._conditions)
+
+    @functools.cached_property
+    def _conditions(self) -> list[list[tuple[int, Condition]]]:
+        return conditions_of(self.schema, self.bound_costs.prices)
 
     def needs_shares(self) -> bool:
         """Return whether prices depend on the true class, so that without it they are expected by probabilities."""

@@ -140,8 +140,8 @@ class Walk:
         return found
 
     def _expected_surcharges(self) -> list[float] | None:
-        """Return what each surcharge is expected to add where the case stands."""
-        if not self.tree.context.has_surcharges:
+        """Return what each surcharge is expected to add where the case stands; None if no result decides about it."""
+        if not self.tree.context.surcharged_by_results:
             return None
         expected = self.tree.expected_surcharges()
         found: list[float] = np.sum([at.share * expected[at.node] for at in self.positions], axis=0).tolist()

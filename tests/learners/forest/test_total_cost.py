@@ -104,6 +104,14 @@ def test_a_cap_holds_and_free_tests_are_used():
     assert cost(free) < 10 * 0.42  # the most frequent class: 0.47
 
 
+def test_a_test_above_the_cap_may_stand_before_others():
+    X, y = np.random.default_rng(0).normal(size=(200, 3)), np.tile([0, 1], 100)
+    X[:, 2] += 2 * y
+    costs = ww.Costs(tests={"x0": 50, "x1": 1, "x2": 2}, errors=40)
+    clf = ww.BudgetForestClassifier(costs=costs, cap=5.0, max_trees=5, random_state=0).fit(X, y)
+    assert 0 < clf.test_costs(X).max() <= 5.0
+
+
 def test_nominal_tests_are_divided():
     values = np.array(list("abcdefgh"))[RNG.integers(8, size=300)]
     y = np.isin(values, list("aceg")).astype(int)

@@ -16,7 +16,6 @@ from worthwhile.tree.batch_advice import (
     VALUE,
     AdviceColumns,
     Worklist,
-    advice_columns,
     columns_of_rows,
     distinct_rows,
     object_array,
@@ -89,8 +88,8 @@ class CascadeCase:
             todo += new
         return {self._context.columns[test] for test in found if test not in self._case}
 
-    def advice(self, brief: bool = False) -> Advice:
-        """Return what to do next; a brief advice lacks what `advise_walk` leaves out."""
+    def advice(self) -> Advice:
+        """Return what to do next."""
         context, shares = self._context, self._shares
         pricing, columns = context.pricing, context.columns
         available, unavailable = context.split_known(self._case)
@@ -101,23 +100,21 @@ class CascadeCase:
             "price": 0.0,
             "commits": (),
             "answer": answer,
-            "spent": 0.0 if brief else pricing.price(charged, self._free, self._amounts),
+            "spent": pricing.price(charged, self._free, self._amounts),
             "probabilities": dict(zip(context.classes, shares.tolist(), strict=True)),
             "stop_answer": answer,
             "stop_cost": stop_cost,
             "go_on_cost": stop_cost,
             "unavailable": tuple(columns[t] for t in unavailable),
+            "paid": pricing.items(sorted(pricing.tests(charged)), columns, charged, self._free, self._amounts),
             "charged": charged,
             "amounts": None if self._amounts is None else tuple(self._amounts),
         }
-        if not brief:
-            spending = columns, charged, self._free, self._amounts
-            now["paid"] = pricing.items(sorted(pricing.tests(charged)), *spending)
         if self._waiting is None:
             return Advice(**now, reason=why_answer(self._cascade.stages[self._stage], answer, stop_cost))
-        return Advice(**now | self._order_of(self._waiting, charged, brief))
+        return Advice(**now | self._order_of(self._waiting, charged))
 
-    def _order_of(self, order: Order, before: frozenset[int], brief: bool) -> dict[str, Any]:
+    def _order_of(self, order: Order, before: frozenset[int]) -> dict[str, Any]:
         """Return what advice says about an order of a case that was charged for some items before."""
         pricing, columns = self._context.pricing, self._context.columns
         test = order.unknown[0]
@@ -125,10 +122,6 @@ class CascadeCase:
         charged = order.charged | before
         everything = list(dict.fromkeys([*tests, *sorted(pricing.tests(charged))]))
         charges = everything, columns, charged, before, self._amounts
-        if brief:
-            parts: dict[str, Any] = {"order": {columns[t]: 0.0 for t in everything if t in charged and t not in before}}
-        else:
-            parts = {"order": pricing.items(*charges), "extras": pricing.extras(*charges)}
         return {
             "test": columns[test],
             "answer": None,
@@ -138,7 +131,8 @@ class CascadeCase:
             "delayed": any(pricing.orders_delayed(t, self._free) for t in order.tests),
             "go_on_cost": order.cost,
             "reason": why_go_on(self._answer, self._stop_cost, columns[test], order.placed, order.cost),
-            **parts,
+            "order": pricing.items(*charges),
+            "extras": pricing.extras(*charges),
         }
 
     def asked(self) -> set[int]:
@@ -207,24 +201,16 @@ def advise_cascade(cascade: Cascade, cases: Worklist) -> AdviceColumns:
     """Return what `next_test` says for each case; all of them go through the cascade together."""
     known = (cases.states == VALUE) | (cases.states == UNAVAILABLE)
     walk = CascadeWalk(cascade, cases.arrays, cases.n_cases, known, cases.paid)
-    if not cascade.context.has_surcharges:
-        return _columns(cascade, cases, walk)
-    found = []
-    results = cases.results(np.arange(cases.n_cases))
-    for row, (case, own_free) in enumerate(zip(results, marked(cases.paid), strict=True)):
-        found.append(CascadeCase(cascade, walk, row, case, frozenset(own_free), {}).advice(brief=True))
-    return advice_columns(cases, found)
+    return _columns(cascade, cases, walk)
 
 
 def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColumns:
-    """Return the columns of the result, where no price depends on the case."""
+    """Return the columns of the result."""
     context, pricing, waiting = cascade.context, cascade.pricing, walk.waiting
     n_tests, columns = len(context.columns), context.columns
     before = walk.charged.copy()
     before[:, :n_tests] |= cases.charged[VALUE]
-    free = pricing.nothing(1)
-    free[:, list(context.closure_of(cases.free))] = True
-    spent = pricing.price(before)
+    amounts = cases.amounts(walk.shares)
     charged = before | waiting.charged
     test = np.where(waiting.waits, waiting.unknown.argmax(axis=1), -1)
     # Cases that order the same tests share the text.
@@ -244,9 +230,9 @@ def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColu
         cases,
         test,
         tests=object_array(texts)[group],
-        price=np.where(waiting.waits, pricing.price(charged) - spent, 0.0),
+        price=np.where(waiting.waits, pricing.price(charged, amounts, before), 0.0),
         saving=np.where(waiting.waits, walk.stop_cost - waiting.cost, np.nan),
-        spent=spent - pricing.price(free),
+        spent=pricing.price(before, amounts, cases.free_items(pricing)),
         answer=object_array(answers[answer] for answer in walk.answers.tolist()),
         reason=object_array(
             why_answer(cascade.stages[stage], answers[answer], stop_cost)

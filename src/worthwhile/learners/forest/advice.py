@@ -52,11 +52,17 @@ class Consultation:
         self._context, self._n_trees, self._votes = context, len(trees), votes
         self._case = context.schema.read_case(known)
         costs = context.bound_costs
-        table = context.schema.encode_case(self._case)
-        router = _core.ForestRouter(table, costs.core_pricing, costs.core_errors, shares=votes.rule.least_cost)
+        self._free = context.closure_of(already_paid)
+        router = _core.ForestRouter(
+            context.schema.encode_case(self._case),
+            costs.core_pricing,
+            costs.core_errors,
+            shares=votes.rule.least_cost,
+            known=self._marks(self._case),
+            paid=self._marks(self._free),
+        )
         self._walks: list[Walk] = []
         self._answers: list[Any] = []
-        self._free = context.closure_of(already_paid)
         self._paid = self._free
         self._waiting = False
         for number, tree in enumerate(trees):
@@ -71,6 +77,12 @@ class Consultation:
             said = router.consult(tree._core_tree)
             self._answers.append(tree.classes[said[0][0]])
             votes.add(*said)
+
+    def _marks(self, tests: Iterable[int]) -> npt.NDArray[np.uint8]:
+        """Return some tests as the core takes them."""
+        marks = np.zeros((1, len(self._context.columns)), dtype=np.uint8)
+        marks[0, list(tests)] = 1
+        return marks
 
     def asked(self) -> set[int]:
         """Return the tests that the trees asked for, with those ordered at the same time."""

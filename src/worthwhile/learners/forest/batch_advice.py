@@ -1,7 +1,7 @@
 """Advice of a forest for a whole table of cases: what `Consultation` says for one case, for all of them together.
 
 The trees are consulted in order, each about all cases that still need it. A case waits at the first tree that asks for
-a test whose result is not known.
+a test whose result is not known. The core walks the cases, by the same code as a single case.
 """
 
 from __future__ import annotations
@@ -12,34 +12,33 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
+from worthwhile.costs.table_pricing import TablePricing
 from worthwhile.learners.forest.advice import why_answer, why_wait
 from worthwhile.learners.forest.voting import Votes
 from worthwhile.tree.advice import order_tests
 from worthwhile.tree.batch_advice import (
-    NOT_ASKED,
-    PENDING,
+    UNAVAILABLE,
     VALUE,
     AdviceColumns,
     Worklist,
-    branches,
     columns_of_rows,
     distinct_rows,
     object_array,
-    spent_by_case,
 )
 from worthwhile.tree.tree import Tree
-from worthwhile.tree.walk import TestOrder, Walk
+from worthwhile.tree.walk import TestOrder
 
 __all__ = ["advise_forest"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def advise_forest(
     trees: Sequence[Tree], cases: Worklist, votes: Votes, quits: Callable[[int, Votes], Bools], n_threads: int
 ) -> AdviceColumns:
-    """Return what `next_test` says for each case, where no price depends on the case and there is no cap.
+    """Return what `next_test` says for each case.
 
     Parameters
     ----------
@@ -57,66 +56,30 @@ def advise_forest(
 class _ForestWorklist:
     def __init__(self, trees: Sequence[Tree], cases: Worklist, votes: Votes, n_threads: int) -> None:
         self._trees, self._cases, self._votes, self._n_threads = trees, cases, votes, n_threads
+        known = (cases.states == VALUE) | (cases.states == UNAVAILABLE)
         costs = cases.context.bound_costs
         self._router = _core.ForestRouter(
             cases.context.schema.encode(cases.columns),
             costs.core_pricing,
             costs.core_errors,
             shares=votes.rule.least_cost,
+            known=known.view(np.uint8),
+            paid=cases.paid.view(np.uint8),
         )
-        n = cases.n_cases
-        self._paid = cases.paid.copy()
-        self._commits = any(_commits(tree) for tree in trees)
-        self._voted, self._test = np.zeros(n, dtype=np.int64), np.full(n, -1)
-        self._tests, self._price = object_array([""] * n), np.zeros(n)
+        self._voted = np.zeros(cases.n_cases, dtype=np.int64)
 
     def consulted(self, quits: Callable[[int, Votes], Bools]) -> _ForestWorklist:
         """Consult the trees about each case until it stops or waits."""
         asking = np.ones(self._cases.n_cases, dtype=np.bool_)
         for number, tree in enumerate(self._trees):
             asking &= ~quits(number, self._votes)
-            rows = np.flatnonzero(asking)
-            if not len(rows):
+            if not asking.any():
                 break
-            asking[self._waiting(tree, rows)] = False
-            self._votes.add(*self._router.consult(tree._core_tree, asking.view(np.uint8), self._n_threads))
+            said = self._router.consult(tree._core_tree, asking.view(np.uint8), self._n_threads)
+            asking &= said[0] >= 0  # the others wait
+            self._votes.add(*said)
             self._voted[asking] += 1
         return self
-
-    def _waiting(self, tree: Tree, rows: Ints) -> Ints:
-        """Return the cases that wait for a test of a tree; note what they order, and what was charged on the way."""
-        cases = self._cases
-        states = cases.states[rows][:, _asked(tree)]
-        rows = rows[
-            ((states == NOT_ASKED) | (states == PENDING)).any(axis=1)
-        ]  # the others were charged for what is known
-        node, waits, divided = _follow(tree, cases, rows)
-        if not self._commits:  # else an order on the way may have charged for more than is known
-            rows, node, divided = rows[waits], node[waits], divided[waits]
-        if not len(rows):
-            return rows
-        # Cases at the same node, with the same tests known and paid for, get the same order. A case that goes down
-        # several branches is walked on its own.
-        at = node if self._commits else tree.nodes.test[node]
-        own = np.where(divided, np.arange(len(rows)), -1)
-        known = cases.states[rows] if self._commits else cases.charged[VALUE][rows]
-        first, group = distinct_rows(np.column_stack([at, own, self._paid[rows], known]).astype(np.int64))
-        walks = cases.walks(tree, rows[first], self._paid[rows[first]], may_stop=False)
-        for walk, members in zip(walks, _members(group, len(first)), strict=True):
-            self._note(walk, rows[members])
-        return rows[self._test[rows] >= 0]
-
-    def _note(self, walk: Walk, rows: Ints) -> None:
-        """Note what the cases of a group were charged for, and what they order next, if they wait."""
-        pricing, columns = self._cases.context.pricing, self._cases.context.columns
-        self._paid[rows[:, None], list(walk.charged)] = True
-        order = walk.next_order
-        if order is None:
-            return
-        before = walk.charged | walk.known_closure
-        self._test[rows] = order.test
-        self._tests[rows] = ";".join(columns[t] for t in _new_tests(order, before, order_tests(pricing, order)))
-        self._price[rows] = pricing.price(order.charged, before)
 
     def columns(self) -> AdviceColumns:
         """Return the columns of the result."""
@@ -124,17 +87,16 @@ class _ForestWorklist:
         shares, leaders = votes.shares(), votes.answers()
         best = votes.rule.least_costs(shares)
         stop_costs, go_on = ((shares * context.error_costs[:, each].T).sum(axis=1) for each in (best, leaders))
+        test, tests, price, spent = self._orders(shares)
         n_trees, answers = len(self._trees), context.answers
-        rows = zip(
-            self._test.tolist(), self._voted.tolist(), best.tolist(), stop_costs.tolist(), go_on.tolist(), strict=True
-        )
+        rows = zip(test.tolist(), self._voted.tolist(), best.tolist(), stop_costs.tolist(), go_on.tolist(), strict=True)
         return columns_of_rows(
             self._cases,
-            self._test,
-            tests=self._tests,
-            price=self._price,
-            saving=np.full(len(self._test), np.nan),  # it depends on the trees that have not voted
-            spent=spent_by_case(self._cases, self._paid),
+            test,
+            tests=tests,
+            price=price,
+            saving=np.full(len(test), np.nan),  # it depends on the trees that have not voted
+            spent=spent,
             answer=object_array(answers[leader] for leader in leaders.tolist()),
             reason=object_array(
                 why_answer(voted, n_trees, cost) if test < 0 else why_wait(voted, n_trees, answers[stop], stop_cost)
@@ -142,61 +104,37 @@ class _ForestWorklist:
             ),
         )
 
+    def _orders(self, shares: Floats) -> tuple[Ints, npt.NDArray[np.object_], Floats, Floats]:
+        """Return the test that each case waits for, or -1, all tests to order now, their price, and what is spent."""
+        cases, pricing = self._cases, TablePricing(self._cases.context.bound_costs)
+        amounts = cases.amounts(shares)
+        awaited, *sets = self._router.awaited()
+        charged, ordered, commits = (_items(words, pricing.n_items) for words in (self._router.charged(), *sets))
+        charged[:, : pricing.n_tests] |= cases.charged[VALUE]
+        spent, price = pricing.price(charged, amounts, cases.free_items(pricing)), np.zeros(cases.n_cases)
+        rows = np.flatnonzero(awaited >= 0)
+        own = None if amounts is None else amounts[rows]
+        price[rows] = pricing.price(ordered[rows], own, charged[rows])
+        tests = object_array([""] * cases.n_cases)
+        tests[rows] = self._named(awaited[rows].astype(np.int64), (ordered & ~charged)[rows], commits[rows])
+        return awaited.astype(np.int64), tests, price, spent
 
-def _new_tests(order: TestOrder, before: frozenset[int], listed: list[int]) -> list[int]:
-    """Return the tests to order now: the test itself, and what is charged with it."""
-    return list(dict.fromkeys([order.test, *(t for t in listed if t in order.charged and t not in before)]))
-
-
-def _commits(tree: Tree) -> bool:
-    """Return whether an order of a tree may commit to others."""
-    delayed = any(tree.pricing.orders_delayed(test, frozenset()) for test in _asked(tree))
-    return delayed or any(tree.nodes.committed(node) for node in range(tree.n_nodes))
-
-
-def _asked(tree: Tree) -> list[int]:
-    """Return the tests that a tree asks for."""
-    found: list[int] = np.unique(tree.nodes.test[tree.nodes.test >= 0]).tolist()
-    return found
-
-
-def _follow(tree: Tree, cases: Worklist, rows: Ints) -> tuple[Ints, Bools, Bools]:
-    """Follow cases down a tree as far as their values lead.
-
-    Returns
-    -------
-    node : int array
-        Where each case stands: at a leaf, or at a test whose result is not known. Of a case that goes down several
-        branches, one of these places.
-    waits : bool array
-        Whether it comes to a test whose result is not known.
-    divided : bool array
-        Whether it goes down several branches, since a test is unavailable.
-    """
-    node = np.zeros(len(rows), dtype=np.int64)
-    waits, divided = np.zeros((2, len(rows)), dtype=np.bool_)
-    at = {0: np.arange(len(rows))}
-    for place in range(tree.n_nodes):  # children come after their parents
-        here = at.pop(place, None)
-        if here is None:
-            continue
-        node[here] = place
-        test = int(tree.nodes.test[place])
-        if test < 0:
-            continue
-        states = cases.states[rows[here], test]
-        stuck = (states == NOT_ASKED) | (states == PENDING)
-        waits[here[stuck]] = True
-        branch = np.where(stuck, -2, branches(tree, cases, place, rows[here]))
-        divided[here[branch == -1]] = True
-        for b, child in enumerate(tree.nodes.children(place)):
-            below = here[(branch == b) | (branch == -1)]
-            if len(below):
-                at[child] = below
-    return node, waits, divided
+    def _named(self, awaited: Ints, new: Bools, commits: Bools) -> npt.NDArray[np.object_]:
+        """Return the tests to order now: the test itself, and what is charged with it."""
+        context, found = self._cases.context, []
+        first, group = distinct_rows(np.column_stack([awaited, new, commits]).astype(np.int32))
+        for row in first.tolist():
+            order = TestOrder(int(awaited[row]), _set(new[row]), tuple(np.flatnonzero(commits[row]).tolist()))
+            listed = [test for test in order_tests(context.pricing, order) if new[row, test]]
+            found.append(";".join(context.columns[test] for test in dict.fromkeys([order.test, *listed])))
+        return object_array(found)[group]
 
 
-def _members(group: Ints, n_groups: int) -> list[Ints]:
-    """Return the rows of each group."""
-    order = np.argsort(group, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
+def _items(words: npt.NDArray[np.uint64], n_items: int) -> Bools:
+    """Return sets as (cases, items)."""
+    packed = words.astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(packed, axis=1, count=n_items, bitorder="little").view(np.bool_)
+
+
+def _set(marks: Bools) -> frozenset[int]:
+    return frozenset(np.flatnonzero(marks).tolist())

@@ -805,8 +805,6 @@ class BudgetForestClassifier(CostSensitiveClassifier):
 
     def _advise(self, cases: Worklist) -> AdviceColumns:
         check_is_fitted(self, "trees_")
-        if cases.prices_differ or any(tree.has_unknown_values for tree in self.trees_):
-            return super()._advise(cases)
         return advise_forest(self.trees_, cases, Votes(cases.n_cases, self._rule()), self._quits, self._n_threads())
 
     def run(self, case: Mapping[str, Any], fetch: Fetch, already_paid: Iterable[str] = ()) -> Outcome:

@@ -151,7 +151,7 @@ class ForestRace:
         pilots, end = self._pilots(), self.deadline.fraction(RACE_END)
         best = self._best(pilots)
         trees = [tree for one in best.folds for tree in one.trees]
-        importance = importances(map(Nodes.from_core, trees), len(best.tests))
+        importance = importances(map(Nodes.from_core, trees), len(self.costs.prices.marginal))
         sets = [tests for tests in self._sets(importance) if tests != best.tests]
         racing = [best, *(ForestCandidate(best.growth, tests, self.validated()) for tests in sets)]
         n = len(self.folds)
