@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from worthwhile.experiments.page import geometric
+from worthwhile.experiments.tuning import SET_ON
 
 RESULTS = Path(__file__).resolve().parent / "results"
 INDEX = RESULTS / "index.md"
@@ -115,6 +116,11 @@ class Line:
     ratio: Ratio
     beside: str  # what is not reached, and what must be known to read the line
 
+    @property
+    def tuned(self) -> str:
+        """Where the constants of ours were set."""
+        return SET_ON[CLASSES[self.ours]]
+
 
 def strongest(ratios: Mapping[str, str]) -> tuple[str, Ratio]:
     """Return the rival against which the ratio is largest.
@@ -133,6 +139,14 @@ def _page(name: str) -> str:
     return (RESULTS / name).read_text(encoding="utf-8")
 
 
+# The learners of the overview.
+CLASSES = {
+    "AutoClassifier": "AutoClassifier",
+    "ACT, refined": "ACTClassifier",
+    "OptimalClassifier": "OptimalClassifier",
+    "cascade": "CascadeClassifier",
+    "BudgetForest, adaptive": "BudgetForestClassifier",
+}
 # Rows of the tables that are learners of ours, not as published.
 OURS = ("ICET, refined", "ACT, refined", "OptimalClassifier", "AutoClassifier")
 
@@ -246,13 +260,29 @@ def overview() -> list[Line]:
 
 def table(lines: Sequence[Line]) -> str:
     """Return the overview as Markdown."""
-    heading = ("family", "problems", "ours", "best single rival", "ours by the rival (95 % interval)", "beside it")
+    heading = (
+        "family",
+        "reported on",
+        "ours",
+        "best single rival",
+        "ours by the rival (95 % interval)",
+        "beside it",
+        "constants of ours were set on",
+    )
     rows = [
-        (f"[{line.family}]({line.page})", line.problems, line.ours, line.rival, str(line.ratio), line.beside)
+        (
+            f"[{line.family}]({line.page})",
+            line.problems,
+            line.ours,
+            line.rival,
+            str(line.ratio),
+            line.beside,
+            line.tuned,
+        )
         for line in lines
     ]
     texts = ["| " + " | ".join(row) + " |" for row in (heading, *rows)]
-    return "\n".join([texts[0], "|---|---|---|---|---:|---|", *texts[1:]]) + "\n"
+    return "\n".join([texts[0], "|---|---|---|---|---:|---|---|", *texts[1:]]) + "\n"
 
 
 def written(text: str, lines: Sequence[Line]) -> str:
