@@ -1,6 +1,7 @@
 """Write the tables of the result pages, and the page that opens them, from what the experiments have written.
 
     python docs/write_results.py tables build/esmeir.md    # put these tables into docs/results/esmeir.md
+    python docs/write_results.py tables build/turney-table6.md --into turney    # these only; keep the others
     python docs/write_results.py index                     # is the page that opens the results current?
     python docs/write_results.py index --write             # write it, and its picture
 
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from worthwhile.experiments.page import geometric
+from worthwhile.experiments.tuning import SET_ON
 
 RESULTS = Path(__file__).resolve().parent / "results"
 INDEX = RESULTS / "index.md"
@@ -114,6 +116,11 @@ class Line:
     ratio: Ratio
     beside: str  # what is not reached, and what must be known to read the line
 
+    @property
+    def tuned(self) -> str:
+        """Where the constants of ours were set."""
+        return SET_ON[CLASSES[self.ours]]
+
 
 def strongest(ratios: Mapping[str, str]) -> tuple[str, Ratio]:
     """Return the rival against which the ratio is largest.
@@ -132,6 +139,14 @@ def _page(name: str) -> str:
     return (RESULTS / name).read_text(encoding="utf-8")
 
 
+# The learners of the overview.
+CLASSES = {
+    "AutoClassifier": "AutoClassifier",
+    "ACT, refined": "ACTClassifier",
+    "OptimalClassifier": "OptimalClassifier",
+    "cascade": "CascadeClassifier",
+    "BudgetForest, adaptive": "BudgetForestClassifier",
+}
 # Rows of the tables that are learners of ours, not as published.
 OURS = ("ICET, refined", "ACT, refined", "OptimalClassifier", "AutoClassifier")
 
@@ -245,13 +260,29 @@ def overview() -> list[Line]:
 
 def table(lines: Sequence[Line]) -> str:
     """Return the overview as Markdown."""
-    heading = ("family", "problems", "ours", "best single rival", "ours by the rival (95 % interval)", "beside it")
+    heading = (
+        "family",
+        "reported on",
+        "ours",
+        "best single rival",
+        "ours by the rival (95 % interval)",
+        "beside it",
+        "constants of ours were set on",
+    )
     rows = [
-        (f"[{line.family}]({line.page})", line.problems, line.ours, line.rival, str(line.ratio), line.beside)
+        (
+            f"[{line.family}]({line.page})",
+            line.problems,
+            line.ours,
+            line.rival,
+            str(line.ratio),
+            line.beside,
+            line.tuned,
+        )
         for line in lines
     ]
     texts = ["| " + " | ".join(row) + " |" for row in (heading, *rows)]
-    return "\n".join([texts[0], "|---|---|---|---|---:|---|", *texts[1:]]) + "\n"
+    return "\n".join([texts[0], "|---|---|---|---|---:|---|---|", *texts[1:]]) + "\n"
 
 
 def written(text: str, lines: Sequence[Line]) -> str:
@@ -304,20 +335,115 @@ def with_tables(page: str, made: str) -> str:
     return f"{head}{TABLES}\n{tables.split(chr(10), 1)[1].lstrip()}"
 
 
+def sections(tables: str) -> dict[str, str]:
+    """Return the parts of a text that begin with "## ", by their titles; the text before the first one is dropped.
+
+    Examples
+    --------
+    >>> sections("Protocol.\\n\\n## One\\n\\na\\n\\n## Two\\n\\nb\\n")
+    {'One': 'a', 'Two': 'b'}
+    """
+    found = {}
+    for part in re.split(r"^## ", tables, flags=re.MULTILINE)[1:]:
+        title, _, text = part.partition("\n")
+        found[title.strip()] = text.strip()
+    return found
+
+
+def _number(title: str) -> tuple[str, int] | None:
+    found = re.match(r"(Table|Figure) (\d+)", title)
+    return (found[1], int(found[2])) if found else None
+
+
+def with_some_tables(page: str, made: str) -> str:
+    """Return a page with the tables of another one, in the place of those that begin alike, or before the next one.
+
+    Titles may change: "Table 6" is the same table, whatever follows.
+
+    Examples
+    --------
+    >>> page = "Head.\\n\\n## The tables\\n\\nHow.\\n\\n## Table 5: old\\n\\na\\n\\n## Table 7: x\\n\\nb\\n"
+    >>> print(with_some_tables(page, "# m\\n\\nMade by y.\\n\\n## Table 5: new\\n\\nc\\n\\n## Table 6: z\\n\\nd\\n"))
+    Head.
+    <BLANKLINE>
+    ## The tables
+    <BLANKLINE>
+    How.
+    <BLANKLINE>
+    ## Table 5: new
+    <BLANKLINE>
+    c
+    <BLANKLINE>
+    ## Table 6: z
+    <BLANKLINE>
+    d
+    <BLANKLINE>
+    ## Table 7: x
+    <BLANKLINE>
+    b
+    <BLANKLINE>
+    """
+    head, _, tables = page.partition(TABLES)
+    before = tables.split("## ", 1)[0].strip()
+    kept = sections(tables)
+    for title, text in sections(made).items():
+        titles, number = list(kept), _number(title)
+        places = [
+            place for place, other in enumerate(titles) if other == title or (number and _number(other) == number)
+        ]
+        after = [
+            place
+            for place, other in enumerate(titles)
+            if number and (there := _number(other)) and there[0] == number[0] and there[1] > number[1]
+        ]
+        pairs = list(kept.items())
+        if places:
+            pairs[places[0]] = (title, text)
+        else:
+            pairs.insert(after[0] if after else len(pairs), (title, text))
+        kept = dict(pairs)
+    parts = [before, *(f"## {title}\n\n{text}" for title, text in kept.items())]
+    return f"{head}{TABLES}\n" + "\n\n".join(part for part in parts if part) + "\n"
+
+
+def with_some_rows(old: str, new: str) -> str:
+    """Return a CSV file whose lines of the tables that another one has are those of the other.
+
+    Examples
+    --------
+    >>> with_some_rows("table,row\\na,1\\nb,2\\n", "table,row\\na,3\\nc,4\\n")
+    'table,row\\nb,2\\na,3\\nc,4\\n'
+    """
+    heading, *lines = new.splitlines(keepends=True)
+    if heading != old.splitlines(keepends=True)[0]:
+        raise ValueError("the two CSV files have different columns")
+    tables = {line.split(",", 1)[0] for line in lines}
+    kept = [line for line in old.splitlines(keepends=True)[1:] if line.split(",", 1)[0] not in tables]
+    return "".join([heading, *kept, *lines])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     commands = parser.add_subparsers(dest="command", required=True)
     tables = commands.add_parser("tables", help="put the tables of a reproduction into its result page")
     tables.add_argument("made", type=Path, nargs="+", help="pages that `worthwhile reproduce` has written")
+    tables.add_argument(
+        "--into", metavar="PAGE", help="replace these tables of a page, such as turney; keep the others"
+    )
     index = commands.add_parser("index", help="write the page that opens the results")
     index.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.command == "tables":
         for made in options.made:
-            page = RESULTS / made.name
-            page.write_text(with_tables(page.read_text(encoding="utf-8"), made.read_text(encoding="utf-8")), "utf-8")
-            for other in made.parent.iterdir():
-                if other.suffix in (".csv", ".png") and other.name.startswith(made.stem):
+            page = RESULTS / f"{options.into or made.stem}.md"
+            merge = with_some_tables if options.into else with_tables
+            page.write_text(merge(page.read_text(encoding="utf-8"), made.read_text(encoding="utf-8")), "utf-8")
+            rows, known = made.with_suffix(".csv").read_text(encoding="utf-8"), page.with_suffix(".csv")
+            if options.into:
+                rows = with_some_rows(known.read_text(encoding="utf-8"), rows)
+            known.write_text(rows, "utf-8")
+            for other in made.parent.glob("*.png"):
+                if other.name.startswith(page.stem):
                     shutil.copyfile(other, RESULTS / other.name)
         return 0
     lines, text = overview(), INDEX.read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 """The tables of Esmeir & Markovitch (2008): from the whole grid, from a part of it, and running a part."""
 
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -140,6 +141,20 @@ def test_a_row_of_ours_with_fewer_problems_is_shown_apart():
     assert {"ACT, refined", "AutoClassifier"} <= set(table.tuned)
     [relative] = [part for part in table.breakdowns if part.title.startswith("Cost of our rows")]
     assert relative.rows["ACT, refined, 1 in common"][0].startswith("0.500")
+
+
+def test_significant_differences_of_a_row_with_fewer_problems():
+    cells = made_up("table4", cost=lambda cell: 10.0 - 5.0 * (cell.learner == "act-refined"))
+    for cell in [cell for cell in cells if cell.learner == "act-refined" and cell.data != "iris"]:
+        del cells[cell]
+    table = grid("table4").table(cells, False, 0)
+    assert not any("refined" in row for row in table.rows)
+    assert table.entries["DTMC beats ACT", "500, FP/FN 0.125"].published == (4.0, pytest.approx(math.nan, nan_ok=True))
+    _, counts, winners = table.breakdowns
+    assert counts.title == "On the 4 problems that all rows have: numbers of significant differences"
+    assert counts.rows["ACT, refined beats ACT"] == ["4"] * 14
+    assert "ACT beats DTMC" not in counts.rows
+    assert winners.rows["ICET against ACT, refined"][0].startswith("–")  # four problems are too few
 
 
 def test_the_paper_of_2006():

@@ -27,7 +27,7 @@ def with_peers(monkeypatch):
 @pytest.mark.usefixtures("with_peers")
 def test_tables_share_cells():
     baseline = set(grid(5).cells(False, 0))
-    assert len(baseline) == 10 * 5 * 7 * 10 + 2 * 5 * 7 * 2  # slow learners have two splits
+    assert len(baseline) == 11 * 5 * 7 * 10 + 5 * 7 * 2  # AutoClassifier has two splits
     assert set(grid(6).cells(False, 0)) <= baseline
     assert set(grid(11).cells(False, 0)) <= baseline
     assert len(icet_cells(12) & baseline) == 350

@@ -7,6 +7,7 @@ are. A row of ours that has fewer problems is shown apart, beside the others on 
 
 from __future__ import annotations
 
+import copy
 import csv
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -124,11 +125,17 @@ class EsmeirResults:
         chosen = self.problems if problems is None else problems
         return [float(np.mean(self.folds(row, errors, problem))) for problem in chosen]
 
-    def entry(self, ours: MeanInterval, row: str, column: str) -> TableEntry:
+    def on_common(self) -> EsmeirResults:
+        """Return the results of all rows on the problems that all of them have."""
+        other = copy.copy(self)
+        other.rows, other.fewer, other.problems = [*self.rows, *self.fewer], [], self.common
+        return other
+
+    def entry(self, ours: MeanInterval, row: str, column: str, digits: int = 1) -> TableEntry:
         """Return our number with the published one; numbers from a part of the problems are rough."""
         rough = self.quick or len(self.problems) < len(self.wanted)
         there = published().get((self.grid.name, row, column))
-        return TableEntry(ours, there, rough, digits=1)
+        return TableEntry(ours, there, rough, digits=digits)
 
     def page(self, **parts: Any) -> ResultTable:
         """Return the table with the notes that all tables have."""
@@ -389,14 +396,14 @@ def _cost_against_ratio(results: EsmeirResults) -> ResultTable:
 def _wins(results: EsmeirResults) -> ResultTable:
     """Tables 2 and 4: the number of problems where one learner is significantly better than another."""
     entries = {
-        (label, column): results.entry(MeanInterval(count, np.nan, digits=0), label, column)
+        (label, column): results.entry(MeanInterval(count, np.nan, digits=0), label, column, digits=0)
         for (label, column), count in _win_counts(results).items()
     }
     return results.page(
         rows=list(dict.fromkeys(label for label, _ in entries)),
         columns=list(results.columns),
         entries=entries,
-        breakdowns=_wilcoxon(results),
+        breakdowns=[*_wilcoxon(results), *_wins_on_common(results)],
         block=7,
     )
 
@@ -440,15 +447,37 @@ def _wilcoxon(results: EsmeirResults) -> list[Breakdown]:
     return [Breakdown(title, list(results.columns), winners)] if winners else []
 
 
-def _of_2006(results: EsmeirResults) -> ResultTable:
-    """The comparison of the paper of 2006: costs, significant differences and Wilcoxon's test."""
+def _wins_on_common(results: EsmeirResults) -> list[Breakdown]:
+    """Return the significant differences of rows with fewer problems, on the problems that all rows have."""
+    if not results.fewer or len(results.common) < 2:
+        return []
+    common, labels = results.on_common(), {row.label for row in results.fewer}
+    found = (("numbers of significant differences", _counted(common)), ("Wilcoxon's test", _wilcoxon(common)))
+    return [
+        Breakdown(
+            f"On the {len(common.problems)} problems that all rows have: {what}",
+            part.columns,
+            {row: numbers for row, numbers in part.rows.items() if any(label in row for label in labels)},
+        )
+        for what, parts in found
+        for part in parts
+    ]
+
+
+def _counted(results: EsmeirResults) -> list[Breakdown]:
+    """Return the numbers of problems where one learner is significantly better than another."""
     counts: dict[str, list[str]] = {}
     for (label, _), count in _win_counts(results).items():
         counts.setdefault(label, []).append(str(count))
     title = "Numbers of problems in which one learner is better by a paired t-test over the folds, at the 5 % level"
-    tests = [Breakdown(title, list(results.columns), counts)] if counts else []
+    return [Breakdown(title, list(results.columns), counts)] if counts else []
+
+
+def _of_2006(results: EsmeirResults) -> ResultTable:
+    """The comparison of the paper of 2006: costs, significant differences and Wilcoxon's test."""
     table = _cost_table(results, [], len(results.columns))
-    return replace(table, breakdowns=[*tests, *_wilcoxon(results), *table.breakdowns])
+    tests = [*_counted(results), *_wilcoxon(results), *_wins_on_common(results)]
+    return replace(table, breakdowns=[*tests, *table.breakdowns])
 
 
 def _significant(results: EsmeirResults, a: Row, b: Row, errors: str) -> tuple[int, int]:
