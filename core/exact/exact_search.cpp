@@ -70,9 +70,14 @@ public:
         }
         if (best_depth_ > depth) build(*solvers_[best_solver_]);  // found in the middle of a depth
         const bool proven = !stopped_ || done();
+        DepthTree deeper{tree_, base_ + best_};
+        if (foreign_ && known && best_depth_ == 0)
+            deeper = known->deeper;
+        else if (policy_.deepest > 0 && !ended_)
+            deeper = grow_further();
         for (DepthTree& tree : trees_) tree.cost += base_;
-        return {std::move(tree_), base_ + best_,    base_ + (proven ? best_ : std::min(bound_, best_)), proven, ended_,
-                interrupted_,     std::move(trees_)};
+        return {std::move(tree_), base_ + best_,     base_ + (proven ? best_ : std::min(bound_, best_)), proven, ended_,
+                interrupted_,     std::move(trees_), std::move(deeper)};
     }
 
 private:
@@ -228,12 +233,41 @@ private:
     void build(Solver& solver) {
         solver.set_cancellation(nullptr);
         tree_ = Tree();
-        tree_.n_classes = problem_.n_classes;
-        tree_.n_deviations = problem_.n_deviations;
-        tree_.add_leaves(1);
-        solver.build(root_, 0, whole_ ? best_depth_ : 0, policy_.max_leaves, tree_, 0);
-        if (best_depth_ > 0 && !whole_)
-            solver.build_below(root_, best_start_.question, best_start_.option, 0, best_depth_, kAnyLeaves, tree_, 0);
+        build_into(solver, tree_);
+    }
+
+    double build_into(Solver& solver, Tree& tree) {
+        tree.n_classes = problem_.n_classes;
+        tree.n_deviations = problem_.n_deviations;
+        tree.add_leaves(1);
+        if (whole_) return solver.build(root_, 0, best_depth_, policy_.max_leaves, tree, 0);
+        solver.add_weights(root_, tree, 0);
+        if (best_depth_ == 0) return root_.leaf;
+        const int question = best_start_.question;
+        return solver.price(root_, solver.contexts()[0].orders[static_cast<std::size_t>(question)], question) +
+               solver.build_below(root_, question, best_start_.option, 0, best_depth_, kAnyLeaves, tree, 0);
+    }
+
+    // The best tree, all of whose nodes look ahead again. Its first test stays.
+    DepthTree grow_further() {
+        DepthTree found{tree_, base_ + best_};
+        if (best_depth_ == 0 || policy_.max_leaves != kAnyLeaves) return found;
+        try {
+            in_time(1, [&](int, int, Cancellation& own) {
+                Solver& solver = *solvers_[best_solver_];
+                solver.set_cancellation(&own);
+                solver.look_ahead(policy_.horizon, policy_.deepest);
+                found.tree = Tree();
+                found.cost = base_ + build_into(solver, found.tree);
+                solver.end_look_ahead();
+            });
+        } catch (const DeadlinePassed&) {
+        } catch (const Interrupted&) {
+            ended_ = interrupted_ = true;
+        } catch (const Stopped&) {
+            ended_ = true;
+        }
+        return found;
     }
 
     const ExactProblem& problem_;
@@ -275,6 +309,7 @@ ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, cons
     }
     if (!result.ended) result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search(known);
     finish_exact_tree(result.tree, data, pricing, errors);
+    finish_exact_tree(result.deeper.tree, data, pricing, errors);
     for (DepthTree& shallow : result.by_depth) finish_exact_tree(shallow.tree, data, pricing, errors);
     return result;
 }

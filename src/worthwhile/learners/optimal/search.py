@@ -39,6 +39,7 @@ OTHER_LABELS, OTHER_SIZE, NOT_SIMPLE = 1.0, 3.0, 0.5
 # Units of work, a few nanoseconds each: of a search without a time limit, and of one in the cross-validation.
 WORK, FOLD_WORK = 1e10, 1e8
 MEMORY = 2**30
+HORIZON, MORE_DEPTH = 3, 6
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Found(NamedTuple):
     proven: bool
     interrupted: bool
     by_depth: list[tuple[Any, float]]
+    deeper: Any
+    deeper_objective: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +97,15 @@ class ExactSearch:
             return costs.in_money(cost, counts)
 
         with workload().doing(exact_piece(min(work, WORK))):
-            core, cost, bound, proven, interrupted, by_depth = _core.search_exactly(
+            core, cost, bound, proven, interrupted, by_depth, deeper, deeper_cost = _core.search_exactly(
                 *rows,
                 costs.core_pricing,
                 costs.core_errors,
                 max_depth=settings.max_depth,
                 max_leaves=2**31 - 1 if self.max_leaves is None else int(self.max_leaves),
                 leaf_price=settings.leaf_price / costs.unit,
+                deepest=settings.max_depth + MORE_DEPTH if self.max_leaves is None else 0,
+                horizon=HORIZON,
                 max_cuts=self.cuts,
                 memory=self.memory,
                 work=work,
@@ -109,7 +114,7 @@ class ExactSearch:
                 tell=None if tell is None else lambda cost, bound: tell(in_money(cost), in_money(bound)),
             )
         shallow = [(tree, in_money(value)) for tree, value in by_depth]
-        return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow)
+        return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow, deeper, in_money(deeper_cost))
 
 
 def no_test_cost(training: Training) -> float:
