@@ -52,6 +52,18 @@ struct ExactPolicy {
     double work = kInfinity;  // of every solver, about in nanoseconds; more raises WorkDone
 };
 
+// Tests that are sure to be in one order, and tests that are not.
+struct OrderChoice {
+    TestSet in, out;
+};
+
+// A tree all of whose tests are ordered at once.
+struct OrderValue {
+    double cost = 0;
+    TestSet usable;      // the tests that it asks, and what was paid for before
+    int undecided = -1;  // the first test that it asks and that was not sure to be in the order
+};
+
 // The solver has done as much as it was allowed to.
 struct WorkDone {};
 
@@ -84,6 +96,10 @@ public:
     double bound(const Node& node, const Context& context) const;
     // What it costs the cases of a node to order some tests at once; infinite if that breaks the cap.
     double price_of_set(const Node& node, const TestSet& tests, int context);
+    // What a tree costs if all its tests are ordered at once; `in`: those that are sure to be.
+    OrderValue value_of_order(const Node& node, int context, const Tree& tree, const TestSet& in);
+    // Adds the two choices about a test, the order with it last; none without a test.
+    static void branch_on(const OrderChoice& choice, int test, std::vector<OrderChoice>& open);
     // The context in which all tests that are not ruled out may be asked for nothing.
     int free_context(const TestSet& paid, const TestSet& out);
     // The cut that a tree gets for an option: of those that divide these cases in the same way, the one in the middle.
