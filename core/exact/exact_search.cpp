@@ -326,8 +326,9 @@ private:
                 Solver& solver = *solvers_[from.solver];
                 solver.set_cancellation(&own);
                 solver.look_ahead(policy_.horizon, policy_.deepest);
-                deeper.tree = Tree();
-                deeper.cost = base_ + ordered + build_with(solver, from, deeper.tree);
+                DepthTree grown;
+                grown.cost = base_ + ordered + build_with(solver, from, grown.tree);
+                deeper = std::move(grown);
                 solver.end_look_ahead();
             });
         } catch (const DeadlinePassed&) {

@@ -180,7 +180,9 @@ def test_orders_at_the_root_are_found_by_all_solvers_as_by_one(seed, columns):
     """From depth 3 on, first tests and orders are dealt out; a limit of leaves that is none is solved at once."""
     rng = np.random.default_rng(seed)
     problem = small(rng, columns, 25)
-    problem = replace(problem, delayed=[bool(late) for late in rng.integers(0, 2, len(problem.columns))])
+    # With surcharges after other tests, which make prices depend on the order, one solver does all.
+    late = [bool(each) for each in rng.integers(0, 2, len(problem.columns))]
+    problem = replace(problem, delayed=late, surcharges=[])
     dealt, whole = search(problem, 3), search(problem, 3, max_leaves=10**6)
     assert dealt[1] == pytest.approx(whole[1], rel=1e-6, abs=1e-9)
     assert dealt[3]
@@ -192,14 +194,14 @@ def test_orders_at_the_root_are_found_by_all_solvers_as_by_one(seed, columns):
 
 
 @compare(60)
-@given(seed=SEEDS, columns=st.integers(2, 4), horizon=st.integers(1, 3), more=st.integers(1, 2))
+@given(seed=SEEDS, columns=st.integers(2, 3), horizon=st.integers(1, 3), more=st.integers(1, 2))
 def test_a_tree_that_grows_further_costs_no_more(seed, columns, horizon, more):
-    problem = small(np.random.default_rng(seed), columns, 25)
+    problem = replace(small(np.random.default_rng(seed), columns, 15), surcharges=[])
     tree, cost, bound, _, _, _, deeper, less = search(problem, 2, deepest=2 + more, horizon=horizon)
     assert less <= cost + 1e-9
     assert bound == cost  # the proof is about depth 2
     node, rows, weight = to_node(deeper), np.arange(len(problem.y)), problem.weights.sum()
-    assert cost_of(problem, node, rows, 0.0) / weight <= less * (1 + 1e-6) + 1e-9
+    assert cost_of(problem, node, rows, 0.0) / weight <= less + 1e-6 * abs(less) + 1e-9
     assert depth_of(node) <= 2 + more
     if depth_of(node) > 0:
         assert tree.test[0] >= 0
