@@ -307,8 +307,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "nominal_splits": """How nominal tests are asked: a branch for every value; two branches, for some values and
         for the rest; or both. Up to 5 values, all ways to divide them are tried; of more, each value against the
         rest.""",
-        "max_depth": """Longest path from the root to a leaf of the trees that the proof is about, and of the tree unless
-        it is grown further (`deepen`). The cross-validation may choose a lower depth.""",
+        "max_depth": """Longest path from the root to a leaf of the trees that the proof is about, and of the tree
+        unless it is grown further (`deepen`). The cross-validation may choose a lower depth.""",
         "max_leaves": "Largest number of leaves.",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the

@@ -87,8 +87,8 @@ public:
         const bool proven = !stopped_ || done();
         DepthTree deeper = foreign_ && best_tree_.depth == 0 ? known->deeper : grown_further();
         for (DepthTree& tree : trees_) tree.cost += base_;
-        return {std::move(tree_), base_ + best_,     base_ + (proven ? best_ : std::min(bound_, best_)), proven, ended_,
-                interrupted_,     std::move(trees_), std::move(deeper)};
+        return {std::move(tree_),  base_ + best_,    base_ + (proven ? best_ : std::min(bound_, best_)), proven, ended_, interrupted_,
+                std::move(trees_), std::move(deeper)};
     }
 
 private:
@@ -269,7 +269,8 @@ private:
         }
     }
 
-    void add_interval(const Start& start, int low, int high, double below, double above, const Found& near, std::vector<Start>& open) const {
+    void add_interval(const Start& start, int low, int high, double below, double above, const Found& near,
+                      std::vector<Start>& open) const {
         if (high - low < 2) return;
         const double bound = std::max(start.bound, near.price + below + above);
         open.push_back({start.question, (low + high) / 2, bound, std::max(bound, near.value), low, high, below, above});

@@ -45,8 +45,8 @@ struct Decision {
 struct ExactPolicy {
     int max_depth = 4;
     int max_leaves = kAnyLeaves;
-    int deepest = 0;  // levels of a tree that is grown further below the proven one; 0: it is not
-    int horizon = 0;  // how many levels each of its nodes looks ahead
+    int deepest = 0;        // levels of a tree that is grown further below the proven one; 0: it is not
+    int horizon = 0;        // how many levels each of its nodes looks ahead
     double leaf_price = 0;  // on the scale of the sums over all cases
     std::size_t memory = std::size_t{1} << 30;
     double work = kInfinity;  // of every solver, about in nanoseconds; more raises WorkDone

@@ -575,8 +575,9 @@ using DepthTrees = std::vector<std::tuple<Tree, double>>;
 // The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, whether a signal has ended the
 // search, the best trees of lower depths with their costs).
 std::tuple<Tree, double, double, bool, bool, DepthTrees, Tree, double> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes,
-                                                                        Optional1<double> weights, const OwnedPricing& pricing,
-                                                                        const ErrorCosts& errors, nb::kwargs settings) {
+                                                                                      Optional1<double> weights,
+                                                                                      const OwnedPricing& pricing, const ErrorCosts& errors,
+                                                                                      nb::kwargs settings) {
     Keywords given(std::move(settings), "search_exactly");
     ExactPolicy policy = take_exact_policy(given);
     const int max_cuts = given.take<int>("max_cuts");

@@ -36,8 +36,8 @@ LABEL_WEIGHTS = (0.5, 1.0, 0.0)
 MORE_DEPTH, HORIZON = 6, 3
 # The usual settings are chosen unless others cost less by more than so many standard errors: other labels, and another
 # leaf price or depth. Held-out cases are few, and the cheapest of many settings is often so by luck
-# (docs/design/exact-search.md has the figures). Without soft labels there are no usual settings: the simplest ones are chosen unless
-# others cost less by more than half a standard error.
+# (docs/design/exact-search.md has the figures). Without soft labels there are no usual settings: the simplest ones are
+# chosen unless others cost less by more than half a standard error.
 OTHER_LABELS, OTHER_SIZE, NOT_SIMPLE = 1.0, 3.0, 0.5
 # Units of work, a few nanoseconds each: of a search without a time limit, and of one in the cross-validation.
 WORK, FOLD_WORK = 1e10, 1e8
