@@ -149,8 +149,14 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     ),
     "soft_labels": (
         'float or "chosen"',
-        """Share of soft labels, which are class probabilities by a random forest and a logistic regression, in the
-        labels that the tree is learned from. "chosen": 0 or 1, by cross-validation.""",
+        """Share of soft labels, which are class probabilities by a random forest, a logistic regression and boosted
+        trees, in the labels that the tree is learned from. "chosen": 0, ½ or 1, by cross-validation.""",
+    ),
+    "deepen": (
+        'bool or "chosen"',
+        """Whether the proven tree is grown further, at most six levels below `max_depth`: each of its nodes but the
+        first looks three levels ahead again. "chosen": by cross-validation; not if there is none, since `leaf_price`
+        is given and `soft_labels` is 0. With `max_leaves` never.""",
     ),
     "nominal_splits": (
         CHOICES,
@@ -301,7 +307,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "nominal_splits": """How nominal tests are asked: a branch for every value; two branches, for some values and
         for the rest; or both. Up to 5 values, all ways to divide them are tried; of more, each value against the
         rest.""",
-        "max_depth": """Longest path from the root to a leaf. The cross-validation may choose a lower depth.""",
+        "max_depth": """Longest path from the root to a leaf of the trees that the proof is about, and of the tree
+        unless it is grown further (`deepen`). The cross-validation may choose a lower depth.""",
         "max_leaves": "Largest number of leaves.",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the
@@ -416,8 +423,11 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "float",
             "What the tree costs per training case, by the labels it was learned from, with the prices of its leaves.",
         ),
-        "bound_": ("float", "No tree within the limits has a lower objective."),
-        "gap_": ("float", "`objective_` minus `bound_`: what another tree could save at most. 0: proven."),
+        "bound_": (
+            "float",
+            "No tree within the limits has a lower objective. One that was grown beyond `max_depth` may.",
+        ),
+        "gap_": ("float", "What another tree within the limits could save at most. 0: proven, or nothing."),
         "proven_": ("bool", "Whether no tree within the limits has a lower objective."),
         "near_optimal_": (
             "NearOptimalSummary or None",

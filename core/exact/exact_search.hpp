@@ -20,6 +20,7 @@ struct ExactResult {
     bool proven = false;
     bool ended = false, interrupted = false;  // by the caller; by a signal
     std::vector<DepthTree> by_depth;          // the best trees of depth up to 1, 2, ..., as far as they are proven
+    DepthTree deeper;                         // the best tree, grown further
 };
 
 struct ExactProgress {

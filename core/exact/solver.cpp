@@ -335,13 +335,10 @@ void Solver::try_cuts(Search& search, int question, double price) {
 void Solver::try_commits(Search& search) {
     const Node& node = search.node;
     const TestSet& paid = contexts_[search.context].paid;
-    struct Choice {
-        TestSet in, out;
-    };
-    std::vector<Choice> open{{pricing_.nothing(), pricing_.nothing()}};
+    std::vector<OrderChoice> open{{pricing_.nothing(), pricing_.nothing()}};
     while (!open.empty()) {
         poll();
-        const Choice choice = std::move(open.back());
+        const OrderChoice choice = std::move(open.back());
         open.pop_back();
         const double price = price_of_set(node, choice.in, search.context);
         if (price + 2 * policy_.leaf_price >= search.limit - slack_) continue;
@@ -353,37 +350,46 @@ void Solver::try_commits(Search& search) {
         tree.n_deviations = problem_.n_deviations;
         tree.add_leaves(1);
         build(node, context, search.depth, search.leaves, tree, 0);
-        TestSet asked = pricing_.nothing();
-        int undecided = -1;
-        double errors = 0;
-        for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) errors -= node.cases.part(i) * problem_.least[node.cases.kinds[i]];
-        for (int at = 0; at < tree.size(); ++at) {
-            if (tree.leaf(at)) {
-                errors += errors_.of_best(tree.class_weights(at), AnswerPolicy::least_cost) + policy_.leaf_price;
-            } else if (!paid.has(tree.test[at])) {
-                asked.add(tree.test[at]);
-                if (undecided < 0 && !choice.in.has(tree.test[at])) undecided = tree.test[at];
-            }
-        }
-        TestSet usable = asked;
-        usable.unite(paid);
-        const double whole = price_of_set(node, asked, search.context) + errors;
+        OrderValue value = value_of_order(node, search.context, tree, choice.in);
         // Only a test whose result takes time orders what comes after it. Where prices do not depend on the order of the tests, another first
         // test costs no less in one order than alone.
         const bool possible = contexts_.can_relax() || tree.leaf(0) || takes_time(tree.test[0], paid);
-        if (possible && whole < search.limit - slack_) search.offer(whole, {Decision::commit, -1, -1, contexts_.committed(usable)}, slack_);
-        for (std::size_t q = 0; q < problem_.questions.size() && !possible && undecided < 0; ++q) {
+        if (possible) search.offer(value.cost, {Decision::commit, -1, -1, contexts_.committed(value.usable)}, slack_);
+        for (std::size_t q = 0; q < problem_.questions.size() && !possible && value.undecided < 0; ++q) {
             const int test = problem_.questions[q].column;
-            if (!paid.has(test) && !choice.in.has(test) && !choice.out.has(test)) undecided = test;
+            if (!paid.has(test) && !choice.in.has(test) && !choice.out.has(test)) value.undecided = test;
         }
-        if (undecided < 0 && !possible) try_first_of_order(search, choice.in, price);
-        if (undecided < 0) continue;
-        Choice with = choice, without = choice;
-        with.in.add(undecided);
-        without.out.add(undecided);
-        open.push_back(std::move(without));
-        open.push_back(std::move(with));
+        if (value.undecided < 0 && !possible) try_first_of_order(search, choice.in, price);
+        branch_on(choice, value.undecided, open);
     }
+}
+
+OrderValue Solver::value_of_order(const Node& node, int context, const Tree& tree, const TestSet& in) {
+    const TestSet& paid = contexts_[context].paid;
+    TestSet asked = pricing_.nothing();
+    OrderValue found;
+    for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) found.cost -= node.cases.part(i) * problem_.least[node.cases.kinds[i]];
+    for (int at = 0; at < tree.size(); ++at) {
+        if (tree.leaf(at)) {
+            found.cost += errors_.of_best(tree.class_weights(at), AnswerPolicy::least_cost) + policy_.leaf_price;
+        } else if (!paid.has(tree.test[at])) {
+            asked.add(tree.test[at]);
+            if (found.undecided < 0 && !in.has(tree.test[at])) found.undecided = tree.test[at];
+        }
+    }
+    found.cost += price_of_set(node, asked, context);
+    found.usable = asked;
+    found.usable.unite(paid);
+    return found;
+}
+
+void Solver::branch_on(const OrderChoice& choice, int test, std::vector<OrderChoice>& open) {
+    if (test < 0) return;
+    OrderChoice with = choice, without = choice;
+    with.in.add(test);
+    without.out.add(test);
+    open.push_back(std::move(without));
+    open.push_back(std::move(with));
 }
 
 // One order of these tests, which begins with one whose result takes time.

@@ -45,9 +45,23 @@ struct Decision {
 struct ExactPolicy {
     int max_depth = 4;
     int max_leaves = kAnyLeaves;
+    int deepest = 0;        // levels of a tree that is grown further below the proven one; 0: it is not
+    int horizon = 0;        // how many levels each of its nodes looks ahead
     double leaf_price = 0;  // on the scale of the sums over all cases
     std::size_t memory = std::size_t{1} << 30;
     double work = kInfinity;  // of every solver, about in nanoseconds; more raises WorkDone
+};
+
+// Tests that are sure to be in one order, and tests that are not.
+struct OrderChoice {
+    TestSet in, out;
+};
+
+// A tree all of whose tests are ordered at once.
+struct OrderValue {
+    double cost = 0;
+    TestSet usable;      // the tests that it asks, and what was paid for before
+    int undecided = -1;  // the first test that it asks and that was not sure to be in the order
 };
 
 // The solver has done as much as it was allowed to.
@@ -67,9 +81,14 @@ public:
     // `parts`: a bound for each of them.
     double solve_all(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit,
                      std::vector<double>* parts = nullptr);
-    // Adds the best tree at `at` of a tree; it must have been solved to the end.
-    void build(const Node& node, int context, int depth, int leaves, Tree& tree, int at);
-    void build_below(const Node& node, int question, int option, int context, int depth, int leaves, Tree& tree, int at);
+    // Adds the best tree at `at` of a tree; it must have been solved to the end. Returns what it costs; `build_below`: without its first test.
+    double build(const Node& node, int context, int depth, int leaves, Tree& tree, int at);
+    double build_below(const Node& node, int question, int option, int context, int depth, int leaves, Tree& tree, int at);
+    void add_weights(const Node& node, Tree& tree, int at) const;
+    // From now on, trees are built deeper: every node below the root is solved again up to the horizon, within so many levels in total. What
+    // ends that early is thrown at the end of it; until then, the rest of the tree is built as usual.
+    void look_ahead(int horizon, int levels);
+    void end_look_ahead();
 
     Node root() const;
     Contexts& contexts() { return contexts_; }
@@ -77,6 +96,10 @@ public:
     double bound(const Node& node, const Context& context) const;
     // What it costs the cases of a node to order some tests at once; infinite if that breaks the cap.
     double price_of_set(const Node& node, const TestSet& tests, int context);
+    // What a tree costs if all its tests are ordered at once; `in`: those that are sure to be.
+    OrderValue value_of_order(const Node& node, int context, const Tree& tree, const TestSet& in);
+    // Adds the two choices about a test, the order with it last; none without a test.
+    static void branch_on(const OrderChoice& choice, int test, std::vector<OrderChoice>& open);
     // The context in which all tests that are not ruled out may be asked for nothing.
     int free_context(const TestSet& paid, const TestSet& out);
     // The cut that a tree gets for an option: of those that divide these cases in the same way, the one in the middle.
@@ -131,6 +154,7 @@ private:
     Entry solve_two_binary(const Node& node, int context);
 
     Decision decide(const Node& node, int context, int depth, int leaves);
+    int depth_ahead(const Node& node, int context, int depth);
     std::vector<int> leaves_of(const std::vector<Node>& nodes, int context, int depth, int leaves);
 
     const ExactProblem& problem_;
@@ -145,6 +169,8 @@ private:
     std::vector<std::size_t> offset_;  // by question: its first place among the values of all questions
     std::size_t width_ = 0;            // of the sums over the cases with a value: losses, weight
     int most_branches_ = 2;
+    int horizon_ = 0, levels_left_ = 0;  // while a tree is built deeper
+    std::exception_ptr ended_;           // what ended that
     bool all_binary_ = false;
     mutable double work_ = 0;
     double slack_ = 0;        // trees whose costs differ by less are equally good

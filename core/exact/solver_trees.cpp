@@ -1,6 +1,7 @@
 // The best tree, node by node, from what the solver has found.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "exact/solver.hpp"
 
@@ -38,22 +39,56 @@ std::vector<int> Solver::leaves_of(const std::vector<Node>& nodes, int context, 
     return share;
 }
 
-void Solver::build(const Node& node, int context, int depth, int leaves, Tree& tree, int at) {
+// How far to look ahead at a node: as far as its tree goes, or up to the horizon, if there is time for that.
+int Solver::depth_ahead(const Node& node, int context, int depth) {
+    const int ahead = std::min(horizon_, levels_left_);
+    if (ahead <= depth) return depth;
+    try {
+        decide(node, context, ahead, kAnyLeaves);
+        return ahead;
+    } catch (const WorkDone&) {
+    } catch (...) {
+        ended_ = std::current_exception();
+    }
+    horizon_ = 0;  // the rest of the tree as it was
+    cancellation_ = nullptr;
+    return depth;
+}
+
+void Solver::look_ahead(int horizon, int levels) {
+    horizon_ = horizon;
+    levels_left_ = levels;
+    work_ = 0;
+}
+
+void Solver::end_look_ahead() {
+    horizon_ = levels_left_ = 0;
+    if (ended_) std::rethrow_exception(std::exchange(ended_, nullptr));
+}
+
+void Solver::add_weights(const Node& node, Tree& tree, int at) const {
     for (std::size_t i = 0; i < node.cases.kinds.size(); ++i) {
         const double* own = problem_.class_weights.data() + node.cases.kinds[i] * problem_.n_statistics();
         for (std::size_t c = 0; c < problem_.n_statistics(); ++c) tree.class_weights(at)[c] += node.cases.part(i) * own[c];
     }
-    const Decision decision = decide(node, context, depth, leaves);
-    if (decision.kind == Decision::leaf) return;
-    if (decision.kind == Decision::commit) {
-        const Decision first = decision.question < 0 ? decide(node, decision.context, depth, leaves) : decision;
-        if (first.question >= 0) build_below(node, first.question, first.option, decision.context, depth, leaves, tree, at);
-        return;
-    }
-    build_below(node, decision.question, decision.option, context, depth, leaves, tree, at);
 }
 
-void Solver::build_below(const Node& node, int question, int option, int context, int depth, int leaves, Tree& tree, int at) {
+double Solver::build(const Node& node, int context, int depth, int leaves, Tree& tree, int at) {
+    add_weights(node, tree, at);
+    depth = depth_ahead(node, context, depth);
+    const Decision decision = decide(node, context, depth, leaves);
+    if (decision.kind == Decision::leaf) return node.leaf;
+    if (decision.kind == Decision::commit) {
+        const Decision first = decision.question < 0 ? decide(node, decision.context, depth, leaves) : decision;
+        if (first.question < 0) return node.leaf;
+        const double due = price_of_set(node, contexts_[decision.context].paid, context);
+        return due + build_below(node, first.question, first.option, decision.context, depth, leaves, tree, at);
+    }
+    const double due = price(node, contexts_[context].orders[static_cast<std::size_t>(decision.question)], decision.question);
+    return due + build_below(node, decision.question, decision.option, context, depth, leaves, tree, at);
+}
+
+double Solver::build_below(const Node& node, int question, int option, int context, int depth, int leaves, Tree& tree, int at) {
     const Question& asked = problem_.questions[static_cast<std::size_t>(question)];
     const std::vector<Node> nodes = divide(node, question, option);
     const int next = contexts_.after(context, question), n = static_cast<int>(nodes.size());
@@ -71,8 +106,12 @@ void Solver::build_below(const Node& node, int question, int option, int context
         tree.map_size[at] = asked.n_codes;
         tree.maps.insert(tree.maps.end(), level.branch_of.begin(), level.branch_of.end());
     }
+    double cost = 0;
+    --levels_left_;
     for (int b = 0; b < n; ++b)
-        build(nodes[static_cast<std::size_t>(b)], next, depth - 1, share[static_cast<std::size_t>(b)], tree, first + b);
+        cost += build(nodes[static_cast<std::size_t>(b)], next, depth - 1, share[static_cast<std::size_t>(b)], tree, first + b);
+    ++levels_left_;
+    return cost;
 }
 
 // Of the cuts that divide these cases in the same way, the one in the middle between the two values next to it.

@@ -574,13 +574,16 @@ using DepthTrees = std::vector<std::tuple<Tree, double>>;
 
 // The tree of least cost: (tree, cost per case with the price of its leaves, lower bound, whether it is proven, whether a signal has ended the
 // search, the best trees of lower depths with their costs).
-std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes,
-                                                                        Optional1<double> weights, const OwnedPricing& pricing,
-                                                                        const ErrorCosts& errors, nb::kwargs settings) {
+std::tuple<Tree, double, double, bool, bool, DepthTrees, Tree, double> search_exactly(const OwnedTable& table, Contiguous1<int32_t> classes,
+                                                                                      Optional1<double> weights,
+                                                                                      const OwnedPricing& pricing, const ErrorCosts& errors,
+                                                                                      nb::kwargs settings) {
     Keywords given(std::move(settings), "search_exactly");
     ExactPolicy policy = take_exact_policy(given);
     const int max_cuts = given.take<int>("max_cuts");
     check(max_cuts >= 1, "'max_cuts' must be at least 1");
+    policy.deepest = given.take<int>("deepest");
+    policy.horizon = given.take<int>("horizon");
     ExactRun running;
     running.n_threads = given.take<int>("n_threads");
     running.deadline = after(given.take<double>("seconds"));
@@ -607,7 +610,9 @@ std::tuple<Tree, double, double, bool, bool, DepthTrees> search_exactly(const Ow
             found.bound / total,
             found.proven,
             found.interrupted,
-            std::move(by_depth)};
+            std::move(by_depth),
+            without_answer_costs(std::move(found.deeper.tree)),
+            found.deeper.cost / total};
 }
 
 // Trees that cost little more than the best one: (its cost per case, share of the margin for which all were found or a negative number,

@@ -169,13 +169,15 @@ def search_exactly(
     max_depth: int,
     max_leaves: int = ...,
     leaf_price: float,
+    deepest: int,
+    horizon: int,
     max_cuts: int,
     memory: int,
     work: float,
     seconds: float,
     n_threads: int,
     tell: Callable[[float, float], bool] | None,
-) -> tuple[Tree, float, float, bool, bool, list[tuple[Tree, float]]]: ...
+) -> tuple[Tree, float, float, bool, bool, list[tuple[Tree, float]], Tree, float]: ...
 def near_optimal_trees(
     table: Table,
     classes: _Ints,

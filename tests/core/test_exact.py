@@ -18,7 +18,9 @@ ANY = 2**31 - 1
 
 
 def search(problem, max_depth=2, leaf_price=0.0, max_leaves=ANY, n_threads=1, max_cuts=1000, **settings):
-    settings = {"memory": 2**24, "work": math.inf, "seconds": math.inf, "tell": None} | settings
+    settings = {
+        "memory": 2**24, "work": math.inf, "seconds": math.inf, "tell": None, "deepest": 0, "horizon": 0,
+    } | settings  # fmt: skip
     return _core.search_exactly(
         *core_training(problem), core_pricing(problem), core_errors(problem), max_depth=max_depth,
         leaf_price=leaf_price, max_leaves=max_leaves, n_threads=n_threads, max_cuts=max_cuts, **settings,
@@ -41,7 +43,7 @@ def cheapest(problem, depth, leaf_price, max_leaves):
 @example(seed=104774, columns=3, leaf_price=0.0, leaves=4)  # in one order, no surcharge
 def test_no_tree_of_depth_two_costs_less(seed, columns, leaf_price, leaves):
     problem = small(np.random.default_rng(seed), columns)
-    tree, cost, bound, proven, _, _ = search(problem, 2, leaf_price, leaves)
+    tree, cost, bound, proven, *_ = search(problem, 2, leaf_price, leaves)
     assert proven
     assert bound == cost
     assert cost == pytest.approx(cheapest(problem, 2, leaf_price, leaves), rel=1e-6, abs=1e-9)
@@ -170,3 +172,55 @@ def test_missing_values_go_down_all_branches_at_their_shares(seed):
             best = min(best, cost)
     assert search(problem, 1)[1] == pytest.approx(best / n)
     assert search(problem, 2)[1] <= best / n + 1e-12
+
+
+@compare(60)
+@given(seed=SEEDS, columns=st.integers(2, 4))
+def test_orders_at_the_root_are_found_by_all_solvers_as_by_one(seed, columns):
+    """From depth 3 on, first tests and orders are dealt out; a limit of leaves that is none is solved at once."""
+    rng = np.random.default_rng(seed)
+    problem = small(rng, columns, 25)
+    # With surcharges after other tests, which make prices depend on the order, one solver does all.
+    late = [bool(each) for each in rng.integers(0, 2, len(problem.columns))]
+    problem = replace(problem, delayed=late, surcharges=[])
+    dealt, whole = search(problem, 3), search(problem, 3, max_leaves=10**6)
+    assert dealt[1] == pytest.approx(whole[1], rel=1e-6, abs=1e-9)
+    assert dealt[3]
+    node, rows, weight = to_node(dealt[0]), np.arange(len(problem.y)), problem.weights.sum()
+    assert cost_of(problem, node, rows, 0.0) / weight == pytest.approx(dealt[1], rel=1e-6, abs=1e-9)
+    again = search(problem, 3, n_threads=2)
+    assert again[1:5] == dealt[1:5]
+    np.testing.assert_array_equal(again[0].test, dealt[0].test)
+
+
+@compare(60)
+@given(seed=SEEDS, columns=st.integers(2, 3), horizon=st.integers(1, 3), more=st.integers(1, 2))
+def test_a_tree_that_grows_further_costs_no_more(seed, columns, horizon, more):
+    problem = replace(small(np.random.default_rng(seed), columns, 15), surcharges=[])
+    tree, cost, bound, _, _, _, deeper, less = search(problem, 2, deepest=2 + more, horizon=horizon)
+    assert less <= cost + 1e-9
+    assert bound == cost  # the proof is about depth 2
+    node, rows, weight = to_node(deeper), np.arange(len(problem.y)), problem.weights.sum()
+    assert cost_of(problem, node, rows, 0.0) / weight <= less + 1e-6 * abs(less) + 1e-9
+    assert depth_of(node) <= 2 + more
+    if depth_of(node) > 0:
+        assert tree.test[0] >= 0
+    # One that looks as far ahead as the whole depth is the best of its depth below the first test.
+    assert search(problem, 2 + more)[1] <= less + 1e-9
+
+
+def depth_of(node):
+    return 1 + max(map(depth_of, node.children)) if node.children else 0
+
+
+def test_more_depth_helps_where_one_more_test_is_needed():
+    bits = np.array([[i >> b & 1 for b in range(4)] for i in range(16)] * 4, dtype=float)
+    problem = ref.Problem(list(bits.T), [0] * 4, bits.sum(axis=1).astype(int) % 2, 2, marginal=[0.01] * 4)
+    found = search(problem, 3, deepest=4, horizon=2)
+    assert found[1] == pytest.approx(0.5)  # a leaf: three of four bits tell nothing
+    found = search(problem, 4, deepest=0)
+    assert found[1] == pytest.approx(0.04)
+    three = ref.Problem(list(bits.T), [0] * 4, np.where(bits[:, 0] > 0, bits[:, 1:].sum(axis=1) % 2, 0).astype(int), 2)
+    shallow = search(three, 2, deepest=4, horizon=3)
+    assert shallow[1] == pytest.approx(0.25)
+    assert shallow[7] == pytest.approx(0.25)  # the first test is that of the tree of depth 2

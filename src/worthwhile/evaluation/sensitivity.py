@@ -30,7 +30,14 @@ FASTER: Mapping[str, Mapping[str, Any]] = {
     "ICETClassifier": {"trials": 30, "population": 10, "time_limit": None},
     "ACTClassifier": {"r": 1, "time_limit": None},
     "LSID3Classifier": {"r": 1, "time_limit": None},
-    "OptimalClassifier": {"max_depth": 3, "thresholds": 8, "soft_labels": 0, "near_optimal": None, "time_limit": None},
+    "OptimalClassifier": {
+        "max_depth": 3,
+        "deepen": False,
+        "thresholds": 8,
+        "soft_labels": 0,
+        "near_optimal": None,
+        "time_limit": None,
+    },
 }
 # What takes the place of a search with more cases than this. On 10,000 × 20 with 12 priced tests, all break-even prices
 # take 117 trees in 13 s; a single tree with soft labels takes as long.

@@ -18,6 +18,7 @@ __all__ = [
     "Answer",
     "Base",
     "Cuts",
+    "Deepening",
     "Distinct",
     "Impurity",
     "LeafPrice",
@@ -43,6 +44,7 @@ Adaptive = bool | Literal["settled"]
 Answer = Literal["majority", "least-cost"]
 Base = Literal["forest", "boosting", "chosen"] | Any  # or a scikit-learn classifier
 Cuts = Literal["random", "exact"]
+Deepening = bool | Literal["chosen"]
 Distinct = Literal["trees", "structures"]
 Impurity = Literal["pairs", "powers"]
 LeafPrice = float | Literal["chosen"]
@@ -206,6 +208,11 @@ RULES: Mapping[str, Rule] = {
     "adaptive": Rule(
         lambda value: _is_bool(value) or (isinstance(value, str) and value == "settled"),
         ("True", "False", "'settled'"),
+        verb="choose",
+    ),
+    "deepen": Rule(
+        lambda value: _is_bool(value) or (isinstance(value, str) and value == "chosen"),
+        ("True", "False", "'chosen'"),
         verb="choose",
     ),
     "r": _whole(0, 1_000_000),

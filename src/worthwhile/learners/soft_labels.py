@@ -54,6 +54,11 @@ MAX_LEARNED = 20_000
 REGULARISATION = 0.1  # scikit-learn's C of the logistic regression, on standardised columns
 MIN_LIKELIHOOD = 0.005  # a single confident error should not decide the mixture
 
+# Where boosting is in the ensemble: of at most so many cases times classes, for the time it takes; shares below 0.5 %
+# are dropped, since nearly certain answers are what it is for.
+MAX_BOOSTED, BOOSTING_ROUNDS, MIN_BOOSTED_SHARE = 60_000, 100, 0.005
+MIXTURE_STEPS = 100
+
 MAX_VALUES = 50  # one-hot encoding of an identifier would take gigabytes
 HUGE = 1e30  # the forest computes in single precision
 
@@ -106,11 +111,14 @@ class SoftLabels:
         return cls(training, None)
 
     @classmethod
-    def by_ensemble(cls, training: Training, seed: int, n_threads: int) -> SoftLabels:
-        """Return the cases with their own labels and those of an ensemble."""
+    def by_ensemble(cls, training: Training, seed: int, n_threads: int, boosted: bool = False) -> SoftLabels:
+        """Return the cases with their own labels and those of an ensemble, of which boosted trees may be a part."""
         features = features_of(training.schema, training.columns)
+        boosted = boosted and training.n_cases * training.n_classes <= MAX_BOOSTED
         with workload().doing(ensemble_piece(training.n_cases)), without_workers():
-            shares = ensemble_shares(features, training.classes, training.n_classes, training.weights, seed, n_threads)
+            shares = ensemble_shares(
+                features, training.classes, training.n_classes, training.weights, seed, n_threads, boosted
+            )
         return cls(training, shares)
 
     def take(self, rows: npt.NDArray[np.intp]) -> SoftLabels:
@@ -191,30 +199,90 @@ def feature_owners(schema: Schema) -> npt.NDArray[np.intp]:
 
 
 def ensemble_shares(
-    features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int, n_jobs: int
+    features: Floats,
+    classes: npt.NDArray[np.int32],
+    n_classes: int,
+    weights: Floats | None,
+    seed: int,
+    n_jobs: int,
+    boosted: bool = False,
 ) -> Floats:
-    """Return for every case the class probabilities by a forest and a logistic regression not trained on it."""
-    memory = _memory.get()
+    """Return for every case the class probabilities by models not trained on it."""
+    memory, fit = _memory.get(), _fit_with_boosting if boosted else _fit_ensemble
     if memory is None:
-        return _fit_ensemble(features, classes, n_classes, weights, seed, n_jobs)
-    key = hashlib.blake2b(repr((features.shape, n_classes, seed, weights is None)).encode())
+        return fit(features, classes, n_classes, weights, seed, n_jobs)
+    key = hashlib.blake2b(repr((features.shape, n_classes, seed, weights is None, boosted)).encode())
     for array in (features, classes, np.empty(0) if weights is None else weights):
         key.update(array.tobytes())
     if key.digest() not in memory:
-        memory[key.digest()] = _fit_ensemble(features, classes, n_classes, weights, seed, n_jobs)
+        memory[key.digest()] = fit(features, classes, n_classes, weights, seed, n_jobs)
     return memory[key.digest()]
 
 
 def _fit_ensemble(
     features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int, n_jobs: int
 ) -> Floats:
+    """Return the probabilities by a forest and a logistic regression."""
     shares = forest = _out_of_bag_shares(features, classes, n_classes, weights, seed, n_jobs)
     logistic = _cross_validated_shares(features, classes, n_classes, weights, seed)
     if logistic is not None:
         share = _likeliest_share(forest, logistic, classes, weights)
         shares = (1 - share) * forest + share * logistic
-    shares[(shares < MIN_SHARE) & (shares < shares.max(axis=1, keepdims=True))] = 0.0
+    return _without_small(shares, MIN_SHARE)
+
+
+def _fit_with_boosting(
+    features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int, n_jobs: int
+) -> Floats:
+    """Return the probabilities by a forest, a logistic regression and boosted trees."""
+    found = [
+        _out_of_bag_shares(features, classes, n_classes, weights, seed, n_jobs),
+        _cross_validated_shares(features, classes, n_classes, weights, seed),
+        _boosted_shares(features, classes, n_classes, weights, seed, n_jobs),
+    ]
+    members = [shares for shares in found if shares is not None]
+    parts = _likeliest_mixture(members, classes, weights)
+    mixed: Floats = np.tensordot(parts, np.array(members), axes=1)
+    return _without_small(mixed, MIN_BOOSTED_SHARE)
+
+
+def _without_small(shares: Floats, least: float) -> Floats:
+    shares[(shares < least) & (shares < shares.max(axis=1, keepdims=True))] = 0.0
     return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _boosted_shares(
+    features: Floats, classes: npt.NDArray[np.int32], n_classes: int, weights: Floats | None, seed: int, n_jobs: int
+) -> Floats | None:
+    """Return the probabilities by trees that were boosted on the other folds; None if a class is too rare for folds."""
+    from worthwhile.learners.cascade import stage_models
+
+    owners = np.arange(features.shape[1])
+    cases = stage_models.Cases(
+        features.astype(np.float32), owners, classes, n_classes, weights, BOOSTING_ROUNDS, seed, n_jobs
+    )
+    if not len(owners) or (np.bincount(classes) > 0).sum() < 2:
+        return None
+    found = stage_models.boosted(cases, owners, cases.shares())
+    return None if found is None else found[1]
+
+
+def _likeliest_mixture(members: list[Floats], classes: npt.NDArray[np.int32], weights: Floats | None) -> Floats:
+    """Return the parts of the members that make the labels most likely, by expectation and maximisation.
+
+    Examples
+    --------
+    >>> sure, even = np.array([[1.0, 0.0], [0.0, 1.0]]), np.full((2, 2), 0.5)
+    >>> _likeliest_mixture([sure, even], np.array([0, 1], dtype=np.int32), None).round(3).tolist()
+    [1.0, 0.0]
+    """
+    rows = np.arange(len(classes))
+    likely = np.column_stack([np.maximum(shares[rows, classes], MIN_LIKELIHOOD) for shares in members])
+    parts = np.full(len(members), 1 / len(members))
+    for _ in range(MIXTURE_STEPS):
+        by_case = likely * parts
+        parts = np.average(by_case / by_case.sum(axis=1, keepdims=True), axis=0, weights=weights)
+    return parts
 
 
 def _out_of_bag_shares(

@@ -122,14 +122,28 @@ def test_a_callback_sees_cost_and_bound_and_ends_the_search():
     assert all(progress.bound <= progress.cost for progress in seen)
 
 
+def test_a_tree_that_is_grown_further_keeps_the_proof_of_its_depth():
+    best = OptimalClassifier(costs=COSTS, max_depth=1, **PLAIN).fit(X, Y)
+    clf = OptimalClassifier(costs=COSTS, max_depth=1, deepen=True, **PLAIN).fit(X, Y)
+    assert best.tree_.depth == 1 < clf.tree_.depth <= 7
+    assert clf.proven_
+    assert clf.bound_ == best.objective_ > clf.objective_
+    assert clf.gap_ == 0
+    assert clf.objective_ == pytest.approx(clf.total_costs(X, Y).mean())
+    few = OptimalClassifier(costs=COSTS, max_depth=1, deepen=True, max_leaves=2, **PLAIN).fit(X, Y)
+    assert few.tree_.depth == 1
+    crossed = OptimalClassifier(costs=COSTS, max_depth=1, deepen=True, **(PLAIN | {"cross_fit": True})).fit(X, Y)
+    assert crossed.expected_cost_ > 0
+
+
 def test_ctrl_c_keeps_the_best_tree(monkeypatch):
     from worthwhile.learners.optimal import search
 
     real = search._core.search_exactly
 
     def interrupted(*args, **settings):
-        tree, cost, bound, _, _, by_depth = real(*args, **settings)
-        return tree, cost, bound - 1, False, True, by_depth
+        tree, cost, bound, _, _, *rest = real(*args, **settings)
+        return tree, cost, bound - 1, False, True, *rest
 
     monkeypatch.setattr(search._core, "search_exactly", interrupted)
     clf = OptimalClassifier(costs=COSTS, max_depth=2, **PLAIN)

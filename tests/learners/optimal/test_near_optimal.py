@@ -41,7 +41,7 @@ def test_the_trees_cost_what_they_say(clf):
 
 
 def test_a_leaf_price_and_soft_labels_count_as_in_the_search():
-    chosen = PLAIN | {"leaf_price": 0.5, "soft_labels": 0.5}
+    chosen = PLAIN | {"leaf_price": 0.5, "soft_labels": 0.5, "deepen": False}
     clf = ww.OptimalClassifier(costs=COSTS, **chosen, random_state=0).fit(X, Y)
     near = clf.rashomon(0.05)
     assert near.objectives[0] == pytest.approx(clf.objective_)

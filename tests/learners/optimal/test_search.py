@@ -20,7 +20,7 @@ def training(y=Y):
 
 
 def test_a_clear_concept_needs_one_test():
-    choice = choose_settings(training(), SEARCH, 3, None, 0.0, Deadline(None), np.random.default_rng(0))
+    choice = choose_settings(training(), SEARCH, 3, None, 0.0, False, Deadline(None), np.random.default_rng(0))
     assert choice.settings.max_depth == 1
     assert len(choice.folds) == 5
     assert sum(fold.held_out.n_cases for fold in choice.folds) == 200
@@ -28,31 +28,31 @@ def test_a_clear_concept_needs_one_test():
 
 def test_of_equal_trees_the_simplest_settings_are_chosen():
     noise = training(RNG.integers(0, 2, 200))
-    choice = choose_settings(noise, SEARCH, 3, None, 0.0, Deadline(None), np.random.default_rng(0))
+    choice = choose_settings(noise, SEARCH, 3, None, 0.0, False, Deadline(None), np.random.default_rng(0))
     assert choice.settings.max_depth == 1
     assert choice.settings.leaf_price == max(search.LEAF_PRICES) * search.no_test_cost(noise)
 
 
 def test_with_soft_labels_other_settings_must_be_clearly_better():
     noise = training(RNG.integers(0, 2, 200))
-    choice = choose_settings(noise, SEARCH, 3, None, None, Deadline(None), np.random.default_rng(0))
+    choice = choose_settings(noise, SEARCH, 3, None, None, False, Deadline(None), np.random.default_rng(0))
     usual = search.LEAF_PRICES[1] * search.no_test_cost(noise)
-    assert choice.settings == Settings(3, usual, 1.0)
-    # The class is a question of two tests together, which no ensemble of this size learns: own labels are better.
+    assert choice.settings == Settings(3, usual, 1.0)  # of all labels, the smoothest
+    # The class is a question of two tests together, which the forest does not learn: own labels are better.
     exact = training(((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int))
-    choice = choose_settings(exact, SEARCH, 3, None, None, Deadline(None), np.random.default_rng(0))
+    choice = choose_settings(exact, SEARCH, 3, None, None, False, Deadline(None), np.random.default_rng(0))
     assert choice.settings.soft_label_weight == 0.0
 
 
 def test_what_is_given_is_not_chosen():
-    choice = choose_settings(training(), SEARCH, 2, 0.25, 0.5, Deadline(None), np.random.default_rng(0))
+    choice = choose_settings(training(), SEARCH, 2, 0.25, 0.5, False, Deadline(None), np.random.default_rng(0))
     assert choice.settings.leaf_price == 0.25
     assert choice.settings.soft_label_weight == 0.5
     assert choice.labels.soft
 
 
 def test_without_time_nothing_is_chosen():
-    choice = choose_settings(training(), SEARCH, 3, None, None, Deadline(0.1), np.random.default_rng(0))
+    choice = choose_settings(training(), SEARCH, 3, None, None, False, Deadline(0.1), np.random.default_rng(0))
     assert choice.folds is None
     assert choice.settings == fallback(training(), 3, None, 0.0)
 
@@ -66,5 +66,30 @@ def test_the_expected_work_is_that_of_all_searches():
     counts = {}
     for piece in search_pieces(training(), None, None):
         counts[piece.kind] = counts.get(piece.kind, 0) + 1
-    assert counts == {"ensemble": 6, "exact": 5 * 6 + 1}
+    assert counts == {"ensemble": 6, "exact": 5 * 9 + 1}
     assert [piece.kind for piece in search_pieces(training(), 0.0, 0.0)] == ["exact"]
+
+
+def test_a_tree_is_grown_further_where_that_pays_out_of_fold():
+    """Two tests tell the class, three cuts are needed: depth 1 is not enough, further levels are."""
+    steps = training(((X[:, 0] > 0.5) | ((X[:, 0] < -0.5) & (X[:, 1] > 0))).astype(int))
+    chosen = choose_settings(steps, SEARCH, 1, None, None, None, Deadline(None), np.random.default_rng(0))
+    assert chosen.settings.deeper
+    assert all(settings.deeper for settings in chosen_from(steps, True))
+    assert not any(settings.deeper for settings in chosen_from(steps, False))
+
+
+def chosen_from(cases, deeper):
+    kept = []
+    real = search._chosen
+
+    def spy(trials, usual, without=None):
+        kept.extend(trials[0].trees)
+        return real(trials, usual, without)
+
+    search._chosen = spy
+    try:
+        choose_settings(cases, SEARCH, 2, None, 0.0, deeper, Deadline(None), np.random.default_rng(0))
+    finally:
+        search._chosen = real
+    return kept

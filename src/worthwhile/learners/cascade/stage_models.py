@@ -15,7 +15,7 @@ from worthwhile.learners.cascade.tree_ensemble import TreeEnsemble
 from worthwhile.learners.folds import stratified_folds
 from worthwhile.learners.forest.voting import at_temperature, likeliest_temperature
 
-__all__ = ["BOOSTING", "CHOSEN", "FOREST", "Cases", "StageModel", "fit_model", "importances"]
+__all__ = ["BOOSTING", "CHOSEN", "FOREST", "Cases", "StageModel", "boosted", "fit_model", "importances"]
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -155,7 +155,7 @@ def fit_model(
         model, raw = _forest(cases, features, prior, shape or ForestShape())
     else:
         boosts = isinstance(base, str)
-        found = _boosting(cases, features, prior) if boosts else _out_of_fold(cases, features, prior, base)
+        found = boosted(cases, features, prior) if boosts else _out_of_fold(cases, features, prior, base)
         if found is None:
             return plain
         model, raw = found
@@ -201,7 +201,7 @@ def _folds(cases: Cases) -> npt.NDArray[np.intp] | None:
     return None if n_folds < 2 else stratified_folds(cases.classes, n_folds, np.random.default_rng(cases.seed))
 
 
-def _boosting(cases: Cases, features: npt.NDArray[np.intp], prior: Floats) -> tuple[StageModel, Floats] | None:
+def boosted(cases: Cases, features: npt.NDArray[np.intp], prior: Floats) -> tuple[StageModel, Floats] | None:
     """Boost trees for as many rounds as suit cases out of fold best; None without folds."""
     folds = _folds(cases)
     if folds is None:

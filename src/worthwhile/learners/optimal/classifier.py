@@ -33,6 +33,7 @@ from worthwhile.learners.optimal.search import (
     search_pieces,
 )
 from worthwhile.learners.parameters import (
+    Deepening,
     Distinct,
     LeafPrice,
     NominalSplits,
@@ -79,8 +80,12 @@ class OptimalClassifier(TreeClassifier):
         What every leaf adds to the cost per case while trees are compared, in the money of the prices: larger values
         give smaller trees. "chosen": 0, 0.5 or 2 % of what a case costs without any test, by cross-validation.
     soft_labels : float or "chosen", default "chosen"
-        Share of soft labels, which are class probabilities by a random forest and a logistic regression, in the labels
-        that the tree is learned from. "chosen": 0 or 1, by cross-validation.
+        Share of soft labels, which are class probabilities by a random forest, a logistic regression and boosted trees,
+        in the labels that the tree is learned from. "chosen": 0, ½ or 1, by cross-validation.
+    deepen : bool or "chosen", default "chosen"
+        Whether the proven tree is grown further, at most six levels below `max_depth`: each of its nodes but the first
+        looks three levels ahead again. "chosen": by cross-validation; not if there is none, since `leaf_price` is given
+        and `soft_labels` is 0. With `max_leaves` never.
     nominal_splits : {"multiway", "subset", "both"}, default "both"
         How nominal tests are asked: a branch for every value; two branches, for some values and for the rest; or both.
         Up to 5 values, all ways to divide them are tried; of more, each value against the rest.
@@ -93,7 +98,8 @@ class OptimalClassifier(TreeClassifier):
     max_leaves : int, optional
         Largest number of leaves.
     max_depth : int or None, default 4
-        Longest path from the root to a leaf. The cross-validation may choose a lower depth.
+        Longest path from the root to a leaf of the trees that the proof is about, and of the tree unless it is grown
+        further (`deepen`). The cross-validation may choose a lower depth.
     time_limit : float, optional
         Seconds after which the search ends with the best tree so far; up to half of them are for the choice of the
         settings. None: the search ends after as much work as takes about a minute, so that the tree is the same on
@@ -129,9 +135,9 @@ class OptimalClassifier(TreeClassifier):
     objective_ : float
         What the tree costs per training case, by the labels it was learned from, with the prices of its leaves.
     bound_ : float
-        No tree within the limits has a lower objective.
+        No tree within the limits has a lower objective. One that was grown beyond `max_depth` may.
     gap_ : float
-        `objective_` minus `bound_`: what another tree could save at most. 0: proven.
+        What another tree within the limits could save at most. 0: proven, or nothing.
     proven_ : bool
         Whether no tree within the limits has a lower objective.
     near_optimal_ : NearOptimalSummary or None
@@ -171,6 +177,7 @@ class OptimalClassifier(TreeClassifier):
     max_leaves: int | None = None
     leaf_price: LeafPrice = "chosen"
     soft_labels: SoftLabelShare = "chosen"
+    deepen: Deepening = "chosen"
     nominal_splits: NominalSplits = "both"
     thresholds: Thresholds = "all"
     time_limit: float | None = None
@@ -201,7 +208,7 @@ class OptimalClassifier(TreeClassifier):
         self._folds = choice.folds
         self.leaf_price_, self.soft_label_weight_ = choice.settings.leaf_price, choice.settings.soft_label_weight
         found = self._run(choice, deadline)
-        self._keep(found, training)
+        self._keep(found, training, choice.settings.deeper)
         search = self._search(self._cuts())
         self._searched = SearchedCases(search, choice.labels, choice.settings, training, found.objective)
         if found.proven and self.near_optimal is not None:
@@ -231,14 +238,17 @@ class OptimalClassifier(TreeClassifier):
 
     def _choose(self, cases: Training, deadline: Deadline, rng: Any) -> SettingsChoice:
         leaf_price, soft = self._given(self.leaf_price), self._given(self.soft_labels)
+        # A number of leaves is shared out from the root: there is nothing to grow below its leaves.
+        deepen = False if self.max_leaves is not None else None if isinstance(self.deepen, str) else bool(self.deepen)
         if leaf_price is not None and soft == 0:  # nothing to choose: the plain search
-            return SettingsChoice(fallback(cases, int(self.max_depth), leaf_price, 0.0), SoftLabels.own(cases))
+            settings = fallback(cases, int(self.max_depth), leaf_price, 0.0, deepen)
+            return SettingsChoice(settings, SoftLabels.own(cases))
         if self._as_given and has_values(cases) and cases.n_classes > 1:
-            settings = fallback(cases, int(self.max_depth), leaf_price, soft)
+            settings = fallback(cases, int(self.max_depth), leaf_price, soft, deepen)
             seed = int(rng.integers(2**31))
             return SettingsChoice(settings, SoftLabels.by_ensemble(cases, seed, self._n_threads()))
         search = self._search(min(self._cuts(), FOLD_CUTS))
-        return choose_settings(cases, search, int(self.max_depth), leaf_price, soft, deadline, rng)
+        return choose_settings(cases, search, int(self.max_depth), leaf_price, soft, deepen, deadline, rng)
 
     def _run(self, choice: SettingsChoice, deadline: Deadline) -> Found:
         asked: list[bool] = []
@@ -274,11 +284,13 @@ class OptimalClassifier(TreeClassifier):
     def _rows(self, labels: SoftLabels, soft_label_weight: float) -> tuple[Any, Any]:
         return labels.rows(soft_label_weight), labels.training.bound_costs.learning
 
-    def _keep(self, found: Found, training: Training) -> None:
-        self.objective_, self.proven_ = found.objective, found.proven
+    def _keep(self, found: Found, training: Training, deeper: bool = False) -> None:
+        self.proven_ = found.proven
         self.bound_ = found.objective if found.proven else found.bound
+        self.objective_ = found.deeper_objective if deeper else found.objective
         self.gap_ = max(self.objective_ - self.bound_, 0.0)
-        self.tree_ = Tree.from_core(found.core, training.context, "least-cost")
+        self._deeper = deeper
+        self.tree_ = Tree.from_core(found.deeper if deeper else found.core, training.context, "least-cost")
 
     def rashomon(
         self,
@@ -288,7 +300,7 @@ class OptimalClassifier(TreeClassifier):
         thresholds: Thresholds = "all",
         time_limit: float | None = None,
     ) -> NearOptimalTrees:
-        """Return the trees whose objective is at most a share above that of the best one.
+        """Return the trees within the limits whose objective is at most a share above that of the best one of them.
 
         All of them are counted, and the cheapest are listed. They tell which tests matter: a test that all of them ask
         for cannot be replaced, and where they begin with different tests, the choice between these hardly matters.
@@ -376,11 +388,12 @@ class OptimalClassifier(TreeClassifier):
         if folds is not None and self.stopped_ != "interrupted":
             yield from folds
             return
-        settings = fallback(training, self.tree_.depth or 1, self.leaf_price_, 0.0)
+        depth = min(self.tree_.depth, int(self.max_depth)) or 1
+        settings = fallback(training, depth, self.leaf_price_, 0.0, self._deeper)
         search = self._search(min(self._cuts(), FOLD_CUTS))
         for kept, held_out in fold_cases(training):
             found = search.run(*self._rows(SoftLabels.own(kept), 0.0), settings, FOLD_WORK)
-            yield FoldTree(found.core, kept, held_out)
+            yield FoldTree(found.deeper if settings.deeper else found.core, kept, held_out)
 
     def _search(self, cuts: int) -> ExactSearch:
         memory = MEMORY if self.memory_limit is None else int(self.memory_limit * 2**20)

@@ -30,11 +30,14 @@ N_FOLDS = 5
 FOLD_CUTS = 8
 # Leaf prices to choose from, as shares of what a case costs without any test. The one in the middle is the usual one.
 LEAF_PRICES = (0.0, 0.005, 0.02)
+# Shares of soft labels to choose from, the usual one first.
+LABEL_WEIGHTS = (0.5, 1.0, 0.0)
+# A tree that is grown further has at most so many levels more; each of its nodes looks so many levels ahead.
+MORE_DEPTH, HORIZON = 6, 3
 # The usual settings are chosen unless others cost less by more than so many standard errors: other labels, and another
-# leaf price or depth. Held-out cases are few, and the cheapest of many settings is often so by luck: on 39 problems
-# (docs/design/exact-search.md), the cheapest cost 18 % more than the best with hindsight, the simplest that is close to
-# it 21 %, and this rule 11 %. Without soft labels there are no usual settings: the simplest ones are chosen unless
-# others cost less by more than half a standard error.
+# leaf price or depth. Held-out cases are few, and the cheapest of many settings is often so by luck
+# (docs/design/exact-search.md has the figures). Without soft labels there are no usual settings: the simplest ones are
+# chosen unless others cost less by more than half a standard error.
 OTHER_LABELS, OTHER_SIZE, NOT_SIMPLE = 1.0, 3.0, 0.5
 # Units of work, a few nanoseconds each: of a search without a time limit, and of one in the cross-validation.
 WORK, FOLD_WORK = 1e10, 1e8
@@ -48,10 +51,11 @@ class Settings:
     max_depth: int
     leaf_price: float  # per case and leaf, in the user's money
     soft_label_weight: float
+    deeper: bool = False  # grown further below the leaves
 
-    def complexity(self) -> tuple[int, float]:
+    def complexity(self) -> tuple[int, bool, float]:
         """Return what orders settings from simple to complex trees."""
-        return self.max_depth, -self.leaf_price
+        return self.max_depth, self.deeper, -self.leaf_price
 
     def same_size(self, other: Settings) -> bool:
         """Return whether only the labels differ."""
@@ -67,6 +71,8 @@ class Found(NamedTuple):
     proven: bool
     interrupted: bool
     by_depth: list[tuple[Any, float]]
+    deeper: Any  # the tree, grown further
+    deeper_objective: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +100,15 @@ class ExactSearch:
             return costs.in_money(cost, counts)
 
         with workload().doing(exact_piece(min(work, WORK))):
-            core, cost, bound, proven, interrupted, by_depth = _core.search_exactly(
+            core, cost, bound, proven, interrupted, by_depth, deeper, deeper_cost = _core.search_exactly(
                 *rows,
                 costs.core_pricing,
                 costs.core_errors,
                 max_depth=settings.max_depth,
                 max_leaves=2**31 - 1 if self.max_leaves is None else int(self.max_leaves),
                 leaf_price=settings.leaf_price / costs.unit,
+                deepest=settings.max_depth + MORE_DEPTH if settings.deeper else 0,
+                horizon=HORIZON,
                 max_cuts=self.cuts,
                 memory=self.memory,
                 work=work,
@@ -109,7 +117,7 @@ class ExactSearch:
                 tell=None if tell is None else lambda cost, bound: tell(in_money(cost), in_money(bound)),
             )
         shallow = [(tree, in_money(value)) for tree, value in by_depth]
-        return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow)
+        return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow, deeper, in_money(deeper_cost))
 
 
 def no_test_cost(training: Training) -> float:
@@ -119,10 +127,16 @@ def no_test_cost(training: Training) -> float:
     return float((weights @ costs.error_costs).min() / weights.sum()) * costs.unit
 
 
-def fallback(training: Training, max_depth: int, leaf_price: float | None, soft_label_weight: float | None) -> Settings:
+def fallback(
+    training: Training,
+    max_depth: int,
+    leaf_price: float | None,
+    soft_label_weight: float | None,
+    deeper: bool | None = None,
+) -> Settings:
     """Return settings for a search that nothing could be chosen for."""
     price = LEAF_PRICES[1] * no_test_cost(training) if leaf_price is None else leaf_price
-    return Settings(max_depth, price, soft_label_weight or 0.0)
+    return Settings(max_depth, price, soft_label_weight or 0.0, bool(deeper))
 
 
 def search_pieces(training: Training, leaf_price: float | None, soft_label_weight: float | None) -> list[Piece]:
@@ -131,7 +145,9 @@ def search_pieces(training: Training, leaf_price: float | None, soft_label_weigh
     final = [*([ensemble_piece(training.n_cases)] if soft else []), exact_piece(WORK)]
     if leaf_price is not None and not soft:
         return final
-    searches = (1 if leaf_price is not None else len(LEAF_PRICES)) * (2 if soft_label_weight is None else 1)
+    searches = (1 if leaf_price is not None else len(LEAF_PRICES)) * (
+        len(LABEL_WEIGHTS) if soft_label_weight is None else 1
+    )
     kept = training.n_cases * (N_FOLDS - 1) // N_FOLDS
     fold = [*([ensemble_piece(kept)] if soft else []), *[exact_piece(FOLD_WORK)] * searches]
     return fold * n_used(training.n_cases, N_FOLDS) + final
@@ -152,20 +168,21 @@ def choose_settings(
     max_depth: int,
     leaf_price: float | None,
     soft_label_weight: float | None,
+    deeper: bool | None,
     deadline: Deadline,
     rng: np.random.Generator,
 ) -> SettingsChoice:
     """Return the settings whose trees cost least on cases that they were not learned from.
 
-    What is given is not chosen. The usual settings, soft labels, the leaf price in the middle and the whole depth, are
-    chosen unless others are clearly better; without soft labels, the simplest settings are.
+    What is given is not chosen. The usual settings, half soft labels, the leaf price in the middle and a tree that is
+    grown further, are chosen unless others are clearly better; without soft labels, the simplest settings are.
     """
     own = SoftLabels.own(training)
-    simple = fallback(training, max_depth, leaf_price, 0.0)
+    simple = fallback(training, max_depth, leaf_price, 0.0, deeper)
     if training.n_cases < 2 or training.n_classes < 2 or deadline.remaining() < 2 * seconds_needed(training):
         return SettingsChoice(simple, own)
     soft = soft_label_weight != 0 and has_values(training)
-    weights = (1.0, 0.0) if soft_label_weight is None else (soft_label_weight,)
+    weights = LABEL_WEIGHTS if soft_label_weight is None else (soft_label_weight,)
     price = no_test_cost(training)
     prices = tuple(share * price for share in LEAF_PRICES) if leaf_price is None else (leaf_price,)
     seed = int(rng.integers(2**31))
@@ -173,18 +190,21 @@ def choose_settings(
     trials, half = list[_SettingsTrial](), deadline.fraction(0.5)
     for fold in range(n_used(training.n_cases, N_FOLDS)):
         kept, held_out = (training.take(np.flatnonzero(which)) for which in (fold_of != fold, fold_of == fold))
-        labels = SoftLabels.by_ensemble(kept, seed, search.n_threads) if soft else SoftLabels.own(kept)
+        labels = SoftLabels.by_ensemble(kept, seed, search.n_threads, boosted=True) if soft else SoftLabels.own(kept)
         trial = _SettingsTrial(kept, held_out, {})
         for weight in weights if soft else (0.0,):
             for leaf in prices:
-                settings = Settings(max_depth, leaf, weight)
+                settings = Settings(max_depth, leaf, weight, deeper is not False)
                 trial.search(search, labels, settings, half.remaining())
         if half.remaining() <= 0:
             break
         trials.append(trial)
     if not trials:
         return SettingsChoice(simple, own)
-    usual = Settings(max_depth, prices[len(prices) // 2], weights[0] if soft else 0.0)
+    if deeper:
+        for trial in trials:
+            trial.keep_deeper()
+    usual = Settings(max_depth, prices[len(prices) // 2], weights[0] if soft else 0.0, deeper is not False)
     chosen = _chosen(trials, usual)
     # The cheapest settings look cheaper than they are on the cases that chose them: each fold uses those of the others.
     alone = len(trials) == 1
@@ -192,7 +212,9 @@ def choose_settings(
     folds = [
         FoldTree(trial.trees[own], trial.kept, trial.held_out) for trial, own in zip(trials, by_others, strict=True)
     ]
-    labels = SoftLabels.by_ensemble(training, seed, search.n_threads) if chosen.soft_label_weight > 0 else own
+    labels = own
+    if chosen.soft_label_weight > 0:
+        labels = SoftLabels.by_ensemble(training, seed, search.n_threads, boosted=True)
     return SettingsChoice(chosen, labels, folds)
 
 
@@ -213,6 +235,13 @@ class _SettingsTrial:
         deep = [*shallow, *[found.core] * (settings.max_depth - len(shallow))]
         for depth, core in enumerate(deep, start=1):
             self.trees[Settings(depth, settings.leaf_price, settings.soft_label_weight)] = core
+        if settings.deeper:
+            self.trees[settings] = found.deeper
+
+    def keep_deeper(self) -> None:
+        """Drop all trees that were not grown further."""
+        for settings in [each for each in self.trees if not each.deeper]:
+            del self.trees[settings]
 
     def costs(self, settings: Settings) -> Floats:
         """Return what every held-out case costs, times its weight."""
