@@ -307,8 +307,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the
         choice of the settings. If the table has more than 125,000 cells (cases times columns) per second of the limit,
-        a random part of the cases is used. None: the search ends after as much work as takes about a minute, so that the tree is
-        the same on every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises
+        a random part of the cases is used. None: the search ends after as much work as takes about a minute, so that
+        the tree is the same on every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises
         KeyboardInterrupt; the learner then holds the best tree so far.""",
         "callback": """Called several times a second with a `Progress` that has the cost of the best tree and the lower
         bound. If it returns True, the search ends.""",
