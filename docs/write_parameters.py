@@ -277,7 +277,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
     "LSID3Classifier": {
         "costs": """Prices of the tests and costs of errors, for `test_costs` and the like; growing ignores them, unless
         `weighting` is set.""",
-        "time_limit": "Seconds after which the remaining nodes are split without look-ahead.",
+        "time_limit": """Seconds after which the remaining nodes are split without look-ahead. If the table has more
+        than 500,000 cells (cases times columns) per second of the limit, a random part of the cases is used.""",
         "random_state": "Makes the samples repeatable.",
     },
     "ACTClassifier": {
@@ -312,8 +313,9 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "max_leaves": "Largest number of leaves.",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the
-        choice of the settings. None: the search ends after as much work as takes about a minute, so that the tree is
-        the same on every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises
+        choice of the settings. If the table has more than 125,000 cells (cases times columns) per second of the limit,
+        a random part of the cases is used. None: the search ends after as much work as takes about a minute, so that
+        the tree is the same on every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises
         KeyboardInterrupt; the learner then holds the best tree so far.""",
         "callback": """Called several times a second with a `Progress` that has the cost of the best tree and the lower
         bound. If it returns True, the search ends.""",

@@ -23,6 +23,8 @@ constexpr std::size_t kLongRound = 32;
 // Cuts per numeric test of a first search, and its share of the time.
 constexpr int kFewCuts = 8;
 constexpr double kEarly = 0.3;
+// Under a time limit, the search with all cuts begins if there is time for so many times what the first one took to begin.
+constexpr int kAllCuts = 6;
 
 // A first split, or the cuts between two others, of which the middle one comes first.
 struct Start {
@@ -359,23 +361,51 @@ private:
     bool foreign_ = false;  // the first tree is that of another search
 };
 
+// What no tree costs less than: every case gets its best answer, without a test.
+double least_cost(const TrainingSet& data, const ErrorCosts& errors) {
+    std::vector<double> statistics(static_cast<std::size_t>(data.n_statistics())), loss(static_cast<std::size_t>(errors.n_answers));
+    double sum = 0;
+    for (std::size_t row = 0; row < data.table.n_cases; ++row) {
+        std::fill(statistics.begin(), statistics.end(), 0.0);
+        data.add_case(row, data.weight(row), statistics.data());
+        errors.of_all(statistics.data(), loss.data());
+        sum += *std::min_element(loss.begin(), loss.end());
+    }
+    return sum;
+}
+
 }  // namespace
 
 ExactResult search_exactly(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, const ExactPolicy& policy,
                            int max_cuts, const ExactRun& run, Cancellation& cancellation) {
-    const ExactProblem problem = make_problem(data, pricing, errors, max_cuts);
-    const auto is_long = [](const Question& question) { return question.numeric && question.n_options() > 2 * kFewCuts; };
+    const auto begin = Clock::now();
+    const bool in_time = run.deadline != Clock::time_point::max();
+    const bool may_be_long = policy.max_depth > 2 && max_cuts > 2 * kFewCuts;
+    // Under a time limit all cuts come later: with a million cases they take seconds in which nothing is found.
+    ExactProblem problem = make_problem(data, pricing, errors, in_time && may_be_long ? kFewCuts : max_cuts);
+    const int most = in_time ? kFewCuts - 1 : 2 * kFewCuts;
+    const auto is_long = [&](const Question& question) { return question.numeric && question.n_options() > most; };
     ExactResult result;
     const ExactResult* known = nullptr;
-    if (policy.max_depth > 2 && std::any_of(problem.questions.begin(), problem.questions.end(), is_long)) {
+    if (may_be_long && std::any_of(problem.questions.begin(), problem.questions.end(), is_long)) {
         // With few cuts, a good tree is found soon; it is a limit for the search with all of them.
         ExactPolicy some = policy;
         some.work *= kEarly;
         ExactRun early = run;
-        if (run.deadline != Clock::time_point::max())
-            early.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>((run.deadline - Clock::now()) * kEarly);
-        result = ExactSearch(make_problem(data, pricing, errors, kFewCuts), pricing, errors, some, early, cancellation).search(nullptr);
+        const ExactProblem few = in_time ? std::move(problem) : make_problem(data, pricing, errors, kFewCuts);
+        ExactSearch first(few, pricing, errors, some, early, cancellation);
+        const auto now = Clock::now();
+        const bool goes_on = !in_time || run.deadline - now > (now - begin) * kAllCuts;
+        if (in_time && goes_on) early.deadline = now + std::chrono::duration_cast<Clock::duration>((run.deadline - now) * kEarly);
+        result = first.search(nullptr);
         known = &result;
+        result.ended |= !goes_on;
+        if (result.ended) {
+            result.proven = false;
+            result.bound = std::min(result.bound, least_cost(data, errors));
+        } else if (in_time) {
+            problem = make_problem(data, pricing, errors, max_cuts);
+        }
     }
     if (!result.ended) result = ExactSearch(problem, pricing, errors, policy, run, cancellation).search(known);
     finish_exact_tree(result.tree, data, pricing, errors);

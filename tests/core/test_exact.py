@@ -121,6 +121,19 @@ def test_a_limit_of_work_gives_a_tree_and_a_bound():
     assert search(problem, 4, seconds=0.0)[1] >= best[1]
 
 
+def test_a_limit_of_time_gives_a_bound_for_trees_with_all_cuts():
+    """The class changes where none of a few cuts is, so that trees with these make errors that others do not."""
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=400) for _ in range(3)]
+    rare = (values[0] < np.quantile(values[0], 0.03)).astype(int)
+    problem = ref.Problem(values, [0] * 3, rare, 2, marginal=[0.0001] * 3)
+    best = search(problem, 3)
+    assert search(problem, 3, seconds=60.0)[1:4] == best[1:4]
+    early = search(problem, 3, seconds=1e-9)
+    assert not early[3]
+    assert early[2] <= best[1] < early[1]
+
+
 def test_little_memory_costs_time_only():
     problem = priced(columns=10)
     assert search(problem, 4, memory=1)[1] == search(problem, 4)[1]

@@ -7,10 +7,11 @@ import pytest
 
 import worthwhile as ww
 from worthwhile import _core
-from worthwhile.learners import cross_fitting, deadline
+from worthwhile.learners import cross_fitting, deadline, training
 from worthwhile.learners.act.tree_builder import TreeBuilder
 from worthwhile.learners.icet import classifier as icet
 from worthwhile.learners.icet.trials import Folds
+from worthwhile.learners.optimal.search import ExactSearch
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(3_000, 4))
@@ -95,3 +96,46 @@ def test_cases_are_all_counted_if_there_is_time(quick, monkeypatch):
         clf.fit(X, Y)
     counted = clf.tree_.nodes.weights[0].sum()
     assert counted == 3_000 if quick else 1_000 <= counted < 3_000
+
+
+def test_lsid3_grows_all_trees_from_the_cases_that_fit_into_the_limit(monkeypatch):
+    monkeypatch.setattr(training, "CELLS_PER_SECOND", 1)
+    grown, grow = [], _core.grow_ahead
+
+    def grow_ahead(table, classes, *args, **kwargs):
+        grown.append(len(classes))
+        return grow(table, classes, *args, **kwargs)
+
+    monkeypatch.setattr(_core, "grow_ahead", grow_ahead)
+    clf = ww.LSID3Classifier(time_limit=100.0, r=1, random_state=0).fit(X, Y)
+    assert grown == [training.FEWEST, *[training.FEWEST * 4 // 5] * 5]
+    assert clf.tree_.nodes.weights[0].sum() == len(Y)  # all are counted
+    grown.clear()
+    ww.LSID3Classifier(r=1, random_state=0).fit(X, Y)
+    assert grown[0] == len(Y)
+
+
+def test_the_exact_search_ends_in_time(clock, monkeypatch):
+    """Trees on folds are grown from the sample that the tree was grown from, in what is left of the time."""
+    monkeypatch.setattr(training, "CELLS_PER_SECOND", 1)
+    searched, run = [], ExactSearch.run
+
+    def slow_run(self, rows, costs, settings, work=np.inf, seconds=np.inf, tell=None):
+        searched.append(len(rows[1]))
+        clock.now += min(seconds, 10.0)
+        return run(self, rows, costs, settings, work, 60.0, tell)
+
+    monkeypatch.setattr(ExactSearch, "run", slow_run)
+    clf = ww.OptimalClassifier(costs=COSTS, time_limit=2.0, max_depth=2, soft_labels=0, leaf_price=0, random_state=0)
+    clf.fit(X, Y)
+    assert clock.now <= 2.3
+    assert searched[0] == training.FEWEST
+    assert len(searched) > 1
+    assert max(searched[1:]) < training.FEWEST
+    assert clf.expected_cost_ == pytest.approx(clf.total_costs(X, Y).mean(), rel=0.1)
+
+
+def test_without_time_for_a_test_the_expected_cost_is_that_of_no_test():
+    clf = ww.OptimalClassifier(costs=COSTS, time_limit=1e-9, soft_labels=0, leaf_price=0, random_state=0).fit(X, Y)
+    assert clf.tree_.n_leaves == 1
+    assert clf.expected_cost_ == pytest.approx(clf.total_costs(X, Y).mean(), rel=0.05)

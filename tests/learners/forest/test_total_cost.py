@@ -164,6 +164,19 @@ def test_time_callback_and_ctrl_c_end_the_race():
     assert cost(interrupted) < float(interrupted.costs.errors) * 0.4
 
 
+def test_a_race_that_is_cut_short_gives_no_forest_that_costs_more_than_no_test(monkeypatch):
+    """The first trees ask for all tests, which cost more than all errors."""
+    clf = make(0.3, callback=lambda now: True).fit(X, Y)
+    assert clf.stopped_ == "callback"
+    assert clf.empty_
+    assert cost(clf) <= clf.costs.errors * 0.6
+    monkeypatch.setattr(total_cost, "RACE_END", 1e-9)
+    with pytest.warns(UserWarning, match="time_limit=60 ended the search before a forest was found that costs less"):
+        late = make(0.3, time_limit=60).fit(X, Y)
+    assert late.empty_
+    assert late.stopped_ == "time limit"
+
+
 @pytest.mark.parametrize(("where", "name"), [(total_cost.Votes, "add"), (total_cost.ValidationSet, "record_now")])
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("call", [16, 17, 100])  # of records, the first 15 are of forests without trees

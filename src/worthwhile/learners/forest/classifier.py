@@ -324,7 +324,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         validation = None if pair is None else self._validation_set(pair[0], pair[1], "validation")
         self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
-        self._warn_of_budget()
+        self._warn_if_unused()
         return self
 
     def _forget(self) -> None:
@@ -388,6 +388,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self._class_weights = training.class_weights()
         if self._used == REFINED:
             self._learn_refined(cases, rows, rng, seed, deadline)
+            self._warn_if_unused()
             return
         growing, validation = self._divide(cases, rows, rng)
         self._validation_cases = validation
@@ -395,7 +396,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         task = shared_task(growing, self._options(), seed)
         self._grow_forests(values, task, validation, deadline)
         self._choose(self.budget)
-        self._warn_of_budget()
+        self._warn_if_unused()
 
     def _is_bounded(self, growing: Training) -> bool:
         """Return whether theorem 2.2 is about trees that are grown in this way, from these cases."""
@@ -610,9 +611,13 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         forest, record = min(zip(self.forests_, found, strict=True), key=lambda pair: self._loss(pair[1]))
         self._consult_only(forest, record)
 
-    def _warn_of_budget(self) -> None:
-        """Warn of a budget that no tree fits into, or that is mostly not spent."""
+    def _warn_if_unused(self) -> None:
+        """Warn of a budget that no tree fits into, or that is mostly not spent, and of too little time for any tree."""
         if self.budget is None:
+            if self.empty_ and self.stopped_ == "time limit":
+                limit, answer = f"time_limit={self.time_limit:g}", self._labels()[self._rule().default]
+                why = f"{limit} ended the search before a forest was found that costs less than no test"
+                warn(f"{type(self).__name__}: {why}: every answer is {answer}; allow more time", stacklevel=4)
             return
         name, spent = f"{type(self).__name__}: budget={self.budget:g}", self.record_.price
         if self.empty_:

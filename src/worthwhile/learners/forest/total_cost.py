@@ -130,6 +130,11 @@ class ForestCandidate:
         record = self.record(n_folds)
         return float(f"{record.price + record.error_cost:.9e}")
 
+    def no_test_cost(self) -> float:
+        """Return the cost without any tree, rounded."""
+        record = self.record(n_trees=0)
+        return float(f"{record.price + record.error_cost:.9e}")
+
 
 @dataclass(eq=False)
 class ForestRace:
@@ -160,10 +165,11 @@ class ForestRace:
         self.monitor.expect(len(racing) * (n * SECOND - FIRST))
         racing = self._stage(racing, range(n), SECOND, KEPT_SECOND, end)
         self.monitor.expect(len(racing) * n * max(self.max_trees - SECOND, 0))
-        return self._worth(self._stage(racing, range(n), self.max_trees, 1, end)[0])
-
-    def _worth(self, best: ForestCandidate) -> ForestCandidate | None:
-        return best if best.cost() < float(f"{sum(best.record(n_trees=0)[2::2]):.9e}") else None
+        best = self._stage(racing, range(n), self.max_trees, 1, end)[0]
+        if best.cost() < best.no_test_cost():
+            return best
+        self.monitor.goes_on(end)  # with more time, another set of tests might have been worth its price
+        return None
 
     def everything(self, growth: Growth = GROWTHS[0]) -> ForestCandidate:
         """Return the candidate of all tests."""
@@ -281,13 +287,14 @@ def forest_of_least_cost(race: ForestRace, final: SharedData[ForestTask], held_o
     if not race.tried:
         chosen = race.everything()
         trees = race.grow(final, chosen, range(1), race.deadline.remaining())  # of one node, if there is no time at all
-    if chosen is None:
-        return _settled(race, ForestCandidate(GROWTHS[0], (), race.validated()), [])
-    if held_out or not race.tried:
+    if chosen is not None and (held_out or not race.tried):
         whole = race.validated()[:1]  # anew: Ctrl-C may have come while a tree was counted
         for tree in trees:
             whole[0].add(tree)
         chosen = ForestCandidate(chosen.growth, chosen.tests, whole)
+    # Where the race was cut short, the only trees there are may ask for tests that do not pay.
+    if chosen is None or chosen.cost() > chosen.no_test_cost():
+        return _settled(race, ForestCandidate(GROWTHS[0], (), race.validated()), [])
     return _settled(race, chosen, trees)
 
 

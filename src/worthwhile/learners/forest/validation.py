@@ -58,9 +58,9 @@ class GrowthMonitor:
         """Return the seconds that are left."""
         return self._deadline.remaining()
 
-    def goes_on(self) -> bool:
-        """Return whether there is time left and nothing has ended growing."""
-        if self.stopped == "done" and self._deadline.remaining() <= 0:
+    def goes_on(self, deadline: Deadline | None = None) -> bool:
+        """Return whether there is time left and nothing has ended growing; a part of the work may end earlier."""
+        if self.stopped == "done" and (deadline or self._deadline).remaining() <= 0:
             self.stopped = "time limit"
         return self.stopped == "done"
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from worthwhile.learners.cross_fitting import FoldTree, fold_cases
+from worthwhile.learners.cross_fitting import FoldTree, counting_seconds, fold_cases, n_fold_trees
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.optimal.near_optimal import (
     NearOptimalSummary,
@@ -55,6 +55,12 @@ __all__ = ["OptimalClassifier"]
 
 # Units of work, as those of the search: about half a second.
 SUMMARY_WORK = 2e8
+# Share of the time for trees on folds, where choosing the settings has not grown them.
+FOLDS_SHARE = 0.3
+# The first of them has at least this share of the time limit: without any search, its tree would have no test.
+SHORTEST = 0.03
+# An exact search takes longer than a greedy tree: only so many of the cases that `timely` allows.
+CASES_SHARE = 0.25
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -102,9 +108,10 @@ class OptimalClassifier(TreeClassifier):
         further (`deepen`). The cross-validation may choose a lower depth.
     time_limit : float, optional
         Seconds after which the search ends with the best tree so far; up to half of them are for the choice of the
-        settings. None: the search ends after as much work as takes about a minute, so that the tree is the same on
-        every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises KeyboardInterrupt; the
-        learner then holds the best tree so far.
+        settings. If the table has more than 125,000 cells (cases times columns) per second of the limit, a random part
+        of the cases is used. None: the search ends after as much work as takes about a minute, so that the tree is the
+        same on every machine; set a long time for a proof that takes longer. After Ctrl-C, `fit` raises
+        KeyboardInterrupt; the learner then holds the best tree so far.
     memory_limit : float, optional
         Megabytes for what the search remembers. None: 1,024. Less only makes it slower.
     callback : function, optional
@@ -191,10 +198,12 @@ class OptimalClassifier(TreeClassifier):
 
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
+        deadline.set_aside(counting_seconds(training))
         self.stopped_ = "interrupted"
         self.history_: list[Progress] = []
         self.near_optimal_: NearOptimalSummary | None = None
-        cases = training.timely(self.time_limit, rng).repeated()
+        limit = None if self.time_limit is None else CASES_SHARE * self.time_limit
+        cases = self._cases = training.timely(limit, rng).repeated()
         try:
             choice = self._choose(cases, deadline, rng)
         except KeyboardInterrupt:  # a small search, so that there is a tree
@@ -263,6 +272,8 @@ class OptimalClassifier(TreeClassifier):
 
         settings = choice.settings
         limited = self.time_limit is not None
+        if self.cross_fit and choice.folds is None:  # they come after the search
+            deadline.set_aside(FOLDS_SHARE * deadline.remaining())
         found = self._search(self._cuts()).run(
             *self._rows(choice.labels, settings.soft_label_weight),
             settings,
@@ -367,7 +378,7 @@ class OptimalClassifier(TreeClassifier):
 
     def _forget(self) -> None:
         super()._forget()
-        for name in ("near_optimal_", "_searched"):
+        for name in ("near_optimal_", "_searched", "_cases"):
             self.__dict__.pop(name, None)
 
     def _content(self) -> dict[str, Any]:
@@ -381,18 +392,28 @@ class OptimalClassifier(TreeClassifier):
 
     def __getstate__(self) -> dict[str, Any]:
         # The training cases stay with the learner that was fitted.
-        return {name: value for name, value in super().__getstate__().items() if name != "_searched"}
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_searched", "_cases")}
+
+    def _grown_from(self, training: Training) -> Training:
+        return self._cases
 
     def _fold_trees(self, training: Training) -> Iterator[FoldTree]:
-        folds = self.__dict__.pop("_folds", None)
+        folds, cases = self.__dict__.pop("_folds", None), self._cases
         if folds is not None and self.stopped_ != "interrupted":
             yield from folds
             return
         depth = min(self.tree_.depth, int(self.max_depth)) or 1
-        settings = fallback(training, depth, self.leaf_price_, 0.0, self._deeper)
+        settings = fallback(cases, depth, self.leaf_price_, 0.0, self._deeper)
         search = self._search(min(self._cuts(), FOLD_CUTS))
-        for kept, held_out in fold_cases(training):
-            found = search.run(*self._rows(SoftLabels.own(kept), 0.0), settings, FOLD_WORK)
+        deadline, n_folds = Deadline(self.time_limit, training.start), n_fold_trees(cases.n_cases)
+        deadline.set_aside(counting_seconds(training))
+        for done, (kept, held_out) in enumerate(fold_cases(cases)):
+            seconds = math.inf
+            if self.time_limit is not None:
+                seconds = max(deadline.remaining() / (n_folds - done), SHORTEST * self.time_limit)
+            if self.tree_.n_nodes == 1 and not self.proven_:
+                seconds = 0.0  # there was no time for a test
+            found = search.run(*self._rows(SoftLabels.own(kept), 0.0), settings, FOLD_WORK, seconds)
             yield FoldTree(found.deeper if settings.deeper else found.core, kept, held_out)
 
     def _search(self, cuts: int) -> ExactSearch:
