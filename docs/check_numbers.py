@@ -146,10 +146,11 @@ CLAIMS = [
         ],
     ),
     Claim(
-        r"the pick costs (\S+) and the refined ACT (\S+)\. Constants",
+        r"the pick costs (\S+) and the refined ACT (\S+): (\S+) of it \((\S+) to (\S+)\)\. Constants",
         [
-            text("turney.md", r"there the pick costs (\S+) / "),
-            text("turney.md", r"no test 57.3 / 20.2, the refined ACT (\S+) / "),
+            text("turney.md", r"\| pick among peers \| (\S+) ± \S+ \| \S+ ± \S+ \|\n"),
+            text("turney.md", r"\| ACT, refined \| (\S+) ± \S+ \| \S+ ± \S+ \|\n"),
+            *ratio("turney.md", "cost of our rows by that of the others", "ACT, refined", "pick among peers"),
         ],
     ),
     Claim(
@@ -183,6 +184,13 @@ CLAIMS = [
         [
             text("esmeir.md", r"25 problems of Turney's data sets and (\d+) others"),
             *ratio("esmeir.md", HALVES, "ACT, refined, 80 others", "ACT"),
+        ],
+    ),
+    Claim(
+        r"Of the paper of 2006, (\d+) of its (\d+) problems",
+        [
+            text("esmeir.md", r"\n(\d+) of the 55 problems are in this table"),
+            text("esmeir.md", r"\n46 of the (\d+) problems are in this table"),
         ],
     ),
     Claim(
@@ -311,6 +319,8 @@ NAMES = (
     r"tables? \d+(?:, \d+)*(?: (?:and|to) \d+)+",
     r"depths? \d+(?:, \d+)?(?: and \d+)*(?:, and \d+ on \d+)?",
     r"at 5,000 and 10,000",
+    r"the paper of 2006",
+    r"against ICET at 10,000",
     r"at 100 to 10,000",
     r"95 % interval",
     r"more than 10 %",

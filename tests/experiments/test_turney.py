@@ -89,7 +89,7 @@ def test_a_table_averages_over_data_sets_and_error_costs():
     peers_rows = ["no test", "pick among peers", "pick among peers, without prices"]
     assert table.rows == ["ICET", "EG2", "CS-ID3", "IDX", "C4.5", *ours, *peers_rows]
     assert list(table.tuned) == ours
-    assert table.reported == "splits 0 to 9 of the same five data sets"
+    assert table.reported.startswith("splits 0 to 9 of the same five data sets")
     assert [p.name for p in table.pictures] == ["turney-figure3", "turney-figure4"]
     assert [len(p.panels) for p in table.pictures] == [6, 6]
     spent = table.pictures[1].panels[5]
@@ -119,6 +119,19 @@ def test_slow_rows_have_fewer_splits_and_say_so():
     ratio = next(part for part in table.breakdowns if part.title.startswith("10 to 10,000: cost of our rows"))
     assert ratio.rows["ACT, refined"][ratio.columns.index("EG2")] == "1.000 (1.000 to 1.000)"
     assert "AutoClassifier" not in table.pictures[0].panels[0].lines
+
+
+@pytest.mark.usefixtures("with_peers")
+def test_a_row_with_one_split_does_not_hide_the_others():
+    cells = made_up(5)
+    for cell in [c for c in cells if c.split >= {"auto": 1, "act": 3}.get(c.learner, 10)]:
+        del cells[cell]
+    table = grid(5).table(cells, False, 0)
+    [common] = [part for part in table.breakdowns if part.title.startswith("On the splits")]
+    assert common.title == "On the splits that all rows with more than one have (0, 1, 2)"
+    assert "AutoClassifier" not in common.rows
+    assert {"ACT, refined", "ICET"} <= set(common.rows)
+    assert table.reported == "splits 0 to 9 of the same five data sets; rows with fewer splits are named below"
 
 
 @pytest.mark.usefixtures("with_peers")

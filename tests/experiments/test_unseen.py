@@ -160,6 +160,7 @@ def test_files_that_cannot_be_used_are_named_in_one_line(folder):
     (folder / "small.csv").write_text("a,class\n1,x\n2,y\n")
     (folder / "garbage.csv.gz").write_bytes(b"no gzip")
     (folder / "clinic.csv.gz").write_bytes(b"")
+    (folder / "bytes.csv").write_bytes(b"a,class\n" + bytes(range(128, 256)))
     (folder / "notes.txt").write_text("not a table")
     _, said = unseen.in_folder(str(folder), False)
     skipped = dict(line.split(": skipped: ") for line in said if ": skipped: " in line)
@@ -168,6 +169,8 @@ def test_files_that_cannot_be_used_are_named_in_one_line(folder):
     assert "only one class" in skipped["same.csv"]
     assert "must be a class, not a measured value" in skipped["measured.csv"]
     assert {"broken.csv", "garbage.csv.gz"} <= set(skipped)
+    assert skipped["bytes.csv"].startswith("line 2: is neither UTF-8 nor Windows")
+    assert skipped["bytes.csv"].endswith("; save the file as UTF-8.")
     assert not any("\n" in line or str(folder) in line for line in said)
     assert "notes.txt" not in "".join(said)
 

@@ -118,7 +118,9 @@ class TurneyResults:
         most = max(map(len, self._splits.values()), default=0)
         self.fewer = [row for row in self.rows if len(self.splits(row)) < most]
         self.full = [row for row in self.rows if row not in self.fewer]
-        self.common = sorted(set.intersection(*(set(self.splits(row)) for row in self.rows))) if self.rows else []
+        # A row with a single split would leave nothing but that one.
+        self.several = [row for row in self.rows if len(self.splits(row)) > 1]
+        self.common = sorted(set.intersection(*(set(self.splits(row)) for row in self.several))) if self.several else []
 
     def splits(self, row: Row) -> list[int]:
         """Return the splits that are finished for a row."""
@@ -254,7 +256,8 @@ def _table(grid: TurneyGrid, cells: Mapping[Cell, Numbers], quick: bool, seed: i
 def _reported(results: TurneyResults) -> str:
     splits = next((results.splits(row) for row in results.full), [])
     named_splits = f"splits {splits[0]} to {splits[-1]}" if len(splits) > 1 else f"split {splits[0]}" if splits else ""
-    return f"{named_splits} of the same five data sets" if splits else ""
+    fewer = "; rows with fewer splits are named below" if results.fewer else ""
+    return f"{named_splits} of the same five data sets{fewer}" if splits else ""
 
 
 def _notes(results: TurneyResults) -> list[str]:
@@ -272,17 +275,18 @@ def _notes(results: TurneyResults) -> list[str]:
 
 
 def _on_common(results: TurneyResults) -> list[Breakdown]:
-    """Return all rows on the splits that all of them have, if some have fewer."""
+    """Return the rows with several splits on those that all of these have, if some rows have fewer."""
     if not results.fewer or not results.common:
         return []
     rows = {
         row.label: [
             str(mean_interval(results.by_split(row, column, splits=results.common))) for column in results.columns
         ]
-        for row in results.rows
+        for row in results.several
     }
     splits = ", ".join(map(str, results.common))
-    return [Breakdown(f"On the splits that all rows have ({splits})", [c.label for c in results.columns], rows)]
+    title = f"On the splits that all rows with more than one have ({splits})"
+    return [Breakdown(title, [c.label for c in results.columns], rows)]
 
 
 def _relative(results: TurneyResults) -> list[Breakdown]:

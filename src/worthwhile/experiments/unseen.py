@@ -139,7 +139,8 @@ class Grid:
                 table = load(name, folder)
                 lines.append(table.line(most))
             except ValueError as error:
-                reason = str(error).removeprefix(f"{path}: ").replace(str(path), path.name)
+                reason = str(error).removeprefix(f"{path}: ").removeprefix(f"{path}, ").replace(str(path), path.name)
+                reason = reason.replace("name its encoding with --encoding, or ", "")  # there is no such option here
                 skipped.append(f"{path.name}: skipped: {reason}{'' if reason.endswith('?') else '.'}")
             else:
                 problems.append(Problem.of(name, table))
