@@ -145,7 +145,7 @@ class Database:
             with closing(connection.connection.cursor()) as cursor:
                 cursor.execute("BEGIN; SELECT seq, hash FROM chain_head FOR UPDATE")
                 cursor.nextset()
-                seq, seal = cursor.fetchone()
+                [(seq, seal)] = cursor.fetchall()
         return seq, seal
 
     def forget_old_pages(self) -> None:
@@ -159,15 +159,16 @@ class Database:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
+        driver: Any = self.engine.dialect.loaded_dbapi
         try:
             yield
-        except exc.DataError:
+        except (exc.DataError, driver.DataError):
             raise ValueError("the request has a character or a number that the database cannot store") from None
-        except (exc.DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:  # the latter from what is sent raw
+        except (exc.DBAPIError, driver.Error) as error:  # the latter from what is sent without SQLAlchemy
             cause = error.orig if isinstance(error, exc.DBAPIError) else error
             known = _what_failed(str(cause))
             text = known or str(cause).strip().partition("\n")[0] or type(cause).__name__
-            away = type(cause).__name__ in ("OperationalError", "InterfaceError", "AdminShutdown")
+            away = isinstance(cause, (driver.OperationalError, driver.InterfaceError))
             reason = known or f"the database {'is out of reach' if away else 'failed'}"
             raise StorageError(f"{self.shown}: {text}", reason) from error
 
