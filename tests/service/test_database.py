@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from clinic import Client, write_model
 from killing import forked_servers
 from worthwhile.service import database as module
 from worthwhile.service.audit import verify_chain
-from worthwhile.service.database import StorageError, open_database
+from worthwhile.service.database import FairLock, StorageError, bundled, now, open_database
 from worthwhile.service.event_log import append_event
+from worthwhile.service.tables import idempotency
 from worthwhile.service.user_store import UserStore
 
 
@@ -172,6 +174,75 @@ def test_places_that_cannot_be_opened(place, words):
     assert "\n" not in str(caught.value)
     if isinstance(caught.value, StorageError):
         assert caught.value.reason == "the database is out of reach"
+
+
+def test_a_lock_goes_to_those_who_wait_in_the_order_in_which_they_came():
+    lock, got, threads = FairLock(), [], []
+
+    def wait(number):
+        assert lock.acquire(20)
+        got.append(number)
+        lock.release()
+
+    assert lock.acquire(0)
+    for number in range(8):
+        threads.append(threading.Thread(target=wait, args=(number,)))
+        threads[-1].start()
+        while len(lock._waiting) <= number:
+            time.sleep(0.001)
+    assert not lock.acquire(0.01)  # who gives up is left out
+    lock.release()
+    for thread in threads:
+        thread.join()
+    assert got == list(range(8))
+    assert lock.acquire(0)
+
+
+@pytest.mark.parametrize("place", ["postgresql"], indirect=True)
+def test_connections_that_postgresql_has_closed_are_made_again(desk, ana):
+    with desk.database.write() as connection:
+        case = desk.cases.create(connection, ana, None, "7", {"age": 63})
+    with desk.database.glance() as one, desk.database.glance() as other:  # two connections in the pool
+        assert [each.execute(sa.text("SELECT 1")).scalar() for each in (one, other)] == [1, 1]
+    own = "datname = current_database() AND pid <> pg_backend_pid()"
+    admin = sa.create_engine(desk.database.engine.url)
+    with admin.connect() as connection:
+        ended = connection.execute(sa.text(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {own}"))
+        assert ended.scalars().all() == [True, True]
+    admin.dispose()
+    with desk.database.write() as connection:
+        assert desk.cases.note(connection, ana, case["id"], "still there", None)["version"] == 2
+    with desk.database.glance() as connection:
+        assert desk.cases.get(connection, case["id"])["version"] == 2
+
+
+@pytest.mark.parametrize("place", ["postgresql"], indirect=True)
+def test_an_error_among_bundled_changes_takes_all_of_them_back(desk):
+    row = {"user_name": "ana", "key": "k", "digest": "", "status": 200, "body": "", "created_at": now()}
+
+    def twice():
+        with desk.database.write() as connection, bundled(connection):
+            append_event(connection, "ana", "noted", {})
+            for _ in range(2):
+                connection.execute(idempotency.insert().values(row))
+
+    with pytest.raises(StorageError, match="idempotency_pkey"):
+        twice()
+    with desk.database.read() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(idempotency)).scalar() == 0
+    assert verify_chain(desk.database).problems == ()
+
+
+def test_a_change_takes_few_statements(desk, ana):
+    with desk.database.write() as connection:
+        case = desk.cases.create(connection, ana, None, "7", {"age": 63})
+    sent = []
+    sa.event.listen(desk.database.engine, "before_cursor_execute", lambda *args: sent.append(args[2]))
+    with desk.database.write() as connection:
+        desk.cases.results(connection, ana, case["id"], {"scan": "spot"}, case["version"])
+    # Case, events; event, end of the chain, case. SQLite also begins and reads the end of the chain here; PostgreSQL
+    # does both in one more.
+    assert len(sent) == 5 + 2 * desk.database.is_sqlite
 
 
 def test_a_reader_sees_one_state(desk):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from sqlalchemy import exc
 
 from worthwhile.service.tables import chain_head
 
-__all__ = ["HEAD", "Database", "StorageError", "bundled", "now", "open_database"]
+__all__ = ["HEAD", "Database", "FairLock", "StorageError", "bundled", "now", "open_database"]
 
 BUSY_SECONDS = 5.0
 HEAD = "head of the chain"  # in the `info` of a connection that writes: number and hash of the last event
@@ -48,6 +49,43 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+class FairLock:
+    """A lock that goes to those who wait in the order in which they came; one of `threading` goes to anybody.
+
+    Examples
+    --------
+    >>> lock = FairLock()
+    >>> lock.acquire(0.0), lock.acquire(0.0), lock.release(), lock.acquire(0.0)
+    (True, False, None, True)
+    """
+
+    def __init__(self) -> None:
+        self._mutex, self._held = threading.Lock(), False
+        self._waiting: deque[threading.Event] = deque()
+
+    def acquire(self, seconds: float) -> bool:
+        """Wait for the lock for some seconds at most; return whether it was got."""
+        with self._mutex:
+            if not self._held:
+                self._held = True
+                return True
+            mine = threading.Event()
+            self._waiting.append(mine)
+        mine.wait(seconds)
+        with self._mutex:
+            if not mine.is_set():
+                self._waiting.remove(mine)
+            return mine.is_set()
+
+    def release(self) -> None:
+        """Hand the lock to the one who has waited longest."""
+        with self._mutex:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._held = False
+
+
 class Database:
     """A database with transactions that read, and transactions that write, one after another.
 
@@ -60,8 +98,8 @@ class Database:
 
     def __init__(self, engine: sa.Engine, shown: str) -> None:
         self.engine, self.shown = engine, shown
-        # SQLite lets one write at a time and wakes those who wait in no order; a lock of our own is fair and quick.
-        self._writing = threading.Lock()
+        # SQLite lets one write at a time and wakes those who wait in no order.
+        self._writing = FairLock()
 
     @property
     def is_sqlite(self) -> bool:
@@ -87,7 +125,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """Open a transaction that holds the chain of events; it is stored for good when this returns."""
-        if not self._writing.acquire(timeout=BUSY_SECONDS):
+        if not self._writing.acquire(BUSY_SECONDS):
             busy = "too many changes at once; try again"
             raise StorageError(f"{self.shown}: {busy}", busy)
         try:
@@ -107,7 +145,7 @@ class Database:
             with closing(connection.connection.cursor()) as cursor:
                 cursor.execute("BEGIN; SELECT seq, hash FROM chain_head FOR UPDATE")
                 cursor.nextset()
-                seq, seal = cursor.fetchone()
+                [(seq, seal)] = cursor.fetchall()
         return seq, seal
 
     def forget_old_pages(self) -> None:
@@ -121,15 +159,16 @@ class Database:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
+        driver: Any = self.engine.dialect.loaded_dbapi
         try:
             yield
-        except exc.DataError:
+        except (exc.DataError, driver.DataError):
             raise ValueError("the request has a character or a number that the database cannot store") from None
-        except (exc.DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:  # the latter from what is sent raw
+        except (exc.DBAPIError, driver.Error) as error:  # the latter from what is sent without SQLAlchemy
             cause = error.orig if isinstance(error, exc.DBAPIError) else error
             known = _what_failed(str(cause))
             text = known or str(cause).strip().partition("\n")[0] or type(cause).__name__
-            away = type(cause).__name__ in ("OperationalError", "InterfaceError", "AdminShutdown")
+            away = isinstance(cause, (driver.OperationalError, driver.InterfaceError))
             reason = known or f"the database {'is out of reach' if away else 'failed'}"
             raise StorageError(f"{self.shown}: {text}", reason) from error
 
