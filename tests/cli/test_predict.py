@@ -44,6 +44,19 @@ def test_predict_writes_what_the_suffix_says_and_to_the_screen(capsys, folder, t
     assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()).decode() == text
 
 
+def test_the_screen_gets_the_same_bytes_as_a_file_also_of_a_windows_table(capfdbinary, tmp_path):
+    """With a byte order mark, which tells spreadsheet programs that it is UTF-8 now."""
+    clf = ww.C45Classifier(columns=["größe"], cross_fit=False).fit([[1.0], [2.0]] * 4, ["a", "b"] * 4)
+    clf.save(tmp_path / "m.json")
+    (tmp_path / "new.csv").write_bytes("größe\n1\n2\n".encode("cp1252"))
+    known = ["predict", str(tmp_path / "m.json"), str(tmp_path / "new.csv"), "-q"]
+    assert cli.run([*known, "-o", "-"]) == 0
+    screen = capfdbinary.readouterr().out
+    assert cli.run([*known, "-o", str(tmp_path / "a.csv")]) == 0
+    assert (tmp_path / "a.csv").read_bytes() == screen
+    assert screen.startswith("\ufeffgröße".encode())
+
+
 def test_predict_with_the_tests_that_were_done_alone(capsys, tmp_path, folder):
     clf = ww.load(folder / "model.json")
     used = clf.tree_.tests_used()
