@@ -45,6 +45,16 @@ def test_too_many_rows(monkeypatch):
         write_rows([["x"], [1], [2]])
 
 
+def test_a_sheet_with_more_rows_than_excel_has_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "long.xlsx"
+    path.write_bytes(write_rows([["x"], [1], [2]]))
+    monkeypatch.setattr(excel, "MAX_ROWS", 2)
+    rows = read_rows(path)
+    assert [next(rows), next(rows)] == [("x",), (1,)]
+    with pytest.raises(ValueError, match=r"long.xlsx: is not a readable Excel file: a sheet has at most 2 rows"):
+        next(rows)
+
+
 def test_cells_as_text():
     cells = [None, "a", 3, 3.0, 1e300, 0.1, False, dt.date(2024, 3, 31), dt.datetime(2024, 3, 31, 8), dt.time(8)]
     wanted = ["", "a", "3", "3", "1e+300", "0.1", "False", "2024-03-31", "2024-03-31 08:00:00", "08:00:00"]

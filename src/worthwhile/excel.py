@@ -71,6 +71,8 @@ def read_rows(
             total = found.max_row
             found.reset_dimensions()  # some programs write wrong ones
             for number, row in enumerate(found.iter_rows(values_only=True), 1):
+                if number > MAX_ROWS:  # a small file may unpack to very many
+                    raise ValueError(f"a sheet has at most {MAX_ROWS:,} rows")
                 if tell is not None and number % TELL_ROWS == 0:
                     tell(number, total)
                 yield row

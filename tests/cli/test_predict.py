@@ -83,10 +83,14 @@ def test_standard_output_gets_the_bytes_of_the_file_whatever_the_locale(desk, mo
 
 
 @pytest.mark.usefixtures("desk")
-def test_standard_output_is_utf8_also_for_cases_in_another_encoding(capsysbinary):
+def test_standard_output_gets_the_bytes_of_the_file_also_for_cases_in_another_encoding(capsysbinary):
+    """With a byte order mark, which tells spreadsheet programs that it is UTF-8 now."""
     Path("new.csv").write_bytes("job;age;Größe\nmanual;20;1,5\n".encode("cp1252"))
     assert cli.run(["predict", "model.json", "new.csv", "-o", "-"]) == 0
-    assert capsysbinary.readouterr().out.startswith("job;age;Größe;answer;".encode())
+    found = capsysbinary.readouterr().out
+    assert found.startswith("\ufeffjob;age;Größe;answer;".encode())
+    assert cli.run(["predict", "model.json", "new.csv", "-q", "-o", "a.csv"]) == 0
+    assert found == Path("a.csv").read_bytes()
 
 
 @pytest.mark.usefixtures("desk")

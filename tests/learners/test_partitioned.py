@@ -69,6 +69,15 @@ def test_a_small_folder_gives_the_tree_of_one_table(folder):
     assert clf.feature_names_in_.tolist() == TESTS
 
 
+def test_a_file_without_rows_may_have_columns_without_a_type(folder):
+    """As pandas writes columns of objects if there are none."""
+    nulls = {name: pa.nulls(0) for name in ("colour", "old", "ill")}
+    empty = pa.table({"age": pa.array([], pa.int64()), "dose": pa.array([], pa.float64()), **nulls})
+    whole = learner().fit_parts(folder, "ill")
+    parquet.write_table(empty, folder / "part-002.parquet")
+    assert learner().fit_parts(folder, "ill").tree_.rules() == whole.tree_.rules()
+
+
 @pytest.mark.parametrize("kind", [ww.DTMCClassifier, ww.EG2Classifier, ww.C45Classifier, ww.ACTClassifier])
 @pytest.mark.usefixtures("small_samples")
 def test_counts_answers_and_costs_are_those_of_all_cases(folder, kind):

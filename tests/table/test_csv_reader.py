@@ -64,6 +64,9 @@ def test_a_nominal_column_may_start_with_numbers(tmp_path, monkeypatch):
         match=r"a.csv, line 6: column 'x' is numeric, but contains 'b'; use --nominal x if the column is nominal",
     ):
         table(tmp_path, "x\n1\n2\n3\n4\nb\n")
+    with pytest.raises(ValueError, match="is numeric, but contains") as error:
+        table(tmp_path, f"x\n1\n2\n3\n4\n{'9' * 400}\n")
+    assert len(str(error.value).split("is numeric")[1]) < 200
 
 
 def test_nominal_codes_do_not_depend_on_how_numbers_are_written(tmp_path):

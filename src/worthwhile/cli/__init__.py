@@ -141,7 +141,8 @@ def run(arguments: list[str]) -> int:
 
 def _unexpected(error: Exception) -> str:
     """Return one line about an error that no command expects: a limit of the machine, or a bug."""
-    if isinstance(error, MemoryError):
+    # A library that cannot be loaded for lack of memory is an ImportError.
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
         detail = f": {error}" if str(error) else ""
         return f"not enough memory{detail}; use fewer cases, columns or classes, or raise the memory limit"
     if isinstance(error, RecursionError):

@@ -478,6 +478,8 @@ def _encoded(values: Any) -> tuple[list[Any], npt.NDArray[np.int32]]:
 
 def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
     """Return the distinct classes, and the code of every case."""
+    if not len(values):  # a file without rows may have no types either
+        return np.array([], dtype=object), np.array([], dtype=np.int32)
     if (kind := _kind(values.type, path, name)) in (EMPTY, DATES):
         raise ValueError(f"{path}: column {name!r} (target) has no classes" + (", but dates" if kind == DATES else ""))
     with _naming(path):

@@ -449,11 +449,12 @@ def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping
     delimiter = _delimiter_for(source, tabs=target is not None and ".tsv" in suffix_of(target))
     text = _extended_text(source, columns, delimiter)
     warn_of_formulas(target, text, delimiter)
+    # With a byte order mark, spreadsheets that wrote another encoding read this one, too.
+    if isinstance(source.text, CsvFile) and source.text.encoding != "utf-8-sig":
+        text = f"\ufeff{text}"
     if target is None:
         return text
-    # With a byte order mark, spreadsheets that wrote another encoding read this one, too.
-    marked = isinstance(source.text, CsvFile) and source.text.encoding != "utf-8-sig"
-    content = text.encode("utf-8-sig" if marked else "utf-8")
+    content = text.encode("utf-8")
     write_file(target, gzip.compress(content, mtime=0) if suffix_of(target).endswith(".gz") else content)
     return None
 

@@ -29,6 +29,7 @@ _WHOLE_FLOAT = {".": re.compile(r"-?(0|[1-9]\d*)\.0*"), ",": re.compile(r"-?(0|[
 _COMMA_NUMBER = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][-+]?\d+)?")
 _GROUPED_BY_COMMA = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 _SEPARATOR = "\x1f"
+LONGEST = 60  # characters of a cell that a message repeats as a whole
 
 
 class TextRows(Protocol):
@@ -237,7 +238,8 @@ def _bad_cell_message(source: TextRows, wrong: _BadCellError, decimal: str | Non
     if wrong.declared:
         return found
     nominal = f"use --nominal {shlex.quote(wrong.column)} if the column is nominal"
-    choice = f"{nominal}, --missing {wrong.text!r} if the value is missing"
+    text = repr(wrong.text) if len(wrong.text) <= LONGEST else "with this text"
+    choice = f"{nominal}, --missing {text} if the value is missing"
     return f"{found}; {choice}"
 
 
