@@ -112,7 +112,7 @@ private:
 
     void search_depth(int depth) {
         const bool may_commit = first().contexts()[0].may_commit;
-        if (policy_.max_leaves != kAnyLeaves || depth <= 2 || (may_commit && !first().contexts().can_relax()))
+        if (policy_.max_leaves != kAnyLeaves || depth <= 2 || (may_commit && (problem_.has_missing || !first().contexts().can_relax())))
             solve_whole(depth);
         else if (may_commit)
             search_with_orders(depth);

@@ -14,7 +14,9 @@ Decision Solver::decide(const Node& node, int context, int depth, int leaves) {
     if (std::pow(most_branches_, depth) <= leaves) leaves = kAnyLeaves;
     const Key key{node.hash[0], node.hash[1], context, depth, leaves};
     if (const Entry* known = find(key); known && known->exact) return known->decision;
+    const int horizon = std::exchange(horizon_, 0);  // trees that are built on the way, for orders, are not grown further
     const Entry found = solve_new(node, context, depth, leaves, kInfinity);
+    horizon_ = horizon;
     keep(key, found);
     return found.decision;
 }

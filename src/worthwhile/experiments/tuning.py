@@ -18,7 +18,11 @@ SET_ON: Mapping[str, str] = {
     "ICETClassifier": f"{TURNEY}; where it learns from the cases' own labels, also folds of multi-xor, xor-5, car,"
     " tic-tac-toe, wine and monks-1",
     "ACTClassifier": f"{TURNEY}; how it chooses its labels, also on six other sets, vote and car among them",
-    "OptimalClassifier": "german_credit, credit_approval_crx, ionosphere, wdbc, horse_colic, lymphography and vowel",
+    "OptimalClassifier": (
+        "german_credit, credit_approval_crx, ionosphere, wdbc, horse_colic, lymphography, vowel, vote, monks 1 to 3,"
+        " titanic, tae, satimage, dna, splice, letter, sonar and adult; the boosting of its soft labels also on car,"
+        " glass, soybean, tic-tac-toe and nursery"
+    ),
     "AutoClassifier": f"{CASCADE}; parts of it with a look at german_credit, satimage, optdigits, adult and"
     " dna_statlog; its trees as those of ACTClassifier, ICETClassifier and OptimalClassifier",
     "CascadeClassifier": f"{CASCADE}, soybean, abalone, nursery; its boosting also with a look at krk and adult",
