@@ -155,8 +155,8 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     "deepen": (
         'bool or "chosen"',
         """Whether the proven tree is grown further, at most six levels below `max_depth`: each of its nodes but the
-        first looks three levels ahead again. "chosen": by cross-validation; not if there is none, since `leaf_price`
-        is given and `soft_labels` is 0. With `max_leaves` never.""",
+        first looks three levels ahead again. "chosen": where that costs less in cross-validation; there is
+        none if `leaf_price` is given and `soft_labels` is 0. With `max_leaves` never.""",
     ),
     "nominal_splits": (
         CHOICES,

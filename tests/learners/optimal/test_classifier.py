@@ -136,6 +136,12 @@ def test_a_tree_that_is_grown_further_keeps_the_proof_of_its_depth():
     assert crossed.expected_cost_ > 0
 
 
+@pytest.mark.parametrize("max_depth", [1, 2])
+def test_the_default_keeps_to_the_depth(max_depth):
+    clf = OptimalClassifier(costs=COSTS, max_depth=max_depth, random_state=0).fit(X, Y)
+    assert clf.tree_.depth <= max_depth
+
+
 def test_ctrl_c_keeps_the_best_tree(monkeypatch):
     from worthwhile.learners.optimal import search
 

@@ -88,10 +88,10 @@ class OptimalClassifier(TreeClassifier):
     soft_labels : float or "chosen", default "chosen"
         Share of soft labels, which are class probabilities by a random forest, a logistic regression and boosted trees,
         in the labels that the tree is learned from. "chosen": 0, ½ or 1, by cross-validation.
-    deepen : bool or "chosen", default "chosen"
+    deepen : bool or "chosen", default False
         Whether the proven tree is grown further, at most six levels below `max_depth`: each of its nodes but the first
-        looks three levels ahead again. "chosen": by cross-validation; not if there is none, since `leaf_price` is given
-        and `soft_labels` is 0. With `max_leaves` never.
+        looks three levels ahead again. "chosen": where that costs less in cross-validation; there is none if
+        `leaf_price` is given and `soft_labels` is 0. With `max_leaves` never.
     nominal_splits : {"multiway", "subset", "both"}, default "both"
         How nominal tests are asked: a branch for every value; two branches, for some values and for the rest; or both.
         Up to 5 values, all ways to divide them are tried; of more, each value against the rest.
@@ -184,7 +184,7 @@ class OptimalClassifier(TreeClassifier):
     max_leaves: int | None = None
     leaf_price: LeafPrice = "chosen"
     soft_labels: SoftLabelShare = "chosen"
-    deepen: Deepening = "chosen"
+    deepen: Deepening = False
     nominal_splits: NominalSplits = "both"
     thresholds: Thresholds = "all"
     time_limit: float | None = None
