@@ -252,12 +252,19 @@ def _problems(quick: bool) -> tuple[tuple[str, str], ...]:
 
 
 def _cells_by_budget(quick: bool, seed: int) -> list[Cell]:
+    return _grid(_problems(quick), _choices(quick), _splits(BUDGET_SPLITS, quick, seed))
+
+
+def _grid(
+    problems: Sequence[tuple[str, str]], choices: Mapping[str, list[dict[str, Any]]], splits: Sequence[int]
+) -> list[Cell]:
+    """Return a cell for each problem, setting of a method and split."""
     return [
         cell_of(data, prices, learner, parameters, split)
-        for data, prices in _problems(quick)
-        for learner, settings in _choices(quick).items()
+        for data, prices in problems
+        for learner, settings in choices.items()
         for parameters in settings
-        for split in _splits(BUDGET_SPLITS, quick, seed)
+        for split in splits
     ]
 
 
@@ -439,13 +446,7 @@ def _rank_problems(quick: bool) -> tuple[tuple[str, str], ...]:
 
 
 def _cells_by_rank(quick: bool, seed: int) -> list[Cell]:
-    return [
-        cell_of(data, prices, learner, parameters, split)
-        for data, prices in _rank_problems(quick)
-        for learner, settings in _rank_choices(quick).items()
-        for parameters in settings
-        for split in _splits(SPLITS, quick, seed)
-    ]
+    return _grid(_rank_problems(quick), _rank_choices(quick), _splits(SPLITS, quick, seed))
 
 
 def _by_rank(results: NanResults) -> ResultTable:
