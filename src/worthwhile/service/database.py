@@ -21,6 +21,7 @@ __all__ = ["HEAD", "Database", "FairLock", "StorageError", "bundled", "now", "op
 
 BUSY_SECONDS = 5.0
 HEAD = "head of the chain"  # in the `info` of a connection that writes: number and hash of the last event
+READ_HEAD = sa.select(chain_head.c.seq, chain_head.c.hash)
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -140,7 +141,7 @@ class Database:
     def _chain_head(self, connection: sa.Connection) -> tuple[int, str]:
         """Return number and hash of the last event; no other transaction can write until this one ends."""
         if self.is_sqlite:
-            seq, seal = connection.execute(sa.select(chain_head.c.seq, chain_head.c.hash)).one()
+            seq, seal = connection.execute(READ_HEAD).one()
         else:  # one round trip begins the transaction, waits for the others and reads what they left
             with closing(connection.connection.cursor()) as cursor:
                 cursor.execute("BEGIN; SELECT seq, hash FROM chain_head FOR UPDATE")

@@ -20,6 +20,7 @@ __all__ = ["ROLES", "Session", "User", "UserStore"]
 ROLES = ("read", "work", "admin")  # each may do what those before it may
 SESSION_HOURS = 12
 MAX_NAME = 100
+BY_TOKEN = sa.select(users).where(users.c.token_hash == sa.bindparam("hash"), users.c.removed_at.is_(None))
 COMMAND_LINE = "command line"  # the actor of changes made by commands
 
 
@@ -105,9 +106,8 @@ class UserStore:
 
     def by_token(self, token: str) -> User | None:
         """Return who has this token."""
-        chosen = sa.select(users).where(users.c.token_hash == _hashed(token), users.c.removed_at.is_(None))
         with self._database.glance() as connection:
-            row = connection.execute(chosen).one_or_none()
+            row = connection.execute(BY_TOKEN, {"hash": _hashed(token)}).one_or_none()
         return None if row is None else User(row.name, row.role)
 
     def log_in(self, user: User) -> str:
