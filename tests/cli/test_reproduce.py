@@ -1,18 +1,20 @@
 """`worthwhile reproduce`."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from command_line import run
 from small_experiments import experiment
 from worthwhile import experiments
-from worthwhile.cli.reproduce import _progress_bar
+from worthwhile.cli.reproduce import _progress_bar, reproduce
 from worthwhile.experiments import total_cost, unseen
 from worthwhile.learners.progress import Progress
 
@@ -140,3 +142,15 @@ def test_reproduce_unseen_says_what_it_found(capsys, tmp_path, monkeypatch):
     code, out, err = run(capsys, "reproduce", "unseen", "--data", tmp_path, *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "has no table that can be used" in err
+
+
+def test_the_help_names_all_experiments():
+    text = get_type_hints(reproduce, include_extras=True)["name"].__metadata__[0].help
+    told = set[str]()
+    for part in text.split(";"):
+        family = part.split("-", 1)[0].strip()
+        for first, kind, start, end in re.findall(r"(?:-((?:([a-z]+)(\d+))|\w+)(?: to -[a-z]+(\d+))?)", part):
+            numbers = range(int(start or 0), int(end or start or 0) + 1)
+            told |= {f"{family}-{kind}{number}" for number in numbers} if kind else {f"{family}-{first}"}
+    known = {each.name for family in ("turney", "esmeir", "ting", "nan") for each in experiments.find(family)}
+    assert known <= told

@@ -21,10 +21,9 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="turney-table5, -table7, -table8, -table10 to -table14, or turney for all;"
-            " esmeir-table1 to -table4, -figure13, -figure14, or esmeir for all; ting-table1, -table2, -priors,"
-            " -learners, or ting for all; nan-table1, -figure4, -figure5, or nan for all; streed-costs;"
-            " unseen for your own tables."
+            help="turney-table5 to -table8, -table10 to -table14, or turney for all; esmeir-table1 to -table4,"
+            " -figure11 to -figure14, -2006, or esmeir for all; ting-table1, -table2, -priors, -learners, or ting for"
+            " all; nan-table1, -figure4, -figure5, -ranking, or nan for all; streed-costs; unseen for your own tables."
         ),
     ],
     data: Annotated[

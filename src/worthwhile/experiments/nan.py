@@ -22,7 +22,7 @@ from worthwhile.experiments.nan_cells import (
     BY_RANK,
     FAMILY,
     LEARNERS,
-    MOST_GROWN,
+    MOST_CASES,
     MOST_TREES,
     PAPER_TREES,
     POINTS,
@@ -410,7 +410,7 @@ def _budget_notes(finished: Sequence[str]) -> list[str]:
     return [
         *without,
         f"Errors in percent of the test cases, averages over splits ({'; '.join(finished)}) like those of table 1, but"
-        f" with at most {MOST_GROWN:,} training cases. The columns are budgets,"
+        f" with at most {MOST_CASES[0]:,} training and {MOST_CASES[1]:,} test cases. The columns are budgets,"
         " in percent of the price of all tests: what a case may pay, on average over the validation cases."
         " On these cases, every method also chooses among its settings within the budget. *BudgetRF*, as in the paper,"
         f" with up to {PAPER_TREES} trees: the α out of {', '.join(map(str, ALPHAS))}. *BudgetForest, adaptive*: the α"

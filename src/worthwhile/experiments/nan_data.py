@@ -151,17 +151,20 @@ def _codes(values: npt.NDArray[Any]) -> Floats:
     return np.array([place[value] for value in values.tolist()])
 
 
-def parts(name: str, split: int, folder: str | None, most: int = SIZES[0]) -> tuple[CaseSet, CaseSet, CaseSet]:
+def parts(
+    name: str, split: int, folder: str | None, most: tuple[int, int] = (SIZES[0], SIZES[2])
+) -> tuple[CaseSet, CaseSet, CaseSet]:
     """Split a large data set at random into training, validation and test cases.
 
     Covtype as in the paper, where most cases are unused; the others in the same proportions. `most`: of the training
-    cases; there are fewer validation cases, too, but not fewer test cases.
+    cases, with fewer validation cases in proportion, and of the test cases.
     """
     cases = cases_of(name, folder)
     n, total = len(cases.y), sum(SIZES)
     first, second, third = (min(size, int(size * n / total)) for size in SIZES)
-    if first > most:
-        first, second = most, second * most // first
+    if first > most[0]:
+        first, second = most[0], second * most[0] // first
+    third = min(third, most[1])
     order = np.random.default_rng([zlib.crc32(name.encode()), split]).permutation(n)
     ends = (0, first, first + second, first + second + third)
     grow, choose, test = (cases.take(order[ends[i] : ends[i + 1]]) for i in range(3))
