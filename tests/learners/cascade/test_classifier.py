@@ -1,6 +1,7 @@
 """CascadeClassifier: large tables, limits, progress."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import worthwhile as ww
 from cascade_problems import COSTS, NAMES, cases, fitted
 from worthwhile.evaluation.metrics import tree_size
 from worthwhile.evaluation.sensitivity import break_even
+from worthwhile.learners import base, deadline
 from worthwhile.learners.cascade import classifier, growing
 from worthwhile.learners.cascade.classifier import spread
 
@@ -46,8 +48,34 @@ def test_a_callback_ends_the_fit_with_what_there_is():
     assert clf.predict(cases(10)[0]).shape == (10,)
 
 
+def test_a_time_limit_has_as_many_cases_as_it_can_afford(monkeypatch):
+    now, used = [100.0], []
+    real = growing.fit_model
+
+    def slow(own, *recipe):
+        now[0] += 1e-4 * len(own.classes)
+        used.append(len(own.classes))
+        return real(own, *recipe)
+
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    for module in (base, deadline, growing):
+        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(growing, "fit_model", slow)
+    found = {}
+    for limit in (1.0, 3.0, 100.0):
+        now[0] = 100.0
+        used.clear()
+        clf = fitted(n=3000, time_limit=limit, n_trees=20)
+        found[limit] = max(used), clf.stopped_, len(clf.stages_) > 1
+        assert now[0] - 100 <= limit
+    assert found[1.0][0] <= found[3.0][0] < found[100.0][0] == 3000
+    assert found[1.0][1:] == found[3.0][1:] == ("time limit", True)
+    assert found[100.0][1:] == ("done", True)
+
+
 def test_a_time_limit_ends_the_fit():
-    clf = fitted(time_limit=1e-6)
+    with pytest.warns(UserWarning, match="before any model of a test with a price; allow more time"):
+        clf = fitted(time_limit=1e-6)
     assert clf.stopped_ == "time limit"
     assert clf.stages_ == [("free",)]
 

@@ -8,6 +8,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
+from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,7 @@ FITTED = ("stages_", "base_", "stopped_", "_cascade", "_expected", "_importances
 MANY_CASES, MOST_CASES = 2_500, 30_000
 FEW_TREES = 60
 RULE_SHARE = 0.15  # of a time limit, for the rule
+CASES_PER_SECOND, FEWEST_CASES = 1_500, 300  # of a time limit, to find the sets of tests
 AT_ONCE = 50_000  # cases that are walked together
 
 
@@ -221,29 +223,41 @@ class CascadeClassifier(CostSensitiveClassifier):
         rng, deadline = self._generator(), Deadline(self.time_limit, training.start)
         seed = int(rng.integers(2**31 - 1))
         cases, rows = training.timely(self.time_limit, rng).repeated_rows()  # cases are drawn at random
+        many, is_short = MANY_CASES, False
         if self.time_limit is not None:
             deadline.set_aside(RULE_SHARE * self.time_limit)
+            many = min(many, max(int(CASES_PER_SECOND * self.time_limit), FEWEST_CASES))
         monitor = _Monitor(deadline, self.callback)
         with workload().doing_told(Piece("forest", 1.0), monitor.share), without_workers():
-            if len(rows) > MANY_CASES:
-                some = rows[stratified_share(cases.classes[rows], MANY_CASES / len(rows), rng)]
-                finder = few = self._grower(cases.take(some), min(int(self.n_trees), FEW_TREES), self.base, seed)
+            if len(rows) > many:
+                some = rows[stratified_share(cases.classes[rows], many / len(rows), rng)]
+                n_trees = min(int(self.n_trees), FEW_TREES)
+                finder = few = self._grower(cases.take(some), n_trees, seed, deadline)
                 sets = self._grown(few, few.sets(), monitor, last=False)
                 cascades = [few.cascade(sets[0], budget)[0] for budget in budgets]
                 chosen = list(dict.fromkeys(stage.tests for own in cascades for stage in own.stages[1:]))
-                if len(rows) > MOST_CASES:
-                    rows = rows[stratified_share(cases.classes[rows], MOST_CASES / len(rows), rng)]
-                if not monitor.goes_on():
+                seconds = few.seconds / len(some) * int(self.n_trees) / n_trees * (len(chosen) + 1)  # per case
+                most = min(len(rows), MOST_CASES)
+                is_short = deadline.remaining() < seconds * most
+                most = int(deadline.remaining() / seconds) if is_short else most
+                if most < len(rows):
+                    rows = rows[stratified_share(cases.classes[rows], most / len(rows), rng)]
+                if not monitor.goes_on() or len(rows) <= len(some):
                     grower, sets = few, [sets[0]]
                 else:
-                    grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
+                    grower = self._grower(cases.take(rows), int(self.n_trees), seed, deadline)
                     grower.recipes = few.recipes
                     sets = self._grown(grower, [sets[0], *chosen], monitor, last=True)
             else:
-                finder = grower = self._grower(cases.take(rows), int(self.n_trees), self.base, seed)
+                finder = grower = self._grower(cases.take(rows), int(self.n_trees), seed, deadline)
                 sets = self._grown(grower, grower.sets(), monitor, last=True)
+            if is_short and monitor.stopped == "done":
+                monitor.stopped = "time limit"
             # Models that were too slow for a time limit may be worse together than small ones of all sets.
             growers = [grower] if monitor.stopped == "done" or finder is grower else [finder, grower]
+            if monitor.stopped == "time limit" and all(len(own.fitted) == 1 for own in growers):
+                why = "the time limit ended before any model of a test with a price"
+                warn(f"{type(self).__name__}: {why}; allow more time", stacklevel=5)
             found = [self._cheapest(growers, sets[0], budget, monitor) for budget in budgets]
         return [_GrownCascade(*own, finder.importance, monitor.stopped) for own in found]
 
@@ -279,8 +293,8 @@ class CascadeClassifier(CostSensitiveClassifier):
         kinds = {stage.model.kind for stage in self._cascade.stages} - {"none"}
         return "both" if len(kinds) > 1 else min(kinds, default=FOREST)
 
-    def _grower(self, cases: Training, n_trees: int, base: Any, seed: int) -> CascadeGrower:
-        return CascadeGrower(cases, base, n_trees, self.weighting is None, seed, self._n_threads())
+    def _grower(self, cases: Training, n_trees: int, seed: int, deadline: Deadline) -> CascadeGrower:
+        return CascadeGrower(cases, self.base, n_trees, self.weighting is None, seed, self._n_threads(), deadline)
 
     def _grown(
         self, grower: CascadeGrower, sets: Sequence[TestSet], monitor: _Monitor, last: bool
@@ -289,7 +303,7 @@ class CascadeClassifier(CostSensitiveClassifier):
         monitor.begin(len(sets), last)
         try:
             for tests in [sets[0], *(sets[1:][at] for at in spread(len(sets) - 1))]:
-                if grower.fitted and not monitor.goes_on():
+                if grower.fitted and not monitor.goes_on(grower.seconds):
                     break
                 monitor.tell(grower.fit(tests))
         except KeyboardInterrupt:
@@ -478,8 +492,9 @@ class _Monitor:
     def interrupt(self) -> None:
         self.stopped = "interrupted"
 
-    def goes_on(self) -> bool:
-        if self.stopped == "done" and self._deadline.remaining() <= 0:
+    def goes_on(self, seconds: float = 0.0) -> bool:
+        """Return whether there is time for something that takes so many seconds."""
+        if self.stopped == "done" and self._deadline.remaining() <= seconds:
             self.stopped = "time limit"
         return self.stopped == "done"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ from worthwhile.learners.cascade.stopping_rule import (
     walked,
 )
 from worthwhile.learners.cascade.test_sets import TestSet, chains, free_tests
+from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.result_shares import ResultShares, result_shares
 from worthwhile.learners.soft_labels import feature_owners, features_of
 from worthwhile.learners.training import Training
@@ -66,10 +68,21 @@ class CascadeGrower:
         Whether answers are those of least expected cost.
     seed : int
     n_jobs : int
+    deadline : Deadline
     """
 
-    def __init__(self, training: Training, base: Any, n_trees: int, by_cost: bool, seed: int, n_jobs: int) -> None:
+    def __init__(
+        self,
+        training: Training,
+        base: Any,
+        n_trees: int,
+        by_cost: bool,
+        seed: int,
+        n_jobs: int,
+        deadline: Deadline,
+    ) -> None:
         self.training, self.context, self.base, self.by_cost = training, training.context, base, by_cost
+        self._deadline = deadline
         schema = training.schema
         self._arrays = schema.arrays(training.columns)
         features = features_of(schema, training.columns).astype(np.float32)
@@ -99,6 +112,7 @@ class CascadeGrower:
             self.listed = np.average(training.case_prices, axis=0, weights=self.weights)
         self.importance = np.zeros(len(self.context.columns))
         self.recipes: dict[int, Recipe] = {}  # by number of tests: the best kind of model
+        self.seconds = 0.0  # that the slowest of the models took
         self._models: dict[TestSet, tuple[StageModel, Floats]] = {}
         self._prices_known: dict[tuple[TestSet, TestSet], tuple[Floats, Floats]] = {}
 
@@ -155,13 +169,24 @@ class CascadeGrower:
     def _fitted(self, tests: TestSet) -> tuple[StageModel, Floats]:
         """Fit a model; for the first few sets, several kinds of models compete, for others it is known which."""
         if not tests or not isinstance(self.base, str):
-            return fit_model(self.cases, tests, self.base)
-        if len(self.recipes) >= N_TRIED:
-            nearest = min(self.recipes, key=lambda size: abs(math.log(size / len(tests))))
-            return fit_model(self.cases, tests, *self.recipes[nearest])
-        found = {recipe: fit_model(self.cases, tests, *recipe) for recipe in self._kinds()}
-        best = min(found, key=lambda recipe: log_loss(self.cases, found[recipe][1]))
-        self.recipes[len(tests)] = best
+            recipes: list[tuple[Any, ...]] = [(self.base,)]
+        elif len(self.recipes) >= N_TRIED:
+            recipes = [self.recipes[min(self.recipes, key=lambda size: abs(math.log(size / len(tests))))]]
+        else:
+            recipes = [*self._kinds()]
+        found: dict[Any, tuple[StageModel, Floats]] = {}
+        seconds: dict[Any, float] = {}
+        for recipe in recipes:
+            start = time.monotonic()
+            found[recipe] = fit_model(self.cases, tests, *recipe)
+            seconds[recipe] = time.monotonic() - start
+            if self._deadline.remaining() < 2 * MAX_SETS * seconds[recipe]:
+                break  # models of all sets come first
+        best = recipes[0]
+        if len(recipes) > 1:
+            best = min(found, key=lambda recipe: log_loss(self.cases, found[recipe][1]))
+            self.recipes[len(tests)] = best
+        self.seconds = max(self.seconds, seconds[best])
         return found[best]
 
     def _kinds(self) -> list[Recipe]:
