@@ -98,6 +98,17 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         list(read_rows(Path("a.xlsx")))
 
 
+def test_a_file_that_unpacks_to_many_times_its_size_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.xlsx"
+    path.write_bytes(excel.write_rows([["a", "b"], [1, 2]]))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/worksheets/sheet2.xml", b" " * 10_000_000)
+    assert len(list(excel.read_rows(path))) == 2  # small enough
+    monkeypatch.setattr(excel, "SMALL", 1_000_000)
+    with pytest.raises(ValueError, match=r"bomb.xlsx: .* more than 200 times its size; save it as CSV"):
+        next(excel.read_rows(path))
+
+
 def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.xlsx"
     path.write_bytes(excel.write_rows([["a", "b"], *([[1, 2]] * 1000)]))

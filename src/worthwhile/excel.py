@@ -18,6 +18,8 @@ EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a sheet; characters of a cell
 TELL_ROWS = 1000
 MAX_UNPACKED = 4_000_000_000  # bytes; a million rows of 20 numbers have 1 GB
+# Tables unpack to some 5 to 50 times their size; what unpacks to more, and is large, was made to take long.
+MAX_RATIO, SMALL = 200, 100_000_000
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # XML cannot contain these
 
 
@@ -90,11 +92,14 @@ def _check_size(file: IO[bytes]) -> None:
     """Refuse a file that would unpack to more than any table: openpyxl reads some of its parts as a whole."""
     with zipfile.ZipFile(file) as packed:
         sizes = {part.filename: part.file_size for part in packed.infolist()}
+        stored = sum(part.compress_size for part in packed.infolist())
     # Only the sheets are read row by row.
     whole = sum(size for name, size in sizes.items() if not name.startswith("xl/worksheets/"))
     for size, limit in ((sum(sizes.values()), MAX_UNPACKED), (whole, MAX_UNPACKED // 8)):
         if size > limit:
             raise ValueError(f"it would unpack to {size / 1e9:.1f} GB, more than {limit / 1e9:g} GB; save it as CSV")
+    if sum(sizes.values()) > max(SMALL, MAX_RATIO * stored):
+        raise ValueError(f"it would unpack to more than {MAX_RATIO} times its size; save it as CSV")
     file.seek(0)
 
 

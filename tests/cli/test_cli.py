@@ -138,6 +138,7 @@ def test_commands_take_a_seed_if_something_is_random():
         (MemoryError("74.5 GiB"), "not enough memory: 74.5 GiB; use fewer cases"),
         (MemoryError(), "not enough memory; use fewer cases"),
         (ImportError("a.so: failed to map segment from shared object"), "not enough memory: a.so: failed to map"),
+        (RuntimeError("can't start new thread"), "not enough memory: can't start new thread; use fewer cases"),
         (RecursionError("maximum recursion depth exceeded"), "the input is nested too deeply"),
         (OverflowError("int too large"), "unexpected OverflowError: int too large; set WORTHWHILE_TRACEBACK=1"),
         (KeyError("x"), "unexpected KeyError: 'x'; set WORTHWHILE_TRACEBACK=1"),

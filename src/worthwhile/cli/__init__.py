@@ -141,8 +141,9 @@ def run(arguments: list[str]) -> int:
 
 def _unexpected(error: Exception) -> str:
     """Return one line about an error that no command expects: a limit of the machine, or a bug."""
-    # A library that cannot be loaded for lack of memory is an ImportError.
-    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
+    # A library that cannot be loaded, or a thread that cannot be started, for lack of memory.
+    signs = ((ImportError, "failed to map"), (RuntimeError, "can't start new thread"))
+    if isinstance(error, MemoryError) or any(isinstance(error, kind) and sign in str(error) for kind, sign in signs):
         detail = f": {error}" if str(error) else ""
         return f"not enough memory{detail}; use fewer cases, columns or classes, or raise the memory limit"
     if isinstance(error, RecursionError):
