@@ -163,6 +163,12 @@ class Tree:
         return self.nodes.test.tolist(), [self.nodes.children(node) for node in range(self.n_nodes)]
 
     @functools.cached_property
+    def branch_rules(self) -> list[float | list[int]]:
+        """The threshold of every node, or the branch of each value code."""
+        thresholds, starts = self.nodes.threshold.tolist(), self.nodes.map_start.tolist()
+        return [thresholds[node] if start < 0 else self.nodes.branch_of(node) for node, start in enumerate(starts)]
+
+    @functools.cached_property
     def found_below(self) -> list[tuple[frozenset[int], frozenset[int]]]:
         """The tests at or below every node, and the answers of its leaves."""
         tests, children = self.node_lists

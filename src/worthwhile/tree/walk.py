@@ -153,10 +153,10 @@ class Walk:
 
     def branch(self, node: int) -> int:
         """Return the branch that the case takes at a node whose test is known; -1 if its value has no branch."""
-        nodes, value = self.tree.nodes, self.case[int(self.tree.nodes.test[node])]
-        if nodes.map_start[node] < 0:
-            return -1 if math.isnan(value) else int(value > nodes.threshold[node])
-        return -1 if value < 0 else nodes.branch_of(node)[int(value)]
+        rule, value = self.tree.branch_rules[node], self.case[self.tree.node_lists[0][node]]
+        if isinstance(rule, float):
+            return -1 if math.isnan(value) else int(value > rule)
+        return -1 if value < 0 else rule[int(value)]
 
     def below(self) -> Iterator[int]:
         """Yield the nodes that the case may still come to, those where it stands included."""

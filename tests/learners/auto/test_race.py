@@ -39,6 +39,18 @@ def test_the_cases_of_a_round_take_no_part_in_the_choice_that_they_measure():
     assert [race.choose(without).name for without in range(4)] == ["steady", "lucky", "lucky", "lucky"]
 
 
+def test_one_that_costs_every_case_the_same_as_a_simpler_one_leaves():
+    kinds = {"tree": Kind.TREE, "other tree": Kind.TREE, "leaf": Kind.NO_TEST, "cascade": Kind.CASCADE}
+    race = Race(None, np.arange(80), [Entrant(name, "", kind, None, 1.0) for name, kind in kinds.items()])
+    same, own = (np.random.default_rng(seed).normal(size=40) for seed in range(2))
+    for left in (list(kinds), ["leaf", "cascade"]):
+        race.weights.append(np.ones(40))
+        for name in kinds:
+            race.costs.setdefault(name, []).append(own if name == "cascade" else same)
+        race.finish_round()
+        assert [one.name for one in race.alive] == left
+
+
 @pytest.mark.parametrize("n", [8, 50, 398, 400, 5_000, 20_000, 1_000_000])
 def test_rounds_are_disjoint_and_bounded(n):
     plan, classes = Plan(n), np.tile([0, 1], n // 2).astype(np.int32)

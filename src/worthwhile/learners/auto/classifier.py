@@ -467,7 +467,7 @@ class _Contest:
                     self.stopped = CALLBACK
             race.finish_round()
             self._expect(self._plan.n_rounds - number - 1)
-            if len(race.alive) == 1:
+            if len(race.alive) == 1 and race.alive[0].seconds > NO_TIME:  # others are measured on all cases
                 return
 
     def _hold_last(self) -> None:

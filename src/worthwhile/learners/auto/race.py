@@ -34,6 +34,9 @@ FEWEST_ROUNDS = 2  # if learners are slow
 HUGE, HELD_OUT = 20_000, 10_000
 # A learner leaves the race if it costs more than the best one by so many standard errors, by at least so many cases.
 CLEARLY, ENOUGH = 2.0, 30
+# One leaves, too, if every case cost as much as by a simpler one, or by one before it, in all of so many rounds: it can
+# win nothing. Where errors are cheap, most learners end up with no test.
+ALIKE_ROUNDS = 2
 # A simpler learner is chosen if it costs no more than the best one by so many standard errors.
 TIE = 0.5
 
@@ -148,11 +151,23 @@ class Race:
         self.seconds[entrant.name] = self.seconds.get(entrant.name, 0.0) + time.monotonic() - start
 
     def finish_round(self) -> None:
-        """Let those leave that cost clearly more than the best one."""
+        """Let those leave that cost clearly more than the best one, or exactly as much as a simpler one."""
         if sum(map(len, self.weights)) < ENOUGH:
             return
         best = self.best()
-        self.alive = [one for one in self.alive if one is best or self.behind(one, best) <= CLEARLY]
+        left = [one for one in self.alive if one is best or self.behind(one, best) <= CLEARLY]
+        simplest_first = sorted(left, key=lambda one: one.kind)
+        alike = {
+            one.name
+            for at, one in enumerate(simplest_first)
+            if any(self._is_alike(one, other) for other in simplest_first[:at])
+        }
+        self.alive = [one for one in left if one.name not in alike]
+
+    def _is_alike(self, one: Entrant, other: Entrant) -> bool:
+        """Return whether two have cost the same for every case, in enough rounds."""
+        mine, theirs = self.costs.get(one.name, []), self.costs.get(other.name, [])
+        return len(mine) >= ALIKE_ROUNDS and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
     def finalists(self) -> list[Entrant]:
         """Return those for a last round with more cases: the best one, the best tree, and the best of all others."""
