@@ -17,6 +17,17 @@ def test_a_copy_can_be_audited(tmp_path, capsys):
     assert cli.run(["audit", "copy.db"]) == 0
 
 
+@pytest.mark.parametrize("command", [["audit", "empty.db"], ["backup", "empty.db", "-o", "copy.db"]])
+def test_an_emptied_database_is_not_a_whole_one(tmp_path, capsys, command):
+    assert cli.run(["backup", "cases.db", "-o", "copy.db"]) == 0
+    good = (tmp_path / "copy.db").read_bytes()
+    (tmp_path / "empty.db").touch()
+    assert cli.run(command) == 2
+    assert "empty.db: is not a database of a desk, or it was emptied" in capsys.readouterr().err
+    assert (tmp_path / "empty.db").stat().st_size == 0
+    assert (tmp_path / "copy.db").read_bytes() == good
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -76,3 +76,17 @@ def test_codes(tmp_path):
     (tmp_path / "codes.csv").write_text("test,system,code,display\nage,http://loinc.org,30525-0,Age\n")
     expected = {"age": {"system": "http://loinc.org", "code": "30525-0", "display": "Age"}}
     assert read_codes(tmp_path / "codes.csv") == expected
+
+
+def test_codes_with_units(tmp_path):
+    lines = ["test,system,code,display,unit", "chol,http://loinc.org,2093-3,, mg/dL ", "age,http://loinc.org,30525-0,,"]
+    (tmp_path / "codes.csv").write_text("\n".join(lines))
+    chol = {"system": "http://loinc.org", "code": "2093-3", "unit": "mg/dL"}
+    age = {"system": "http://loinc.org", "code": "30525-0"}
+    assert read_codes(tmp_path / "codes.csv") == {"chol": chol, "age": age}
+
+
+def test_a_misspelt_column_of_codes(tmp_path):
+    (tmp_path / "codes.csv").write_text("test,system,code,units\nchol,http://loinc.org,2093-3,mg/dL\n")
+    with pytest.raises(ValueError, match=r"unknown column 'units'; the columns are test, .*, unit$"):
+        read_codes(tmp_path / "codes.csv")

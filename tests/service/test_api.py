@@ -168,6 +168,16 @@ def test_mistakes_about_a_case(file_client):
     assert file_client.act(case, "close", truth="sick")["truth"] == "sick"
 
 
+def test_the_etag_is_the_version_that_was_seen(file_client):
+    case = file_client.new(age=63)
+    place = f"/cases/{case['id']}/notes"
+    assert file_client.call(place, {"text": "a"}, If_Match='"1"')["version"] == 2
+    assert file_client.call(place, {"text": "b"}, 409, If_Match='W/"1"')["version"] == 2
+    for wrong in ('"x"', '"7"'):
+        assert "If-Match" in file_client.call(place, {"text": "b", "version": 2}, 422, If_Match=wrong)["detail"]
+    assert file_client.call(place, {"text": "b", "version": 2}, If_Match="*")["version"] == 3
+
+
 def test_roles(file_desk):
     tokens = {role: file_desk.users.add(role, role) for role in ("read", "work", "admin")}
     with running(file_desk) as address:
@@ -181,7 +191,7 @@ def test_roles(file_desk):
         with Client(address, tokens["admin"]) as admin:
             admin.call(f"/cases/{case['id']}/erase", {}, 204)
             assert admin.call(f"/cases/{case['id']}")["state"] == "erased"
-            admin.call(f"/cases/{case['id']}/notes", {"text": "x"}, 404)
+            admin.call(f"/cases/{case['id']}/notes", {"text": "x"}, 410)
         assert httpx.get(f"{address}/api/cases").status_code == 401
         with Client(address, "ww-wrong") as stranger:
             assert stranger.call("/cases", status=401)["detail"] == "wrong token"

@@ -109,6 +109,10 @@ def content_with(database, number, **changes):
     return f"UPDATE cases SET content = '{text}' WHERE case_number = '{number}'"
 
 
+def test_the_note_of_the_end_of_the_log_is_missed(busy):
+    assert spoil(busy, "DELETE FROM chain_head") == ("the note of the end of the log was removed",)
+
+
 def test_cases_that_are_what_the_log_says(busy):
     assert audit_database(busy).problems == ()
 
@@ -123,6 +127,7 @@ def test_cases_that_are_what_the_log_says(busy):
         ("closed_at", "NULL", "closed_at"),
         ("spent", "spent + 0.01", "spent"),
         ("actual", "0", "actual"),
+        ("expected", "expected + 0.01", "expected"),
         ("waiting_for", "'gene'", "waiting_for"),
         ("model_id", "'x'", "model_id"),
         ("content", "'{'", "content"),
@@ -144,6 +149,7 @@ def test_columns_that_were_changed(busy, column, value, shown):
         ("Miller", {"answer": "sick"}),
         ("Miller", {"model": {"name": "lung", "version": 1}}),
         ("Open", {"tests": []}),
+        ("Open", {"answer": "well"}),
         ("Open", {"opened_by": "bob"}),
     ],
 )

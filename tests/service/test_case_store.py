@@ -22,6 +22,34 @@ def test_every_change_is_one_version(change):
         change("note", case["id"], "b", 99)  # nobody has changed anything
 
 
+def test_what_one_request_changed_is_undone_together(change):
+    case = change("create", None, "1", {"age": 63})
+    changed = change("results", case["id"], {"age": 64, "scan": "spot"}, 1)
+    assert (changed["known"], changed["version"]) == ({"age": 64, "scan": "spot"}, 3)
+    undone = change("undo", case["id"])
+    assert (undone["known"], undone["spent"], undone["version"]) == ({"age": 63}, case["spent"], 5)
+    assert undone["can_undo"] is None
+
+
+def test_a_test_that_was_unavailable_at_first_is_charged_once_it_has_a_result(change):
+    by_result = change("create", None, "1", {"age": 63})
+    change("results", by_result["id"], {"scan": None}, 1)
+    at_opening = change("create", None, "2", {"age": 63, "scan": None})
+    spent = {
+        change("correct", case["id"], "scan", "spot", "", version)["spent"]
+        for case, version in ((by_result, 2), (at_opening, 1))
+    }
+    assert len(spent) == 1
+    assert spent.pop() > at_opening["spent"]
+
+
+def test_a_closed_case_keeps_its_answer(change):
+    case = change("close", change("create", None, "1", {"age": 30})["id"], answer="well")
+    with pytest.raises(ValueError, match="closed with the answer well; undo to give another one"):
+        change("close", case["id"], truth="sick", answer="sick")
+    assert change("close", case["id"], truth="sick", answer="well")["error_cost"] > 0
+
+
 def test_a_failed_change_leaves_nothing_behind(file_desk, change, ana):
     case = change("create", None, "1", {"age": 63})
     before = audit_database(file_desk.database)
@@ -103,7 +131,8 @@ def test_a_closed_case_takes_the_results_of_its_orders_only(change):
     for fact in ("state", "answer", "truth", "closed_at", "spent", "actual_cost"):
         assert late[fact] == closed[fact]
     assert (late["known"]["chol"], [p["test"] for p in late["pending"]]) == (300, ["sugar"])
-    for refused in ({"sugar": 5, "gene": "no"}, {"chol": 200}, {}):
+    assert change("results", case["id"], {"chol": 300}, None) == late  # sent again
+    for refused in ({"sugar": 5, "gene": "no"}, {"chol": 200}):
         with pytest.raises(ValueError, match="the case is closed"):
             change("results", case["id"], refused, late["version"])
     assert change("undo", case["id"])["pending"] == closed["pending"]

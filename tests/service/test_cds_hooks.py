@@ -59,6 +59,10 @@ def observation(name, **value):
     return {"resource": {"resourceType": "Observation", "status": "final", "code": {"text": name}, **value}}
 
 
+def order(name, **more):
+    return {"resource": {"resourceType": "ServiceRequest", "status": "active", "code": {"text": name}, **more}}
+
+
 def call(client, status=200, service="heart", **changes):
     answer = client.post(f"/cds-services/{service}", json={**REQUEST, **changes})
     assert answer.status_code == status, answer.text
@@ -68,6 +72,12 @@ def call(client, status=200, service="heart", **changes):
 def prefetch(results=(), orders=()):
     bundles = {"results": list(results), "orders": list(orders)}
     return {key: {"resourceType": "Bundle", "type": "searchset", "entry": entries} for key, entries in bundles.items()}
+
+
+def card_for(client, results=(), orders=()):
+    (card,) = call(client, prefetch=prefetch(results, orders))["cards"]
+    check_card(card)
+    return card
 
 
 def check_card(card):
@@ -118,10 +128,7 @@ def test_results_and_orders_of_the_record_count(file_client):
     check_card(card)
     assert card["summary"] == "Next: chol and sugar for 12.00"
     assert [a["resource"]["code"]["text"] for a in card["suggestions"][0]["actions"]] == ["chol", "sugar"]
-    orders = [
-        {"resource": {"resourceType": "ServiceRequest", "status": "active", "code": {"text": name}}}
-        for name in ("chol", "sugar")
-    ]
+    orders = [order(name) for name in ("chol", "sugar")]
     (card,) = call(file_client, prefetch=prefetch([new, age], orders))["cards"]
     check_card(card)
     assert card["summary"] == "Waiting for chol and sugar"
@@ -146,6 +153,133 @@ def test_results_that_cannot_be_read_are_named(file_client):
     odd = [observation("age", valueString="old"), observation("height", valueInteger=3), {"resource": {}}]
     (card,) = call(file_client, prefetch=prefetch(odd))["cards"]
     assert "Results that could not be read: age." in card["detail"]
+
+
+# An age of 30 gets the answer, one of 63 the scan, an unknown one the age.
+YOUNG, OLD, UNKNOWN = "No further test pays: well", "Next: scan for 40.00", "Next: age for 1.00"
+
+
+@pytest.mark.parametrize(
+    ("status", "summary"),
+    [
+        *((status, YOUNG) for status in ("final", "amended", "corrected", None)),
+        *((status, OLD) for status in ("registered", "preliminary", "cancelled", "entered-in-error", "unknown", [1])),
+    ],
+)
+def test_only_results_with_a_final_status_count(file_client, status, summary):
+    final = observation("age", valueInteger=63, effectiveDateTime="2020-01-01")
+    newer = observation("age", valueInteger=30, effectiveDateTime="2026-01-01", status=status)
+    card = card_for(file_client, [final, newer])
+    assert (card["summary"], card["indicator"]) == (summary, "info")
+
+
+@pytest.mark.parametrize("status", ["draft", "on-hold", "revoked", "completed", "entered-in-error", "unknown", {}])
+def test_only_active_orders_count(file_client, status):
+    results = [observation("age", valueInteger=63), observation("scan", valueString="spot")]
+    orders = [order("chol", status=status), order("sugar", status=status)]
+    assert card_for(file_client, results, orders)["summary"] == "Next: chol and sugar for 12.00"
+    assert card_for(file_client, results, [order("chol", status=None), order("sugar")])["summary"].startswith("Waiting")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        # Each pair is in the wrong order as strings, or has its times in other fields.
+        ({"effectiveDateTime": "2026-01-06T01:00:00+05:00"}, {"effectiveDateTime": "2026-01-05T23:00:00Z"}),
+        ({"effectiveDateTime": "2026-01-06T01:00:00Z"}, {"effectiveDateTime": "2026-01-05T23:30:00-05:00"}),
+        ({"effectiveDateTime": "2026-01-05T10:00:00Z"}, {"effectiveDateTime": "2026-01-05T10:00:00.25Z"}),
+        ({"effectiveDateTime": "2026-01-06T01:00:00+05:00"}, {"effectiveDateTime": "2026-01-06"}),
+        ({"effectiveDateTime": "2026-01-01T01:00:00+05:00"}, {"effectiveDateTime": "2026"}),
+        ({"effectiveDateTime": "2026-02-01T01:00:00+05:00"}, {"effectiveDateTime": "2026-02"}),
+        ({"effectiveDateTime": "2026-01-05"}, {"effectiveInstant": "2026-01-06T00:00:00Z"}),
+        ({"effectiveDateTime": "2026-01-05"}, {"effectivePeriod": {"start": "2026-01-01", "end": "2026-01-06"}}),
+        ({"effectiveDateTime": "2026-01-05"}, {"effectivePeriod": {"start": "2026-01-06"}}),
+        ({"effectivePeriod": {"end": "2026-01-05"}, "issued": "2026-01-07"}, {"effectiveDateTime": "2026-01-06"}),
+        ({"effectiveDateTime": "2026-01-06T01:00:00+05:00"}, {"issued": "2026-01-05T23:00:00Z"}),
+        ({"effectiveDateTime": "2026-01-05"}, {"effectiveDateTime": "soon", "issued": "2026-01-06T00:00:00Z"}),
+        (
+            {"effectiveDateTime": "2026-01-05", "issued": "2026-01-06T01:00:00+05:00"},
+            {"effectiveDateTime": "2026-01-05", "issued": "2026-01-05T23:00:00Z"},
+        ),
+        ({}, {"effectiveDateTime": "0001-01-02"}),
+        ({"effectiveDateTime": ["2027"], "effectivePeriod": 5}, {"issued": "2026-01-05T10:00:00Z"}),
+    ],
+)
+def test_the_newest_result_counts(file_client, older, newer):
+    results = [observation("age", valueInteger=63, **older), observation("age", valueInteger=30, **newer)]
+    assert card_for(file_client, results)["summary"] == YOUNG
+    assert card_for(file_client, results[::-1])["summary"] == YOUNG
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["Patient/5", "http://record.example/fhir/Patient/5", "Patient/1288992/x", "Group/1288992", "urn:uuid:1288992", 5],
+)
+def test_resources_of_other_patients_are_left_out(file_client, reference):
+    subject = {"subject": {"reference": reference}}
+    card = card_for(file_client, [observation("age", valueInteger=30, **subject)])
+    assert (card["summary"], card["indicator"]) == (UNKNOWN, "warning")
+    assert "The record sent results that are not about this patient; they were left out." in card["detail"]
+    results = [observation("age", valueInteger=63), observation("scan", valueString="spot")]
+    card = card_for(file_client, results, [order("chol", **subject), order("sugar", **subject)])
+    assert (card["summary"], card["indicator"]) == ("Next: chol and sugar for 12.00", "warning")
+    assert "The record sent orders that are not about this patient; they were left out." in card["detail"]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"reference": "Patient/1288992"},
+        {"reference": "Patient/1288992/_history/2"},
+        {"reference": "http://record.example/fhir/Patient/1288992"},
+        {"display": "Ana"},
+        None,
+    ],
+)
+def test_resources_of_the_patient_count(file_client, subject):
+    card = card_for(file_client, [observation("age", valueInteger=30, subject=subject)])
+    assert (card["summary"], card["indicator"]) == (YOUNG, "info")
+
+
+def test_a_bound_is_no_result(file_client):
+    older = observation("age", valueInteger=30, effectiveDateTime="2020-01-01")
+    bound = observation("age", valueQuantity={"value": 30, "comparator": ">"}, effectiveDateTime="2026-01-01")
+    card = card_for(file_client, [older, bound])
+    assert (card["summary"], card["indicator"]) == (UNKNOWN, "warning")
+    assert "Results that could not be read: age (`>` instead of an exact value)." in card["detail"]
+
+
+def coded(file_desk, unit):
+    file_desk.codes = {"age": {"system": "http://loinc.org", "code": "30525-0", **({"unit": unit} if unit else {})}}
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"valueQuantity": {"value": 30, "unit": "months", "code": "mo"}}, "in `months`"),
+        ({"valueQuantity": {"value": 30, "code": "mo"}}, "in `mo`"),
+        ({"valueQuantity": {"value": 30, "unit": "`A`\n\n" + 40 * "x"}}, f"in `A {38 * 'x'}`"),
+        ({"valueQuantity": {"value": 30}}, "without a unit"),
+        ({"valueInteger": 30}, "without a unit"),
+    ],
+)
+def test_a_result_in_another_unit_is_not_read(file_client, file_desk, value, found):
+    coded(file_desk, "a")
+    card = card_for(file_client, [observation("age", **value)])
+    assert (card["summary"], card["indicator"]) == (UNKNOWN, "warning")
+    assert f"Results that could not be read: age ({found}, expected `a`)." in card["detail"]
+    coded(file_desk, None)  # nothing is known of units
+    card = card_for(file_client, [observation("age", **value)])
+    assert (card["summary"], card["indicator"]) == (YOUNG, "info")
+
+
+@pytest.mark.parametrize("unit", ["a", "years"])
+def test_a_result_in_the_unit_of_the_codes_is_read(file_client, file_desk, unit):
+    coded(file_desk, unit)
+    card = card_for(file_client, [observation("age", valueQuantity={"value": 30, "unit": "years", "code": "a"})])
+    assert (card["summary"], card["indicator"]) == (YOUNG, "info")
+    (action,) = card_for(file_client)["suggestions"][0]["actions"]
+    assert action["resource"]["code"]["coding"] == [{"system": "http://loinc.org", "code": "30525-0"}]
 
 
 @pytest.mark.parametrize("absent", ["missing", {"resourceType": "OperationOutcome", "issue": []}])

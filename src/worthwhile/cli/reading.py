@@ -128,7 +128,7 @@ def with_costs(model: Any, path: Path, costs_file: Path) -> Any:
     from worthwhile.learners.repricing import repriced_model
 
     context, costs = context_of(model), Costs.read(costs_file)
-    check_costs(costs, costs_file, context.columns, None, list(context.classes))
+    check_costs(costs, costs_file, context.columns, None, list(context.classes), option=False)
     try:
         return repriced_model(model, costs, answers=False)
     except ValueError as error:
@@ -144,9 +144,17 @@ def in_file(path: Path, function: Callable[..., Costs], *given: Any) -> Costs:
 
 
 def check_costs(
-    costs: Costs, path: Path | None, names: Sequence[str], target: str | None, classes: Sequence[Any]
+    costs: Costs,
+    path: Path | None,
+    names: Sequence[str],
+    target: str | None,
+    classes: Sequence[Any],
+    option: bool = True,
 ) -> None:
-    """Raise an error that names the file if costs do not match the columns or the classes."""
+    """Raise an error that names the file if costs do not match the columns or the classes.
+
+    `option`: whether the command has --ignore-extra-prices.
+    """
     try:
         if target is not None and target in costs.tests:
             raise ValueError(f"has a price for {show(target)}, which is the target column")
@@ -154,7 +162,7 @@ def check_costs(
         try:
             costs.prices_for(names)
         except ValueError as error:
-            extra = any(name not in columns for name in costs.tests)
+            extra = option and any(name not in columns for name in costs.tests)
             raise ValueError(f"{error}{'; --ignore-extra-prices leaves them out' * extra}") from None
         if classes:
             costs.check_classes(list(classes))

@@ -77,7 +77,8 @@ def _tell(say: Printer, report: ReplayReport) -> None:
     if len(report.skipped) > 3:
         say.warn(f"{len(report.skipped) - 3} more cases are left out")
     if not report.lines:
-        say("There are no answered or closed cases to replay.")
+        none = "all answered and closed cases are left out" if report.skipped else "no case is answered or closed"
+        say(f"There is nothing to replay: {none}.")
         return
     bounds = int(total["cases"] - total["exact"])
     say(f"{int(total['cases'])} cases, {bounds} of them with bounds only.")

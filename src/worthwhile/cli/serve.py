@@ -30,7 +30,8 @@ def serve(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV with the columns test, system, code, display: the codes of tests in electronic records.",
+            help="CSV with the columns test, system, code, display and, optionally, unit: the codes of tests in"
+            " electronic records, and the unit that their results must have.",
             show_default=False,
         ),
     ] = None,
@@ -119,9 +120,14 @@ def _announce(say: Printer, desk: object, listening: socket.socket, shown: str) 
 
 
 def read_codes(path: Path) -> dict[str, dict[str, str]]:
-    """Read the codes of tests."""
-    rows = list(csv.DictReader(read_text(path).splitlines()))
+    """Read the codes of tests and, where the file has them, the units of their results."""
+    known = ("test", "system", "code", "display", "unit")
+    reader = csv.DictReader(read_text(path).splitlines())
+    # If "unit" were misspelt and passed over, no unit would be checked.
+    if unknown := [name for name in reader.fieldnames or () if name and name not in known]:
+        raise ValueError(f"{path}: unknown column {unknown[0]!r}; the columns are {', '.join(known)}")
+    rows = [{name: (row.get(name) or "").strip() for name in known} for row in reader]
     for number, row in enumerate(rows, 2):
-        if not all(row.get(name) for name in ("test", "system", "code")):
+        if not all(row[name] for name in ("test", "system", "code")):
             raise ValueError(f"{path}, line {number}: needs the columns test, system and code, all filled in")
-    return {row["test"]: {key: row[key] for key in ("system", "code", "display") if row.get(key)} for row in rows}
+    return {row["test"]: {name: row[name] for name in known[1:] if row[name]} for row in rows}

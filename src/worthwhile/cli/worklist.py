@@ -37,13 +37,13 @@ class MarkedCases:
 def check_marks(context: ProblemContext, marks: Mapping[str, str]) -> None:
     """Refuse marks that are empty, the same, or values of a test."""
     pending, unavailable = marks["pending"], marks["unavailable"]
-    if pending == unavailable:
+    if pending.casefold() == unavailable.casefold():
         raise ValueError(f"--pending-mark and --unavailable-mark are both {show(pending)}; they must differ")
     for what, mark in marks.items():
         if not mark or "," in mark:
             raise ValueError(f"--{what}-mark must be a text without a comma, got {show(mark)}")
         for name, values in zip(context.columns, context.schema.values, strict=True):
-            if mark in (values or ()):
+            if mark.casefold() in {value.casefold() for value in values or ()}:
                 raise ValueError(
                     f"--{what}-mark: {show(mark)} is a value of the test {show(name)}; choose another mark"
                 )
@@ -66,11 +66,11 @@ def read_worklist(model: Any, source: TableFile, marks: Mapping[str, str]) -> Ma
     )
     masks = {what: np.zeros((table.n_cases, len(context.columns)), dtype=np.bool_) for what in marks}
     place = [(names.index(name), context.schema.position[name]) for name in known]
-    by_text = {mark: masks[what] for what, mark in marks.items()}
+    by_text = {mark.casefold(): masks[what] for what, mark in marks.items()}
     for row, cells in enumerate(source.rows()):
         for at, test in place:
             cell = cells[at]
-            if isinstance(cell, str) and (mask := by_text.get(cell.strip())) is not None:
+            if isinstance(cell, str) and (mask := by_text.get(cell.strip().casefold())) is not None:
                 mask[row, test] = True
     table = replace(table, columns=_without_marks(table.columns, context, masks["pending"] | masks["unavailable"]))
     absent = [name for name in tests_of(model) if name not in set(known)]

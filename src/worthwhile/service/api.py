@@ -78,6 +78,16 @@ Key = Annotated[
 ]
 
 
+Match = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        max_length=200,
+        description="The ETag of the case that you saw, instead of `version` in the body.",
+    ),
+]
+
+
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -160,6 +170,17 @@ def change(
     return Response(body, status, _etag(case), media_type="application/json")
 
 
+def _version(body: Any, if_match: str | None) -> int | None:
+    """Return the version that the author of a change saw, by the body or by the header If-Match."""
+    own: int | None = None if body is None else body.version
+    if if_match is None or if_match.strip() == "*":
+        return own
+    text = if_match.strip().removeprefix("W/").strip('"')
+    if not text.isdecimal() or (own is not None and own != int(text)):
+        raise HTTPException(422, 'If-Match must be the ETag of the case, e.g. "3", and no other version than the body')
+    return int(text)
+
+
 def _etag(case: dict[str, Any]) -> dict[str, str]:
     return {"ETag": f'"{case["version"]}"'}
 
@@ -230,57 +251,73 @@ def get_history(desk: DeskOf, user: Reader, case_id: str) -> Response:
 
 
 @router.post("/cases/{case_id}/orders", responses=_answers(CaseBody), summary="Order tests")
-def order_tests(desk: DeskOf, user: Worker, case_id: str, body: OrderBody, idempotency_key: Key = None) -> Response:
+def order_tests(
+    desk: DeskOf, user: Worker, case_id: str, body: OrderBody, idempotency_key: Key = None, if_match: Match = None
+) -> Response:
     """Order tests, with what they require."""
     asked = ["orders", case_id, body.model_dump()]
-    act = body.tests, body.version
+    act = body.tests, _version(body, if_match)
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.order(c, user, case_id, *act))
 
 
 @router.post("/cases/{case_id}/results", responses=_answers(CaseBody), summary="Send results")
-def send_results(desk: DeskOf, user: Worker, case_id: str, body: ResultsBody, idempotency_key: Key = None) -> Response:
+def send_results(
+    desk: DeskOf, user: Worker, case_id: str, body: ResultsBody, idempotency_key: Key = None, if_match: Match = None
+) -> Response:
     """Record results in any order; a result that differs from a known one is a correction."""
     asked = ["results", case_id, body.model_dump()]
-    act = body.results, body.version, body.reasons
+    act = body.results, _version(body, if_match), body.reasons
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.results(c, user, case_id, *act))
 
 
 @router.post("/cases/{case_id}/corrections", responses=_answers(CaseBody), summary="Correct a result")
 def correct_result(
-    desk: DeskOf, user: Worker, case_id: str, body: CorrectionBody, idempotency_key: Key = None
+    desk: DeskOf, user: Worker, case_id: str, body: CorrectionBody, idempotency_key: Key = None, if_match: Match = None
 ) -> Response:
     """Replace a result; the old one stays in the history."""
     asked = ["corrections", case_id, body.model_dump()]
-    act = body.test, body.value, body.why, body.version
+    act = body.test, body.value, body.why, _version(body, if_match)
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.correct(c, user, case_id, *act))
 
 
 @router.post("/cases/{case_id}/notes", responses=_answers(CaseBody), summary="Add a note")
-def add_note(desk: DeskOf, user: Worker, case_id: str, body: NoteBody, idempotency_key: Key = None) -> Response:
+def add_note(
+    desk: DeskOf, user: Worker, case_id: str, body: NoteBody, idempotency_key: Key = None, if_match: Match = None
+) -> Response:
     """Add a note."""
     asked = ["notes", case_id, body.model_dump()]
-    act = body.text, body.version
+    act = body.text, _version(body, if_match)
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.note(c, user, case_id, *act))
 
 
 @router.post("/cases/{case_id}/undo", responses=_answers(CaseBody), summary="Take back the last change")
 def undo_change(
-    desk: DeskOf, user: Worker, case_id: str, body: UndoBody | None = None, idempotency_key: Key = None
+    desk: DeskOf,
+    user: Worker,
+    case_id: str,
+    body: UndoBody | None = None,
+    idempotency_key: Key = None,
+    if_match: Match = None,
 ) -> Response:
     """Take back the last change; it stays in the history."""
-    version = body.version if body else None
+    version = _version(body, if_match)
     asked = ["undo", case_id, version]
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.undo(c, user, case_id, version))
 
 
 @router.post("/cases/{case_id}/close", responses=_answers(CaseBody), summary="Close a case, or tell its outcome")
 def close_case(
-    desk: DeskOf, user: Worker, case_id: str, body: CloseBody | None = None, idempotency_key: Key = None
+    desk: DeskOf,
+    user: Worker,
+    case_id: str,
+    body: CloseBody | None = None,
+    idempotency_key: Key = None,
+    if_match: Match = None,
 ) -> Response:
     """Close a case with its true class, if that is known. For a closed case: tell the true class now."""
     body = body or CloseBody(truth=None, answer=None, version=None)
     asked = ["close", case_id, body.model_dump()]
-    act = body.truth, body.answer, body.version
+    act = body.truth, body.answer, _version(body, if_match)
     return change(desk, user, idempotency_key, asked, lambda c: desk.cases.close(c, user, case_id, *act))
 
 

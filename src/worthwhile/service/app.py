@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from worthwhile import __version__
 from worthwhile.service import api, cds_hooks, pages
-from worthwhile.service.case_store import ConflictError, NotFoundError
+from worthwhile.service.case_store import ConflictError, ErasedError, NotFoundError
 from worthwhile.service.database import StorageError
 from worthwhile.service.desk import Desk, desk_of
 from worthwhile.service.security import Shell
@@ -100,7 +100,7 @@ def _conflict(request: Request, error: Exception) -> Response:
 
 
 def _missing(request: Request, error: Exception) -> Response:
-    return _answer(request, 404, str(error.args[0]))
+    return _answer(request, 410 if isinstance(error, ErasedError) else 404, str(error.args[0]))
 
 
 def _bad_value(request: Request, error: Exception) -> Response:

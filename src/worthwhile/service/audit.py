@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from worthwhile.service.case_state import fold_events
-from worthwhile.service.case_store import NOT_CLOSED, case_facts, columns_of, erased_row
+from worthwhile.service.case_store import case_facts, columns_of, erased_row
 from worthwhile.service.database import Database
 from worthwhile.service.event_log import CaseEvent, digest_of, seal_of
 from worthwhile.service.model_store import ModelStore, ServedModel, model_id
@@ -62,7 +62,8 @@ def verify_chain(database: Database, head: str | None = None) -> AuditReport:
 def audit_database(database: Database, head: str | None = None) -> AuditReport:
     """Verify every event of the log, and that cases, users and models are what the log says.
 
-    Not verified: advice, which a later release may word differently; sessions; the answers kept under idempotency keys.
+    The answer and the state of a case that is not closed are worked out again by its model. Not verified: the reasons
+    and prices of advice, which a later release may word differently; sessions; the answers kept under idempotency keys.
     """
     with database.read() as connection:
         log = _read_log(connection, head)
@@ -131,8 +132,11 @@ def _read_log(connection: sa.Connection, head: str | None) -> _Log:
     for case_id, emptied in log.emptied.items():
         why = "but its case was not erased" if case_id is not None else "and it is of no case"
         log.problems += [f"event {seq}: its content was removed, {why}" for seq in emptied]
-    seq, stored = connection.execute(sa.select(chain_head.c.seq, chain_head.c.hash)).one()
-    if seq > log.seq:
+    noted = connection.execute(sa.select(chain_head.c.seq, chain_head.c.hash)).one_or_none()
+    seq, stored = (-1, "") if noted is None else noted
+    if noted is None:
+        log.problems.append("the note of the end of the log was removed")
+    elif seq > log.seq:
         log.problems.append(f"the log ends at event {log.seq}, but {seq} were written: events are missing at the end")
     elif (seq, stored) != (log.seq, log.head):
         log.problems.append(f"the log ends at event {log.seq}, but its end was noted as event {seq} with another hash")
@@ -266,10 +270,12 @@ def _wrong_facts(served: ServedModel, case_id: str, rows: list[Any], stored: Any
         facts = case_facts(state, state.bill(), case_id, len(rows), rows[-1].actor)
         facts = json.loads(json.dumps(facts))  # as the table keeps it
         content = _object(stored.content)
-        if state.closed_at is None and content["state"] in NOT_CLOSED:  # which one, and the answer, is advice
-            facts |= {"state": content["state"], "answer": content["answer"]}
+        if state.closed_at is None:
+            advice = state.guidance().advice
+            facts |= {"state": state.state(advice), "answer": advice.answer}
         wrong = [key for key in facts if not _is_same(_plain(content.get(key)), _plain(facts[key]))]
-        columns = {**columns_of(content | facts), "model_id": served.id}
+        expected = fold_events(served, history[:1]).guidance().expected
+        columns = {**columns_of(content | facts), "model_id": served.id, "expected": expected}
     except UNREADABLE:
         return ["content"]
     return list(dict.fromkeys([*wrong, *_differing(stored, columns, but=("content",))]))

@@ -124,6 +124,11 @@ class Guidance:
         return self.bill.spent
 
     @property
+    def expected(self) -> float | None:
+        """What the whole case is expected to cost; None if that is unknown."""
+        return None if self.advice.go_on_cost is None else self.spent + self.advice.go_on_cost
+
+    @property
     def ledger(self) -> tuple[CaseLine, ...]:
         """What was ordered so far."""
         return self.bill.ledger
@@ -183,6 +188,7 @@ class CaseState:
             tests = [position[n] for n in order.tests if self.tests[n].state != UNAVAILABLE]
             # What was known from the start nobody waited for.
             new = charged | pricing.closure(tests) if order.given else pricing.order(tests, charged)
+            new = self._available(new, context, charged)
             sequence = list(dict.fromkeys([*tests, *sorted(pricing.tests(new - charged))]))
             charges = sequence, columns, new, charged, amounts
             extras = pricing.extras(*charges)
@@ -190,6 +196,12 @@ class CaseState:
                 lines.append(CaseLine(name, price, order.time, order.actor, order.given, extras.get(name, ())))
             charged = new
         return tuple(lines), charged
+
+    def _available(self, items: frozenset[int], context: ProblemContext, paid: frozenset[int]) -> frozenset[int]:
+        """Return what an order charges for, without tests that are unavailable: another test may require them."""
+        position = context.schema.position
+        absent = {position[n] for n, test in self.tests.items() if test.state == UNAVAILABLE and n in position}
+        return items - (absent - paid)
 
     def guidance(self) -> Guidance:
         """Return what to do next, what ordering it costs, and what was spent."""
@@ -237,7 +249,7 @@ class CaseState:
         implied = [columns[t] for t in sorted(pricing.tests(advice.charged)) if t not in charged]
         wanted = self.with_required([advice.test, *advice.commits, *implied])
         tests = [position[name] for name in wanted]
-        new = pricing.order(tests, charged)
+        new = self._available(pricing.order(tests, charged), context, charged)
         charges = tests, columns, new, charged, amounts
         return pricing.items(*charges), pricing.extras(*charges), pricing.price(new, charged, amounts)
 

@@ -30,6 +30,7 @@ __all__ = [
     "CasePage",
     "CaseStore",
     "ConflictError",
+    "ErasedError",
     "NotFoundError",
     "case_facts",
     "columns_of",
@@ -61,6 +62,10 @@ def is_case_number(text: str) -> bool:
 
 class NotFoundError(LookupError):
     """There is no such case."""
+
+
+class ErasedError(NotFoundError):
+    """The case was erased."""
 
 
 class ConflictError(RuntimeError):
@@ -182,10 +187,8 @@ class CaseStore:
             event = append_event(connection, user.name, "opened", content, case_id)
             state = fold_events(served, [event])
             guidance = state.guidance()
-            go_on = guidance.advice.go_on_cost
-            expected = None if go_on is None else guidance.spent + go_on
             case = case_content(state, guidance, case_id, 1, event.time, user.name)
-            row = {"id": case_id, "model_id": served.id, "expected": expected, **columns_of(case)}
+            row = {"id": case_id, "model_id": served.id, "expected": guidance.expected, **columns_of(case)}
             connection.execute(cases.insert(), row)
         return case
 
@@ -222,11 +225,12 @@ class CaseStore:
         """
 
         def steps(state: CaseState) -> list[Step]:
-            if not results or not set(results) <= set(state.pending):
-                _check_open(state)
             read = {name: read_result(state.served, name, value) for name, value in results.items()}
             if not read:
                 raise ValueError("results must name at least one test")
+            is_new = {name for name, value in read.items() if name not in state.known or state.known[name] != value}
+            if not is_new <= set(state.pending):  # what was sent before may be sent again
+                _check_open(state)
             why = {name: str(text)[:MAX_TEXT] for name, text in (reasons or {}).items() if name in read}
             found: list[Step] = []
             for name in [n for n in read if n in state.known]:
@@ -282,14 +286,17 @@ class CaseStore:
 
         def steps(state: CaseState) -> list[Step]:
             true = None if truth is None else label_of(state.served, truth, "truth")
+            labels = state.served.context.answers
             if state.closed_at is not None:
                 if true is None or true == state.truth:
                     raise ValueError("the case is closed already; tell its truth, or undo to open it again")
+                if answer is not None and label_of(state.served, answer, "answer", labels) != state.answer:
+                    raise ValueError(f"the case was closed with the answer {state.answer}; undo to give another one")
                 return [("outcome", {"truth": true, "old": state.truth})]
             advice = state.guidance().advice
             given = advice.stop_answer if advice.test is not None else advice.answer
             if answer is not None:
-                given = label_of(state.served, answer, "answer", state.served.context.answers)
+                given = label_of(state.served, answer, "answer", labels)
             return [("closed", {"truth": true, "answer": given})]
 
         return self._change(connection, user, case_id, version, steps)
@@ -301,7 +308,8 @@ class CaseStore:
             last = state.undoable
             if last is None:
                 raise ValueError("there is nothing to undo")
-            return [("undone", {"event": last.seq, "action": last.action})]
+            changes = [*last.content.get("with", []), {"event": last.seq, "action": last.action}]
+            return [("undone", change) for change in reversed(changes)]
 
         return self._change(connection, user, case_id, version, steps)
 
@@ -329,7 +337,7 @@ class CaseStore:
         found = self._row(connection, case_id)
         current = json.loads(found.content)
         if current["state"] == "erased":
-            raise NotFoundError(f"the case {case_id!r} was erased")
+            raise ErasedError(f"the case {case_id!r} was erased")
         if version is not None and version != current["version"]:
             newer = (
                 f"was changed by {current['changed_by']} in the meantime: it " if version < current["version"] else ""
@@ -343,8 +351,11 @@ class CaseStore:
         if not new:
             return dict(current)
         with bundled(connection):
+            before: list[dict[str, Any]] = []  # of the same request: they are undone together
             for action, content in new:
-                events.append(append_event(connection, user.name, action, content, case_id))
+                own = {**content, "with": list(before)} if before and action != "undone" else content
+                events.append(append_event(connection, user.name, action, own, case_id))
+                before.append({"event": events[-1].seq, "action": action})
             state = fold_events(served, events)
             case = case_content(state, state.guidance(), case_id, current["version"] + len(new), now(), user.name)
             connection.execute(CHANGE_CASE, {"this_case": case_id, **columns_of(case)})
@@ -357,8 +368,10 @@ def _check_open(state: CaseState) -> None:
 
 
 def _correction(state: CaseState, test: str, new: Any, why: str) -> Step:
-    orders = [] if state.tests[test].ordered_at or state.tests[test].given or new is None else [[test]]
-    return "corrected", {"test": test, "old": state.known[test], "new": new, "why": why, "orders": orders}
+    status, old = state.tests[test], state.known[test]
+    is_charged = status.ordered_at is not None or (status.given and old is not None)
+    orders = [] if is_charged or new is None else [[test]]
+    return "corrected", {"test": test, "old": old, "new": new, "why": why, "orders": orders}
 
 
 def _orders_with(state: CaseState, results: Mapping[str, Any]) -> list[list[str]]:

@@ -1,13 +1,16 @@
 """CDS Hooks 2.0: electronic records ask for the next test of a patient and get it as a card with a ServiceRequest.
 
 https://cds-hooks.hl7.org. Every model is a service. Results come as Observations, orders as ServiceRequests; a resource
-belongs to a test if a coding of its code is the test's own (see --codes) or has the test's name.
+belongs to a test if a coding of its code is the test's own (see --codes) or has the test's name. Results that cannot be
+read with certainty, and resources that are not about the patient, are left out, and the card is a warning.
 """
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -28,10 +31,12 @@ router = APIRouter(prefix="/cds-services", tags=["CDS Hooks"], responses=ERRORS)
 
 HOOK = "patient-view"
 MAX_SUMMARY = 139  # characters: "less than 140"
+KINDS = {"results": "Observation", "orders": "ServiceRequest"}
+STATUSES = {"Observation": ("final", "amended", "corrected"), "ServiceRequest": ("active",)}  # those that count
 PREFETCH = {
-    "results": "Observation?patient={{context.patientId}}&status=final,amended,corrected",
-    "orders": "ServiceRequest?patient={{context.patientId}}&status=active",
+    name: f"{kind}?patient={{{{context.patientId}}}}&status={','.join(STATUSES[kind])}" for name, kind in KINDS.items()
 }
+PATIENT = re.compile(r"(?:.*/)?Patient/([^/]+)(?:/_history/.+)?")  # a reference; it may have a server and a version
 REFUSED = {"system": "urn:worthwhile:override-reasons", "code": "unavailable", "display": "The test is unavailable"}
 OTHER = {"system": "urn:worthwhile:override-reasons", "code": "judgement", "display": "Clinical judgement"}
 
@@ -126,9 +131,12 @@ def call_service(desk: DeskOf, user: Worker, service_id: str, body: Annotated[Ho
     if not isinstance(patient, str) or not patient:
         raise HTTPException(400, "context.patientId is missing")
     prefetch = body.prefetch or {}
-    known, unread = _results(desk, served, prefetch.get("results"))
-    pending = _orders(desk, served, prefetch.get("orders"))
-    absent = [name for name in PREFETCH if _is_absent(prefetch, name)]
+    sent = {name: _resources(prefetch.get(name), kind) for name, kind in KINDS.items()}
+    own = {name: [one for one in found if _is_about(one, patient)] for name, found in sent.items()}
+    known, unread = _results(desk, served, own["results"])
+    pending = _orders(desk, served, own["orders"])
+    absent = [name for name in KINDS if _is_absent(prefetch, name)]
+    foreign = [name for name in KINDS if len(own[name]) < len(sent[name])]
     state = CaseState(served)
     for name, value in known.items():
         state.tests[name] = TestStatus("result in", value=value)
@@ -137,7 +145,7 @@ def call_service(desk: DeskOf, user: Worker, service_id: str, body: Annotated[Ho
         if name not in state.tests:
             state.tests[name] = TestStatus("ordered")
             state.orders.append(PlacedOrder((name,), "", ""))
-    return JSONResponse({"cards": [_card(desk, state, state.guidance(), patient, unread, absent)]})
+    return JSONResponse({"cards": [_card(desk, state, state.guidance(), patient, _doubts(unread, absent, foreign))]})
 
 
 @router.post("/{service_id}/feedback", summary="What became of a card")
@@ -179,17 +187,62 @@ def _mappings(found: Any) -> list[Mapping[str, Any]]:
     return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
 
 
-def _resources(found: Any, kind: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the resources of a bundle, or a single one; newest first."""
+def _resources(found: Any, kind: str) -> list[Mapping[str, Any]]:
+    """Return the resources of a bundle, or a single one."""
     entries = [found]
     if isinstance(found, Mapping) and found.get("resourceType") == "Bundle":
         entries = [entry.get("resource") for entry in _mappings(found.get("entry"))]
-    fitting = [e for e in _mappings(entries) if e.get("resourceType") == kind]
+    return [entry for entry in _mappings(entries) if entry.get("resourceType") == kind]
 
-    def time(resource: Mapping[str, Any]) -> str:
-        return str(resource.get("effectiveDateTime") or resource.get("issued") or resource.get("authoredOn") or "")
 
-    yield from sorted(fitting, key=time, reverse=True)
+def _is_about(resource: Mapping[str, Any], patient: str) -> bool:
+    """Return whether a resource is about a patient; one that refers to nobody is taken as such."""
+    subject = resource.get("subject")
+    reference = subject.get("reference") if isinstance(subject, Mapping) else None
+    if reference is None:
+        return True
+    match = PATIENT.fullmatch(str(reference))
+    return match is not None and match[1] == patient
+
+
+def _counting(resources: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the resources whose status counts, newest first; one without a status counts."""
+    counting = [one for one in resources if one.get("status") in (None, *STATUSES[one["resourceType"]])]
+    return sorted(counting, key=_time, reverse=True)
+
+
+def _time(resource: Mapping[str, Any]) -> tuple[datetime, datetime]:
+    """Return when a resource is from and when it was issued; without a time, it is older than all others."""
+    period = resource.get("effectivePeriod")
+    ends = [period.get("end"), period.get("start")] if isinstance(period, Mapping) else []
+    effective = [resource.get("effectiveDateTime"), resource.get("effectiveInstant"), *ends]
+    issued = [resource.get("issued"), resource.get("authoredOn")]
+    return _first_instant([*effective, *issued]), _first_instant(issued)
+
+
+def _first_instant(times: Iterable[Any]) -> datetime:
+    found = (_instant(time) for time in times)
+    return next((instant for instant in found if instant is not None), datetime.min.replace(tzinfo=UTC))
+
+
+def _instant(time: Any) -> datetime | None:
+    """Return a time of FHIR as an instant; None if it is none.
+
+    A year, a month or a day is its beginning. A time without an offset is in UTC.
+
+    Examples
+    --------
+    >>> _instant("2026-01-05T23:30:00-05:00") > _instant("2026-01-06T01:00:00Z") > _instant("2026-01")
+    True
+    """
+    if not isinstance(time, str):
+        return None
+    missing = {len("2026"): "-01-01", len("2026-01"): "-01"}.get(len(time), "")
+    try:
+        instant = datetime.fromisoformat(time + missing)
+    except ValueError:
+        return None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 def _test_of(desk: Desk, served: ServedModel, resource: Mapping[str, Any]) -> str | None:
@@ -220,11 +273,11 @@ def _value_of(observation: Mapping[str, Any]) -> Any:
     return next((observation[kind] for kind in kinds if kind in observation), None)
 
 
-def _results(desk: Desk, served: ServedModel, found: Any) -> tuple[dict[str, Any], list[str]]:
-    """Return the newest result of each test, and the tests whose result could not be read."""
+def _results(desk: Desk, served: ServedModel, found: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+    """Return the newest result of each test, and the tests whose result could not be read, with the reason."""
     known: dict[str, Any] = {}
-    unread: dict[str, None] = {}
-    for observation in _resources(found, "Observation"):
+    unread: dict[str, str] = {}
+    for observation in _counting(found):
         name = _test_of(desk, served, observation)
         if name is None or name in known or name in unread:
             continue
@@ -233,30 +286,62 @@ def _results(desk: Desk, served: ServedModel, found: Any) -> tuple[dict[str, Any
         except (TypeError, ValueError, OverflowError):  # the record may send any JSON
             value = None
         if value is None:
-            unread[name] = None
+            unread[name] = name
+        elif doubt := _doubt_about_quantity(observation, desk.codes.get(name, {}).get("unit")):
+            unread[name] = f"{name} ({doubt})"
         else:
             known[name] = value
-    return known, list(unread)
+    return known, list(unread.values())
 
 
-def _orders(desk: Desk, served: ServedModel, found: Any) -> list[str]:
-    names = (_test_of(desk, served, request) for request in _resources(found, "ServiceRequest"))
+def _doubt_about_quantity(observation: Mapping[str, Any], unit: str | None) -> str:
+    """Return why the value of an Observation is not the result, or nothing; no unit: it is not checked."""
+    quantity = observation.get("valueQuantity")
+    if not isinstance(quantity, Mapping):
+        quantity = {}
+    if comparator := quantity.get("comparator"):
+        return f"{_quoted(comparator)} instead of an exact value"
+    units = [text for text in (quantity.get("unit"), quantity.get("code")) if text]
+    if unit is None or unit in units:
+        return ""
+    found = f"in {_quoted(units[0])}" if units else "without a unit"
+    return f"{found}, expected {_quoted(unit)}"
+
+
+def _quoted(text: Any) -> str:
+    """Return what a record wrote as code of Markdown, which would change 10*3/uL otherwise.
+
+    Examples
+    --------
+    >>> _quoted("10*3/uL")
+    '`10*3/uL`'
+    """
+    return f"`{' '.join(str(text).replace('`', ' ').split())[:40]}`"
+
+
+def _orders(desk: Desk, served: ServedModel, found: Iterable[Mapping[str, Any]]) -> list[str]:
+    names = (_test_of(desk, served, request) for request in _counting(found))
     return [name for name in names if name is not None]
 
 
-def _card(
-    desk: Desk, state: CaseState, guidance: Guidance, patient: str, unread: list[str], absent: list[str]
-) -> dict[str, Any]:
+def _doubts(unread: list[str], absent: list[str], foreign: list[str]) -> list[str]:
+    """Return what a card has to warn of: results, and prefetches that are absent or have other patients' resources."""
+    doubts = []
+    if unread:
+        doubts.append(f"Results that could not be read: {enumeration(unread)}.")
+    if absent:
+        doubts.append(f"The record did not send its {enumeration(absent)}; what is done or ordered is not known here.")
+    if foreign:
+        doubts.append(f"The record sent {enumeration(foreign)} that are not about this patient; they were left out.")
+    return doubts
+
+
+def _card(desk: Desk, state: CaseState, guidance: Guidance, patient: str, doubts: list[str]) -> dict[str, Any]:
     advice, currency = guidance.advice, state.served.context.costs.currency
     shares = ", ".join(f"{label} {percent(share)}" for label, share in advice.probabilities.items())
-    detail = [advice.reason, f"Class shares: {shares}."]
-    if unread:
-        detail.append(f"Results that could not be read: {enumeration(unread)}.")
-    if absent:
-        detail.append(f"The record did not send its {enumeration(absent)}; what is done or ordered is not known here.")
     card: dict[str, Any] = {
         "uuid": str(uuid.uuid4()),
-        "indicator": "warning" if absent or unread else "info",
+        "indicator": "warning" if doubts else "info",
         "source": {"label": f"worthwhile: {state.served.name}, version {state.served.version}"},
     }
     if advice.test is None:
@@ -271,12 +356,13 @@ def _card(
         card["suggestions"] = [{"label": label, "uuid": str(uuid.uuid4()), "isRecommended": True, "actions": actions}]
         card["selectionBehavior"] = "at-most-one"
         card["overrideReasons"] = [REFUSED, OTHER]
-    card["detail"] = "\n\n".join(detail)
+    card["detail"] = "\n\n".join([advice.reason, f"Class shares: {shares}.", *doubts])
     return card
 
 
 def _action(desk: Desk, test: str, price: float, currency: str, patient: str) -> dict[str, Any]:
-    coding = desk.codes.get(test, {"system": "urn:worthwhile:tests", "code": test})
+    own = desk.codes.get(test, {"system": "urn:worthwhile:tests", "code": test})
+    coding = {key: text for key, text in own.items() if key != "unit"}
     return {
         "type": "create",
         "description": f"Order {test} for {with_currency(amount(price), currency)}",

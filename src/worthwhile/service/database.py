@@ -215,7 +215,7 @@ def open_database(place: str | Path, create: bool = True) -> Database:
     place : str or path
         A file of SQLite, or a URL such as postgresql://user:password@host/name.
     create : bool
-        Whether a missing file is created.
+        Whether a missing file, or the tables in an empty database, are created.
 
     Raises
     ------
@@ -243,9 +243,11 @@ def open_database(place: str | Path, create: bool = True) -> Database:
             raise FileNotFoundError(f"{path}: no such folder: {path.absolute().parent}")
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # it has everything about the cases
     shown = str(path) if path is not None else url.render_as_string(hide_password=True)
+    if path is not None and not create and path.stat().st_size == 0:  # SQLite would write to it
+        raise _no_desk(shown)
     database = Database(_engine(url), shown)
     try:
-        _migrate(database)
+        _migrate(database, create)
     except BaseException:
         database.close()
         raise
@@ -303,8 +305,8 @@ def _check_socket(connection: Any, *_: Any) -> None:
             raise exc.InvalidatePoolError
 
 
-def _migrate(database: Database) -> None:
-    """Bring the tables up to date; a database of a later release is refused."""
+def _migrate(database: Database, create: bool) -> None:
+    """Bring the tables up to date; a database of a later release is refused, and without `create` an empty one."""
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -316,8 +318,11 @@ def _migrate(database: Database) -> None:
     with database._clear_errors(), database.engine.connect() as plain:
         connection = plain.execution_options(begin="BEGIN IMMEDIATE" if database.is_sqlite else "BEGIN")
         with connection.begin():
-            if _revision(connection) == newest:
+            revision = _revision(connection)
+            if revision == newest:
                 return
+            if revision is None and not create:
+                raise _no_desk(database.shown)
             if not database.is_sqlite:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7077)"))  # two servers may start at once
             config.attributes["connection"] = connection
@@ -325,6 +330,10 @@ def _migrate(database: Database) -> None:
                 command.upgrade(config, "head")
             except CommandError:
                 raise ValueError(f"{database.shown}: was written by a later release of worthwhile") from None
+
+
+def _no_desk(shown: str) -> ValueError:
+    return ValueError(f"{shown}: is not a database of a desk, or it was emptied")
 
 
 def _revision(connection: sa.Connection) -> str | None:

@@ -120,7 +120,7 @@ def check_digest(given: str | None, costs: Costs, cap: float | None = None) -> N
     if given is not None and given != costs_digest(costs, cap):
         raise ValueError(
             "the price list in the file was changed after the model was saved; undo that and put new prices on the "
-            "model with worthwhile reprice, or remove 'costs_digest' to use the list as it is"
+            "model with worthwhile reprice, or remove every 'costs_digest' to use the list as it is"
         )
 
 
