@@ -192,6 +192,35 @@ def test_a_result_of_the_advised_test_orders_what_it_commits_to(heart):
     assert notebook.state.guidance().spent == 1 + 40 + 7 + 2 + 3
 
 
+def test_a_slip_has_no_test_that_can_no_longer_matter():
+    """A culture is ordered with what either result of it leads to; a case that comes with its result needs one side."""
+    tests = {"culture": {"price": 5.0, "delayed": True}, "crp": 3.0, "biopsy": 7.0}
+    asks = {
+        "culture": {"branches": [["clean"], ["grown"]], "children": [1, 4], "answer": "a", "weights": [30, 30]},
+        "crp": {"threshold": 1, "children": [2, 3], "answer": "a", "weights": [20, 10]},
+        "biopsy": {"threshold": 1, "children": [5, 6], "answer": "b", "weights": [10, 20]},
+    }
+    leaves = [
+        {"answer": answer, "weights": w} for answer, *w in (("a", 20, 0), ("b", 0, 10), ("a", 10, 0), ("b", 0, 20))
+    ]
+    top, crp, biopsy = ({"test": name, **node} for name, node in asks.items())
+    content = {
+        "format": "worthwhile-tree",
+        "version": 1,
+        "classes": ["a", "b"],
+        "columns": [
+            {"name": "culture", "kind": "nominal", "values": ["clean", "grown"]},
+            *({"name": name, "kind": "numeric"} for name in ("crp", "biopsy")),
+        ],
+        "costs": {"tests": tests, "errors": {"a": {"b": 500.0}, "b": {"a": 500.0}}},
+        "nodes": [top, crp, *leaves[:2], biopsy, *leaves[2:]],
+    }
+    tree = ww.Tree.from_json(json.dumps(content))
+    assert list(Notebook(tree).state.guidance().slip) == ["culture", "crp", "biopsy"]
+    guidance = Notebook(tree, {"culture": "clean"}).state.guidance()
+    assert (guidance.slip, guidance.price, guidance.spent) == ({"crp": 3.0}, 3.0, 5.0)
+
+
 def test_an_unavailable_test_is_not_charged_and_orders_nothing(heart):
     notebook = Notebook(heart, {"age": 63.0, "scan": "spot"})
     notebook.change("results", {"chol": None}, None, {"chol": "haemolysed"})

@@ -245,13 +245,20 @@ class CaseState:
             return {}, {}, 0.0
         context = self.served.context
         pricing, columns, position = context.pricing, context.columns, context.schema.position
-        # A known result can commit the model to tests that nobody has ordered; they go on the slip.
+        # A known result can commit the model to tests that nobody has ordered; those that may still be asked for go on
+        # the slip.
         implied = [columns[t] for t in sorted(pricing.tests(advice.charged)) if t not in charged]
+        if implied and self.served.trees:
+            implied = [name for name in implied if name in self._asked_later()]
         wanted = self.with_required([advice.test, *advice.commits, *implied])
         tests = [position[name] for name in wanted]
         new = self._available(pricing.order(tests, charged), context, charged)
         charges = tests, columns, new, charged, amounts
         return pricing.items(*charges), pricing.extras(*charges), pricing.price(new, charged, amounts)
+
+    def _asked_later(self) -> set[str]:
+        """Return the tests that the trees of the model may still ask for."""
+        return may_ask(self.served.trees, self.known, [*self.already_paid, *self.pending])
 
     def state(self, advice: Advice) -> str:
         """Return open, waiting, answered or closed."""
@@ -272,7 +279,7 @@ class CaseState:
         """Return why each other test is not the one to do now, in money where money decides."""
         context, advice = self.served.context, guidance.advice
         _, charged = self.ledger(advice.amounts)
-        later = may_ask(self.served.trees, self.known, [*self.already_paid, *self.pending])
+        later = self._asked_later()
         found = []
         for t, name in enumerate(context.columns):
             if name == advice.test or name in self.tests or name in guidance.slip:
