@@ -145,7 +145,7 @@ CLASSES = {
     "ACT, refined": "ACTClassifier",
     "OptimalClassifier": "OptimalClassifier",
     "cascade": "CascadeClassifier",
-    "BudgetForest, adaptive": "BudgetForestClassifier",
+    "ours, forest or cascade": "BudgetForestClassifier",
 }
 
 
@@ -201,13 +201,18 @@ def _nan() -> Iterator[Line]:
         if table == "nan-figure4":
             problem, learner = row.split(": ")
             errors.setdefault(problem, {}).setdefault(learner, []).append(error)
-    ours = "BudgetForest, adaptive"
+    ours = "ours, forest or cascade"  # at each budget the one with fewer errors on validation cases
     means = {problem: {name: float(np.mean(own)) for name, own in rows.items()} for problem, rows in errors.items()}
-    rivals = set.intersection(*(set(rows) for rows in means.values())) - {ours, "BudgetRF"}
+    rivals = set.intersection(*(set(rows) for rows in means.values())) - {
+        ours,
+        "BudgetForest, adaptive",
+        "Cascade",
+        "BudgetRF",
+    }
     ratios = {name: geometric([rows[ours] / rows[name] for rows in means.values()]) for name in sorted(rivals)}
     rival = max(ratios, key=lambda name: ratios[name][0])
     problems = f"errors at ten budgets, {len(means)} problems"
-    beside = "one split; set on these very data sets; boosting wins on adult from a quarter of the price on"
+    beside = "parts set on these very data sets; 4 to 10 splits; behind at the smallest budgets on letter and adult"
     yield Line("Nan, Wang & Saligrama (2015), figure 4", "nan.md", problems, ours, rival, Ratio(*ratios[rival]), beside)
 
 
