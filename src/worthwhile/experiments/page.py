@@ -42,7 +42,7 @@ LONG = 20  # characters of a name in a legend; with longer ones there are fewer 
 CSV_HEADER = ["table", "row", "column", "mean", "interval", "published", "published_interval", "inside"]
 # Okabe and Ito's palette, distinct for all kinds of colour vision; markers and dashes work without colours.
 _COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f")
-_MARKERS = "osD^vPX*"
+_MARKERS = "osD^vPX*<>h"  # more than colours, so that two lines of one colour differ in both
 
 
 @dataclass(frozen=True)
