@@ -53,8 +53,11 @@ def test_one_fit_for_several_budgets():
     found = learner.fit_budgets(*cases(400), [5.0, 0.0, 100.0])
     assert [part.budget for part in found] == [5.0, 0.0, 100.0]
     assert not hasattr(learner, "stages_")
-    for part in found:
-        own = ww.CascadeClassifier(costs=COSTS, columns=NAMES, n_trees=20, random_state=0, budget=part.budget).fit(
+    spent = [part.test_costs(X, y=y).mean() for part in found]
+    assert spent[1] <= spent[0] <= 1.25 * 5.0 < spent[2]
+    for budget in (0.0, 5.0):
+        [part] = learner.fit_budgets(*cases(400), [budget])
+        own = ww.CascadeClassifier(costs=COSTS, columns=NAMES, n_trees=20, random_state=0, budget=budget).fit(
             *cases(400)
         )
         assert part.stages_ == own.stages_

@@ -171,7 +171,8 @@ class CascadeClassifier(CostSensitiveClassifier):
     ) -> list[Self]:
         """Learn a cascade for each of several budgets, all from the same models.
 
-        The models are fitted once; only the rules are found for each budget. After Ctrl-C, nothing is kept.
+        The models are fitted once; only the rules are found for each budget, which may also use the sets of tests made
+        for the others. After Ctrl-C, nothing is kept.
 
         Parameters
         ----------
@@ -228,12 +229,13 @@ class CascadeClassifier(CostSensitiveClassifier):
             deadline.set_aside(RULE_SHARE * self.time_limit)
             many = min(many, max(int(CASES_PER_SECOND * self.time_limit), FEWEST_CASES))
         monitor = _Monitor(deadline, self.callback)
+        limits = [budget for budget in budgets if budget is not None]
         with workload().doing_told(Piece("forest", 1.0), monitor.share), without_workers():
             if len(rows) > many:
                 some = rows[stratified_share(cases.classes[rows], many / len(rows), rng)]
                 n_trees = min(int(self.n_trees), FEW_TREES)
                 finder = few = self._grower(cases.take(some), n_trees, seed, deadline)
-                sets = self._grown(few, few.sets(), monitor, last=False)
+                sets = self._grown(few, few.sets(limits), monitor, last=False)
                 cascades = [few.cascade(sets[0], budget)[0] for budget in budgets]
                 chosen = list(dict.fromkeys(stage.tests for own in cascades for stage in own.stages[1:]))
                 seconds = few.seconds / len(some) * int(self.n_trees) / n_trees * (len(chosen) + 1)  # per case
@@ -250,7 +252,7 @@ class CascadeClassifier(CostSensitiveClassifier):
                     sets = self._grown(grower, [sets[0], *chosen], monitor, last=True)
             else:
                 finder = grower = self._grower(cases.take(rows), int(self.n_trees), seed, deadline)
-                sets = self._grown(grower, grower.sets(), monitor, last=True)
+                sets = self._grown(grower, grower.sets(limits), monitor, last=True)
             if is_short and monitor.stopped == "done":
                 monitor.stopped = "time limit"
             # Models that were too slow for a time limit may be worse together than small ones of all sets.
@@ -284,7 +286,8 @@ class CascadeClassifier(CostSensitiveClassifier):
                 monitor.interrupt()
                 own = grower.cascade(root, budget)
             found.append((*own, grower))
-        return min(found, key=lambda own: np.average(own[1].cost(own[0].rate), weights=own[2].weights))
+        # Within a budget only errors count.
+        return min(found, key=lambda own: np.average(own[1].cost(float(budget is None)), weights=own[2].weights))
 
     def _kind(self) -> Any:
         """Return the kind of the models of all stages."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.table_pricing import TablePricing
+from worthwhile.learners.cascade.budget_frontier import BudgetFrontier
 from worthwhile.learners.cascade.policy import Cascade, Stage, best_answers, expected_amounts, holding_shares
 from worthwhile.learners.cascade.stage_models import (
     BOOSTING,
@@ -28,13 +29,13 @@ from worthwhile.learners.cascade.stage_models import (
 from worthwhile.learners.cascade.stopping_rule import (
     Outcomes,
     Prices,
+    RuleFitter,
     StageView,
     cross_fitted,
-    fit_rules,
     sure_gain,
     walked,
 )
-from worthwhile.learners.cascade.test_sets import TestSet, chains, free_tests
+from worthwhile.learners.cascade.test_sets import TestSet, chains, free_tests, within_budget
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.result_shares import ResultShares, result_shares
 from worthwhile.learners.soft_labels import feature_owners, features_of
@@ -45,6 +46,7 @@ __all__ = ["CascadeGrower"]
 Floats = npt.NDArray[np.float64]
 Recipe = tuple[str, ForestShape | None]  # kind of model, and shape of a forest
 MAX_SETS = 18
+FILLED = 0.8  # of a budget: if no set costs as much, sets are made for it
 # A test whose value this share of the training cases lacked is known to models as possibly missing.
 MIN_MISSING, FEW_MISSING = 0.01, 3
 # Sizes of leaves of forests that are tried, also a share of the cases; for so many sets, and for others as for the one
@@ -52,8 +54,9 @@ MIN_MISSING, FEW_MISSING = 0.01, 3
 # fortieth of the cases, on car with 2.
 SMALL_LEAF, LARGE_SHARE, LARGEST, WIDE, N_TRIED = 4, 40, 25, 0.8, 3
 MARGIN = 0.5  # standard errors by which a cascade must be cheaper than what costs nothing
+TRIES, SHRINK = 5, 0.9  # to keep to a budget on cases that did not choose the rate
+ROUNDING = 1e-9
 RATES = 1e5  # budgets: rates from this many times below to above that of errors to prices
-HALVINGS = 16
 
 
 class CascadeGrower:
@@ -115,22 +118,37 @@ class CascadeGrower:
         self.seconds = 0.0  # that the slowest of the models took
         self._models: dict[TestSet, tuple[StageModel, Floats]] = {}
         self._prices_known: dict[tuple[TestSet, TestSet], tuple[Floats, Floats]] = {}
+        self._frontiers: dict[tuple[TestSet, ...], BudgetFrontier] = {}
+        self._cross_fits: dict[tuple[tuple[TestSet, ...], float, int | None], tuple[Cascade, Outcomes]] = {}
 
     # ---- sets of tests
 
-    def sets(self) -> list[TestSet]:
-        """Return the sets to try: first what costs nothing, then from cheap to expensive."""
+    def sets(self, budgets: Iterable[float] = ()) -> list[TestSet]:
+        """Return the sets to try: first what costs nothing, then from cheap to expensive, then what fills budgets."""
         self.importance = importance = importances(self.cases, len(self.context.columns))
         pricing = self.context.pricing
         useful = [test for test, own in enumerate(importance.tolist()) if own > 0]
         amounts = self._mean_amounts()
         root = free_tests(pricing, useful, amounts, self._is_allowed)
+        problem = importance, pricing, amounts, root, self._is_allowed
         step, found = 1.3, list[TestSet]()
         while True:
-            found = chains(importance, pricing, amounts, root, self._is_allowed, step)
+            found = chains(*problem, step)
             if len(found) <= MAX_SETS:
-                return [root, *(tests for tests in found if tests > root)]
+                break
             step *= 1.2
+        prices = {tests: pricing.price(pricing.order(tests - root, root), root, amounts) for tests in found}
+        for budget in budgets:
+            if not any(FILLED * budget <= price <= budget for price in prices.values()):
+                for tests in within_budget(*problem, budget):
+                    prices[tests] = pricing.price(pricing.order(tests - root, root), root, amounts)
+        return [
+            root,
+            *sorted(
+                (tests for tests in prices if tests > root),
+                key=lambda tests: (prices[tests], len(tests), sorted(tests)),
+            ),
+        ]
 
     def _mean_amounts(self) -> list[float]:
         """Return what tests and surcharges cost on average."""
@@ -216,6 +234,8 @@ class CascadeGrower:
         if losses[0] >= losses[1]:
             self._models[root] = plain
         self._prices_known.clear()  # surcharges depend on what models say
+        self._frontiers.clear()
+        self._cross_fits.clear()
 
     def _view(self, shares: Floats) -> StageView:
         answers, believed = best_answers(shares, self.context.error_costs, self.by_cost)
@@ -225,51 +245,61 @@ class CascadeGrower:
 
     def cascade(self, root: TestSet, budget: float | None = None) -> tuple[Cascade, Outcomes]:
         """Return the cascade over all sets with a model, and what it costs on the cases that chose its edges."""
-        return self._within(self._sets_from(root), budget)
+        sets = self._sets_from(root)
+        return self._at_rate(sets, *self._choice(sets, budget))
 
     def validated(self, root: TestSet, budget: float | None = None) -> tuple[Cascade, Outcomes]:
         """Return the cascade, and what it costs by rules fitted to other cases.
 
-        Unless it is clearly cheaper there than what costs nothing, no test is bought.
+        Unless it is clearly cheaper there than what costs nothing, no test is bought; within a budget, only
+        errors count.
         """
-        sets = self._sets_from(root)
-        cascade = self._within(sets, budget)[0]
+        sets, target = self._sets_from(root), budget
+        for _ in range(TRIES):
+            cascade, own = self._cross_fitted(sets, *self._choice(sets, target))
+            if budget is None or target is None or (spent := self._spent(cascade)) <= budget * (1 + ROUNDING):
+                break
+            target *= max(
+                budget / spent, SHRINK
+            )  # rules of some of the cases chose it, those of all cost a little more
         nothing = self._at_rate(sets[:1], cascade.rate)
-        if len(cascade.stages) == 1:
+        counted = cascade.rate if budget is None else 0.0
+        gains = nothing[1].cost(counted) - own.cost(counted)
+        if len(cascade.stages) == 1 or sure_gain(gains, self.weights, MARGIN) <= 0:
             return nothing
-        views, successors, prices = self._problem(sets)
-        weights, rate = self.weights, cascade.rate
-        own = cross_fitted(views, successors, prices, self.training.classes, weights, rate)
-        own = replace(own, price=own.price + self._first_price(root))
-        if sure_gain(nothing[1].cost(rate) - own.cost(rate), weights, MARGIN) <= 0:
-            return nothing
+        return cascade, own
+
+    def _cross_fitted(self, sets: Sequence[TestSet], rate: float, first: int | None) -> tuple[Cascade, Outcomes]:
+        """Return a cascade, and what it costs by rules fitted to other cases."""
+        key = tuple(sets), rate, first
+        if key not in self._cross_fits:
+            self._cross_fits[key] = self._cross_fit(sets, rate, first)
+        return self._cross_fits[key]
+
+    def _cross_fit(self, sets: Sequence[TestSet], rate: float, first: int | None) -> tuple[Cascade, Outcomes]:
+        cascade, own = self._at_rate(sets, rate, first)
+        if len(cascade.stages) > 1:
+            views, successors, prices = self._problem(sets)
+            if first is not None:
+                successors[0] = [first]
+            own = cross_fitted(views, successors, prices, self.training.classes, self.weights, rate)
+            own = replace(own, price=own.price + self._first_price(sets[0]))
         return cascade, own
 
     def _sets_from(self, root: TestSet) -> list[TestSet]:
         sets = sorted(self._models, key=lambda tests: (tests != root, len(tests), sorted(tests)))
         return [tests for tests in sets if tests >= root]
 
-    def _within(self, sets: Sequence[TestSet], budget: float | None) -> tuple[Cascade, Outcomes]:
-        """Return the cascade whose tests cost no more than a budget, on average."""
+    def _choice(self, sets: Sequence[TestSet], budget: float | None) -> tuple[float, int | None]:
+        """Return the rate, and the set that cases begin with (None: the best by that rate)."""
         if budget is None:
-            return self._at_rate(sets, 1.0)
-        rates = self._rates()
-        found = self._at_rate(sets, rates[0])
-        if self._average_price(found[1]) <= budget:
-            return found
-        low, high = rates
-        best = self._at_rate(sets[:1], high)  # only what costs nothing
-        for _ in range(HALVINGS):
-            middle = math.sqrt(low * high)
-            found = self._at_rate(sets, middle)
-            if self._average_price(found[1]) <= budget * (1 + 1e-9):
-                high, best = middle, found
-            else:
-                low = middle
-        return best
-
-    def _average_price(self, outcomes: Outcomes) -> float:
-        return float(np.average(outcomes.price, weights=self.weights))
+            return 1.0, None
+        key = tuple(sets)
+        if key not in self._frontiers:
+            root_price = float(np.average(self._first_price(sets[0]), weights=self.weights))
+            self._frontiers[key] = BudgetFrontier(self._fitter(sets), self.weights, root_price, self._rates())
+        best = self._frontiers[key].best(budget)
+        return (self._rates()[1], None) if best is None else (best.rate, best.first)
 
     def _rates(self) -> tuple[float, float]:
         errors = float(np.ptp(self.context.error_costs)) or 1.0
@@ -284,9 +314,11 @@ class CascadeGrower:
         successors = [[] if tests & delayed else [j for j, other in enumerate(sets) if other > tests] for tests in sets]
         return views, successors, functools.partial(self._prices, sets)
 
-    def _at_rate(self, sets: Sequence[TestSet], rate: float) -> tuple[Cascade, Outcomes]:
-        views, successors, prices = self._problem(sets)
-        rules, outcomes = fit_rules(views, successors, prices, self.training.classes, self.weights, rate)
+    def _fitter(self, sets: Sequence[TestSet]) -> RuleFitter:
+        return RuleFitter(*self._problem(sets), self.training.classes, self.weights)
+
+    def _at_rate(self, sets: Sequence[TestSet], rate: float, first: int | None = None) -> tuple[Cascade, Outcomes]:
+        rules, outcomes = self._fitter(sets).fit(rate, first)
         stages = [
             Stage(tests, self._models[tests][0], rule, self._holds(tests))
             for tests, rule in zip(sets, rules, strict=True)
@@ -294,10 +326,18 @@ class CascadeGrower:
         whole = Cascade(self.context, tuple(stages), rate, self.by_cost, self.listed, self.tolerated)
         return whole.reachable(), replace(outcomes[0], price=outcomes[0].price + self._first_price(sets[0]))
 
+    def _walked(self, cascade: Cascade) -> tuple[Outcomes, npt.NDArray[np.intp]]:
+        """Return what cases pay and lose by a cascade, with models not trained on them, and where they end."""
+        views, _, prices = self._problem([stage.tests for stage in cascade.stages])
+        return walked([stage.rule for stage in cascade.stages], views, prices, cascade.rate)
+
+    def _spent(self, cascade: Cascade) -> float:
+        price = self._walked(cascade)[0].price + self._first_price(cascade.stages[0].tests)
+        return float(np.average(price, weights=self.weights))
+
     def results(self, cascade: Cascade) -> dict[str, ResultShares]:
         """Return what tests said where the cascade asks for them, by models that were not trained on the case."""
-        views, _, prices = self._problem([stage.tests for stage in cascade.stages])
-        _, ends = walked([stage.rule for stage in cascade.stages], views, prices, cascade.rate)
+        _, ends = self._walked(cascade)
         return result_shares(self.context.schema, self._arrays, cascade.masks[ends], self.weights)
 
     def _first_price(self, root: TestSet) -> Floats:

@@ -11,7 +11,18 @@ import numpy.typing as npt
 
 from worthwhile.learners.folds import stratified_folds
 
-__all__ = ["BeliefCurve", "Edge", "Outcomes", "StageRule", "StageView", "cross_fitted", "fit_rules", "follow", "walked"]
+__all__ = [
+    "BeliefCurve",
+    "Edge",
+    "Outcomes",
+    "RuleFitter",
+    "StageRule",
+    "StageView",
+    "cross_fitted",
+    "fit_rules",
+    "follow",
+    "walked",
+]
 
 Floats = npt.NDArray[np.float64]
 N_FOLDS = 5
@@ -101,6 +112,8 @@ def pooled(values: Floats, weights: Floats) -> Floats:
     >>> pooled(np.array([1.0, 3.0, 2.0]), np.ones(3)).tolist()
     [1.0, 2.5, 2.5]
     """
+    if (np.diff(values) > 0).all():
+        return values
     blocks: list[tuple[float, float, int]] = []
     for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
         block = value, weight, 1
@@ -172,7 +185,12 @@ def fit_rules(
     weights: Floats,
     rate: float = 1.0,
 ) -> tuple[list[StageRule], list[Outcomes]]:
-    """Fit the rule of every stage, the largest sets first.
+    """Fit the rule of every stage at one rate; see `RuleFitter`."""
+    return RuleFitter(views, successors, prices, classes, weights).fit(rate)
+
+
+class RuleFitter:
+    """Fits the rules of all stages at any rate between prices and error costs, the largest sets first.
 
     At a stage, the cost of answering and the cost from each larger set on are regressed on the believed cost of the
     best answer, in folds: the values of a case come from curves fitted to other cases. Sets are added one after the
@@ -187,37 +205,78 @@ def fit_rules(
     prices : function
     classes, weights : arrays
         Of the cases.
-    rate : float
-        How many units of error cost a unit of price counts for.
-
-    Returns
-    -------
-    list of StageRule
-        Fitted to all cases.
-    list of Outcomes
-        By stage, out of fold.
     """
-    folds = stratified_folds(classes, min(N_FOLDS, len(classes)), np.random.default_rng(0))
-    rules = [StageRule(BeliefCurve(np.zeros(1), np.zeros(1)))] * len(views)
-    outcomes = [
-        Outcomes(np.zeros(len(classes)), view.loss, expected)
-        for view, expected in zip(views, _smoothed_losses(views, weights), strict=True)
-    ]
-    for stage in range(len(views) - 1, -1, -1):
-        view = views[stage]
-        now = outcomes[stage]
-        folded = _FoldedBins(view.believed, weights, folds)
-        best = folded.curve_values(now.expected)
+
+    def __init__(
+        self,
+        views: Sequence[StageView],
+        successors: Sequence[Sequence[int]],
+        prices: Prices,
+        classes: npt.NDArray[np.int32],
+        weights: Floats,
+    ) -> None:
+        self._successors, self._prices, self._weights = successors, prices, weights
+        folds = stratified_folds(classes, min(N_FOLDS, len(classes)), np.random.default_rng(0))
+        self._bins = [_Bins(view.believed, weights) for view in views]
+        self._folded = [_FoldedBins(view.believed, weights, folds) for view in views]
+        self._answers = [
+            Outcomes(np.zeros(len(classes)), view.loss, expected)
+            for view, expected in zip(views, _smoothed_losses(views, weights), strict=True)
+        ]
+        self._stops = [
+            folded.curve_values(now.expected) for folded, now in zip(self._folded, self._answers, strict=True)
+        ]
+
+    def fit(self, rate: float = 1.0, first: int | None = None) -> tuple[list[StageRule], list[Outcomes]]:
+        """Return the rules and what cases cost by them.
+
+        Parameters
+        ----------
+        rate : float
+            How many units of error cost a unit of price counts for.
+        first : int, optional
+            The only set that cases may go on to from the first stage. None: any.
+
+        Returns
+        -------
+        list of StageRule
+            Fitted to all cases.
+        list of Outcomes
+            By stage, out of fold.
+        """
+        outcomes = list(self._answers)
+        rules = [StageRule(BeliefCurve(np.zeros(1), np.zeros(1)))] * len(outcomes)
+        for stage in range(len(outcomes) - 1, -1, -1):
+            only = None if stage or first is None else [first]
+            chosen, own = self._edges(stage, outcomes, rate, only)
+            curve = self._bins[stage].curve
+            edges = [Edge(target, curve(outcomes[target].smooth_cost(rate))) for target in sorted(chosen)]
+            rules[stage] = StageRule(curve(self._answers[stage].expected), tuple(edges))
+            outcomes[stage] = own
+        return rules, outcomes
+
+    def first_steps(self, rate: float) -> dict[int | None, Outcomes]:
+        """Return what cases cost, by the only set that they may go on to from the first stage; None: any."""
+        _, outcomes = self.fit(rate)
+        found: dict[int | None, Outcomes] = {None: outcomes[0]}
+        return found | {target: self._edges(0, outcomes, rate, [target])[1] for target in self._successors[0]}
+
+    def _edges(
+        self, stage: int, outcomes: Sequence[Outcomes], rate: float, only: Sequence[int] | None
+    ) -> tuple[list[int], Outcomes]:
+        """Return the sets that a stage goes on to, given the outcomes of later stages, and its own outcomes."""
+        best, now = self._stops[stage], self._answers[stage]
         candidates: dict[int, tuple[Floats, Floats]] = {}  # expected cost of going there, and its price
-        for target in successors[stage]:
-            expected, paid = prices(stage, target)
-            ahead = folded.curve_values(outcomes[target].smooth_cost(rate))
+        for target in self._successors[stage] if only is None else only:
+            expected, paid = self._prices(stage, target)
+            ahead = self._folded[stage].curve_values(outcomes[target].smooth_cost(rate))
             candidates[target] = rate * expected + ahead, paid
         chosen: list[int] = []
         while candidates:
             trials = {t: now.where(cost < best, paid, outcomes[t]) for t, (cost, paid) in candidates.items()}
             gains = {
-                t: sure_gain(now.smooth_cost(rate) - trial.smooth_cost(rate), weights) for t, trial in trials.items()
+                t: sure_gain(now.smooth_cost(rate) - trial.smooth_cost(rate), self._weights)
+                for t, trial in trials.items()
             }
             target = max(gains, key=lambda t: (gains[t], -t))
             if gains[target] <= 0:
@@ -225,12 +284,7 @@ def fit_rules(
             best = np.minimum(best, candidates.pop(target)[0])
             now = trials[target]
             chosen.append(target)
-        bins = _Bins(view.believed, weights)
-        edges = [Edge(t, bins.curve(outcomes[t].smooth_cost(rate))) for t in sorted(chosen)]
-        stop = bins.curve(outcomes[stage].expected)
-        rules[stage] = StageRule(stop, tuple(edges))
-        outcomes[stage] = now
-    return rules, outcomes
+        return chosen, now
 
 
 def follow(rules: Sequence[StageRule], views: Sequence[StageView], prices: Prices, rate: float = 1.0) -> Outcomes:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.pricing import Pricing
 
-__all__ = ["chains", "free_tests"]
+__all__ = ["chains", "free_tests", "within_budget"]
 
 Floats = npt.NDArray[np.float64]
 TestSet = frozenset[int]
@@ -80,6 +80,38 @@ def chains(
                 found[chosen] = price
                 last = price
     return sorted(found, key=lambda tests: (found[tests], len(tests), sorted(tests)))
+
+
+def within_budget(
+    importance: Floats,
+    pricing: Pricing,
+    amounts: Sequence[float],
+    root: TestSet,
+    allowed: Callable[[TestSet], bool],
+    budget: float,
+) -> list[TestSet]:
+    """Return sets that all cases can buy within a budget, filled by value for money; parameters as of `chains`.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> costs = ww.Costs(tests={"a": 2, "b": 1, "c": 9})
+    >>> pricing = Pricing(costs.prices_for(["a", "b", "c"]))
+    >>> problem = np.array([5.0, 3.0, 9.0]), pricing, [2, 1, 9], frozenset(), lambda tests: True
+    >>> [sorted(tests) for tests in within_budget(*problem, 10)], within_budget(*problem, 0.5)
+    ([[0, 1], [1, 2]], [])
+    """
+    found: dict[TestSet, None] = {}
+    for exponent in EXPONENTS:
+        chosen = root
+        for test in _ranked(importance, pricing, amounts, root, exponent):
+            grown = chosen | pricing.closure([test])
+            price = pricing.price(pricing.order(grown - root, root), root, amounts)
+            if price <= budget * (1 + SLACK) and allowed(grown):
+                chosen = grown
+        if chosen > root:
+            found[chosen] = None
+    return list(found)
 
 
 def _ranked(

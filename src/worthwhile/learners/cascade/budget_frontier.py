@@ -1,0 +1,112 @@
+"""What a cascade costs within a budget: the rate between prices and error costs, and where all cases begin."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from worthwhile.learners.cascade.stopping_rule import RuleFitter, sure_gain
+
+__all__ = ["BudgetFrontier", "BudgetPoint"]
+
+Floats = npt.NDArray[np.float64]
+# So many rates for all budgets, and up to so many more for each of them, unless a budget is used up to a few percent or
+# the rates next to each other are as close as this.
+N_RATES, N_CLOSER = 32, 8
+FILLED, CLOSE = 0.97, 1.005
+ROUNDING = 1e-9
+
+
+class BudgetPoint(NamedTuple):
+    """What tests and errors cost per case, by a rate and a first set."""
+
+    rate: float
+    first: int | None
+    price: float
+    loss: float
+
+
+class BudgetFrontier:
+    """The average price and loss of the cascades of many rates, with every first set.
+
+    All cases look alike at the start, so that a rate sends all of them to the same set. With the rate alone, the
+    average price would jump from what begins with one set to what begins with another, and much of a budget might stay
+    unused; the first set fills the gaps.
+
+    Parameters
+    ----------
+    fitter : RuleFitter
+    weights : array
+        Of the cases.
+    root_price : float
+        What the first stage costs, on average.
+    rates : (float, float)
+        The lowest and the highest rate.
+    """
+
+    def __init__(self, fitter: RuleFitter, weights: Floats, root_price: float, rates: tuple[float, float]) -> None:
+        self._fitter, self._shares, self._root_price = fitter, weights / weights.sum(), root_price
+        self._points: dict[float, list[BudgetPoint]] = {}
+        for rate in rates:
+            self._add(rate)
+        while len(self._points) < N_RATES:
+            known = sorted(self._points)
+            gaps = [self._gap(low, high) for low, high in itertools.pairwise(known)]
+            widest = int(np.argmax(gaps))
+            if gaps[widest] <= 0:
+                break
+            self._add(math.sqrt(known[widest] * known[widest + 1]))
+
+    def _add(self, rate: float) -> None:
+        self._points[rate] = [
+            BudgetPoint(rate, first, self._root_price + self._mean(own.price), self._mean(own.expected))
+            for first, own in self._fitter.first_steps(rate).items()
+        ]
+
+    def _mean(self, values: Floats) -> float:
+        return float((self._shares * values).sum())
+
+    def _gap(self, low: float, high: float) -> float:
+        """Return by how much the prices of two rates differ, over all first sets."""
+        return sum(abs(a.price - b.price) for a, b in zip(self._points[low], self._points[high], strict=True))
+
+    def best(self, budget: float) -> BudgetPoint | None:
+        """Return the point of least loss within a budget; None: nothing is as cheap.
+
+        The best first set by the rate is replaced by another one if that saves more than chance explains.
+        """
+        usual, other = self._closest(budget, any_first=False), self._closest(budget, any_first=True)
+        if usual is None or other is None or usual == other:
+            found = usual or other
+        else:
+            saved = self._losses(usual) - self._losses(other)
+            found = other if sure_gain(saved, self._shares) > 0 else usual
+        return None if found is None else self._steady(found)
+
+    def _losses(self, point: BudgetPoint) -> Floats:
+        return self._fitter.first_steps(point.rate)[point.first].expected
+
+    def _steady(self, point: BudgetPoint) -> BudgetPoint:
+        """Return the point in the middle of all rates that give the same: at their ends, other cases might differ."""
+        same = sorted(own for points in self._points.values() for own in points if own[1:] == point[1:])
+        return same[len(same) // 2]
+
+    def _closest(self, budget: float, any_first: bool) -> BudgetPoint | None:
+        """Return the best point, after trying lower rates next to it while much of the budget is unused."""
+        for _ in range(N_CLOSER):
+            found = self._best(budget, any_first)
+            lower = max((rate for rate in self._points if found and rate < found.rate), default=None)
+            if found is None or lower is None or found.price >= FILLED * budget or found.rate < CLOSE * lower:
+                return found
+            self._add(math.sqrt(lower * found.rate))
+        return self._best(budget, any_first)
+
+    def _best(self, budget: float, any_first: bool) -> BudgetPoint | None:
+        points = itertools.chain.from_iterable(self._points.values())
+        most = budget * (1 + ROUNDING)
+        within = (point for point in points if point.price <= most and (any_first or point.first is None))
+        return min(within, key=lambda point: (point.loss, point.price, point.rate), default=None)
