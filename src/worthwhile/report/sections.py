@@ -114,7 +114,7 @@ def _tried(est: Any) -> dict[str, Any] | None:
 
 def _cascade(clf: CascadeClassifier, X: Any, case_prices: Any) -> list[dict[str, Any]]:
     """Return the sets of tests of a cascade, their prices, and the share of the cases that end at each."""
-    problem, ends = clf.problem_, clf._walked(X, case_prices)[2]
+    problem, ends = clf.problem_, clf._walked(X, case_prices)[3]
     return [
         {
             "tests": tests,

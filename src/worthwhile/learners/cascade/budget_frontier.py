@@ -16,7 +16,7 @@ __all__ = ["BudgetFrontier", "BudgetPoint"]
 Floats = npt.NDArray[np.float64]
 # So many rates for all budgets, and up to so many more for each of them, unless a budget is used up to a few percent or
 # the rates next to each other are as close as this.
-N_RATES, N_CLOSER = 32, 8
+N_RATES, N_CLOSER = 24, 6
 FILLED, CLOSE = 0.97, 1.005
 ROUNDING = 1e-9
 

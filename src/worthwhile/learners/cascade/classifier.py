@@ -358,15 +358,17 @@ class CascadeClassifier(CostSensitiveClassifier):
         case_prices: Any = None,
         y: Any = None,
     ) -> tuple[Any, Any, Any]:
-        likely, charged, _, columns = self._walked(X, case_prices)
+        found, likely, charged, _, columns = self._walked(X, case_prices)
         paid = None
         if prices:
             amounts = self.problem_.amounts(columns, case_prices, y, likely)
             paid = self._cascade.pricing.price(charged, amounts)
-        return self._cascade.answers(likely) if answers else None, paid, likely if shares else None
+        return found if answers else None, paid, likely if shares else None
 
-    def _walked(self, X: Any, case_prices: Any) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp], Any]:
-        """Return the class probabilities where each case ends, what it was charged for, its set, and the columns.
+    def _walked(
+        self, X: Any, case_prices: Any
+    ) -> tuple[npt.NDArray[np.intp], Floats, npt.NDArray[np.bool_], npt.NDArray[np.intp], Any]:
+        """Return the answer to each case, its class probabilities, what it was charged for, its set, and the columns.
 
         The set is -1 where not even the first one could be had.
         """
@@ -379,12 +381,12 @@ class CascadeClassifier(CostSensitiveClassifier):
             some = [array[rows] for array in arrays]
             n = min(AT_ONCE, columns.n_cases - first)
             walk = CascadeWalk(self._cascade, some, n, case_prices=None if own is None else own[rows])
-            parts.append((walk.shares, walk.charged, walk.stage))
-        shares, charged, stage = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return shares, charged, stage, columns
+            parts.append((walk.answers, walk.shares, walk.charged, walk.stage))
+        answers, shares, charged, stage = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return answers, shares, charged, stage, columns
 
     def _charged(self, X: Any, case_prices: Any = None) -> npt.NDArray[np.uint64]:
-        charged = self._walked(X, case_prices)[1]
+        charged = self._walked(X, case_prices)[2]
         n_words = -(-charged.shape[1] // 64)
         padded = np.zeros((len(charged), 64 * n_words), dtype=np.bool_)
         padded[:, : charged.shape[1]] = charged

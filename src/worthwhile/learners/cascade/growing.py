@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.table_pricing import TablePricing
 from worthwhile.learners.cascade.budget_frontier import BudgetFrontier
+from worthwhile.learners.cascade.cost_levels import CostLevels
 from worthwhile.learners.cascade.policy import Cascade, Stage, best_answers, expected_amounts, holding_shares
 from worthwhile.learners.cascade.stage_models import (
     BOOSTING,
@@ -89,18 +90,21 @@ class CascadeGrower:
         schema = training.schema
         self._arrays = schema.arrays(training.columns)
         features = features_of(schema, training.columns).astype(np.float32)
+        n = training.n_cases
+        self.weights = np.ones(n) if training.sample_weights is None else training.sample_weights
+        self.levels, own = CostLevels.plain(self.context.error_costs), training.classes
+        if training.case_errors is not None and by_cost:
+            self.levels, own = CostLevels.of_cases(training.case_errors, own, self.levels.errors, self.weights)
         self.cases = Cases(
             features,
             feature_owners(schema),
-            training.classes,
-            training.n_classes,
+            own,
+            len(self.levels.owners),
             training.weights,
             n_trees,
             seed,
             n_jobs,
         )
-        n = training.n_cases
-        self.weights = np.ones(n) if training.sample_weights is None else training.sample_weights
         self._pricing = TablePricing(self.context.bound_costs)
         self._missing = np.column_stack(
             [np.isnan(a) if values is None else a < 0 for values, a in zip(schema.values, self._arrays, strict=True)]
@@ -119,7 +123,7 @@ class CascadeGrower:
         self._models: dict[TestSet, tuple[StageModel, Floats]] = {}
         self._prices_known: dict[tuple[TestSet, TestSet], tuple[Floats, Floats]] = {}
         self._frontiers: dict[tuple[TestSet, ...], BudgetFrontier] = {}
-        self._cross_fits: dict[tuple[tuple[TestSet, ...], float, int | None], tuple[Cascade, Outcomes]] = {}
+        self._cross_fits: dict[tuple[tuple[TestSet, ...], float, int | None], Outcomes] = {}
 
     # ---- sets of tests
 
@@ -238,7 +242,7 @@ class CascadeGrower:
         self._cross_fits.clear()
 
     def _view(self, shares: Floats) -> StageView:
-        answers, believed = best_answers(shares, self.context.error_costs, self.by_cost)
+        answers, believed = best_answers(shares, self.levels.errors, self.by_cost)
         return StageView(believed, self.training.errors_of(answers))
 
     # ---- the rule
@@ -254,37 +258,36 @@ class CascadeGrower:
         Unless it is clearly cheaper there than what costs nothing, no test is bought; within a budget, only
         errors count.
         """
-        sets, target = self._sets_from(root), budget
+        sets = self._sets_from(root)
+        rate, first, cascade = self._within(sets, budget)
+        nothing = self._at_rate(sets[:1], rate)
+        if len(cascade.stages) == 1:
+            return nothing
+        key = tuple(sets), rate, first
+        if key not in self._cross_fits:
+            views, successors, prices = self._problem(sets)
+            if first is not None:
+                successors[0] = [first]
+            own = cross_fitted(views, successors, prices, self.training.classes, self.weights, rate)
+            self._cross_fits[key] = replace(own, price=own.price + self._first_price(root))
+        own = self._cross_fits[key]
+        counted = rate if budget is None else 0.0
+        if sure_gain(nothing[1].cost(counted) - own.cost(counted), self.weights, MARGIN) <= 0:
+            return nothing
+        return cascade, own
+
+    def _within(self, sets: Sequence[TestSet], budget: float | None) -> tuple[float, int | None, Cascade]:
+        """Return a rate, a first set, and the cascade that they make, which keeps to a budget."""
+        target = budget
         for _ in range(TRIES):
-            cascade, own = self._cross_fitted(sets, *self._choice(sets, target))
+            rate, first = self._choice(sets, target)
+            cascade = self._at_rate(sets, rate, first)[0]
             if budget is None or target is None or (spent := self._spent(cascade)) <= budget * (1 + ROUNDING):
                 break
             target *= max(
                 budget / spent, SHRINK
             )  # rules of some of the cases chose it, those of all cost a little more
-        nothing = self._at_rate(sets[:1], cascade.rate)
-        counted = cascade.rate if budget is None else 0.0
-        gains = nothing[1].cost(counted) - own.cost(counted)
-        if len(cascade.stages) == 1 or sure_gain(gains, self.weights, MARGIN) <= 0:
-            return nothing
-        return cascade, own
-
-    def _cross_fitted(self, sets: Sequence[TestSet], rate: float, first: int | None) -> tuple[Cascade, Outcomes]:
-        """Return a cascade, and what it costs by rules fitted to other cases."""
-        key = tuple(sets), rate, first
-        if key not in self._cross_fits:
-            self._cross_fits[key] = self._cross_fit(sets, rate, first)
-        return self._cross_fits[key]
-
-    def _cross_fit(self, sets: Sequence[TestSet], rate: float, first: int | None) -> tuple[Cascade, Outcomes]:
-        cascade, own = self._at_rate(sets, rate, first)
-        if len(cascade.stages) > 1:
-            views, successors, prices = self._problem(sets)
-            if first is not None:
-                successors[0] = [first]
-            own = cross_fitted(views, successors, prices, self.training.classes, self.weights, rate)
-            own = replace(own, price=own.price + self._first_price(sets[0]))
-        return cascade, own
+        return rate, first, cascade
 
     def _sets_from(self, root: TestSet) -> list[TestSet]:
         sets = sorted(self._models, key=lambda tests: (tests != root, len(tests), sorted(tests)))
@@ -323,7 +326,7 @@ class CascadeGrower:
             Stage(tests, self._models[tests][0], rule, self._holds(tests))
             for tests, rule in zip(sets, rules, strict=True)
         ]
-        whole = Cascade(self.context, tuple(stages), rate, self.by_cost, self.listed, self.tolerated)
+        whole = Cascade(self.context, tuple(stages), rate, self.by_cost, self.listed, self.tolerated, self.levels)
         return whole.reachable(), replace(outcomes[0], price=outcomes[0].price + self._first_price(sets[0]))
 
     def _walked(self, cascade: Cascade) -> tuple[Outcomes, npt.NDArray[np.intp]]:
@@ -360,7 +363,7 @@ class CascadeGrower:
 
     def _step_prices(self, here: TestSet, there: TestSet) -> tuple[Floats, Floats]:
         before = self._charged(here)
-        shares = self._models[here][1]
+        shares = self.levels.class_shares(self._models[here][1])
         amounts = expected_amounts(self.context, self.listed, here, self._holds(here), self._arrays, shares)
         ordered = self._pricing.order(before, self._mask(there - here) & ~before[:, : self._pricing.n_tests])
         expected = self._pricing.price(ordered, amounts) - self._pricing.price(before, amounts)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from worthwhile.learners.cascade.cost_levels import CostLevels
 from worthwhile.learners.cascade.policy import Cascade, Stage
 from worthwhile.learners.cascade.stage_models import BOOSTING, FOREST, StageModel
 from worthwhile.learners.cascade.stopping_rule import BeliefCurve, Edge, StageRule
@@ -39,8 +40,9 @@ KINDS = {
 
 def cascade_to_json(cascade: Cascade) -> dict[str, Any]:
     """Return a cascade as plain data."""
-    columns = cascade.context.columns
-    return {
+    columns, levels = cascade.context.columns, cascade.levels
+    own = {} if levels.is_plain else {"levels": {"owners": levels.owners.tolist(), "errors": levels.errors.tolist()}}
+    return own | {
         "problem": write_context(cascade.context),
         "rate": cascade.rate,
         "by_cost": cascade.by_cost,
@@ -73,23 +75,40 @@ def cascade_from_json(content: Any) -> Cascade:
         raise ValueError("'prices' of the cascade must be at least 0")
     tolerated = np.zeros(len(context.columns), dtype=np.bool_)
     tolerated[sorted(_tests(context, reader.take("tolerated", list), "'tolerated' of the cascade"))] = True
+    levels = _levels(context, reader.take("levels", (dict, type(None)), None))
     entries = reader.take("stages", list)
     reader.finish()
     if not entries:
         raise ValueError("'stages' of the cascade must not be empty")
-    stages = [_stage(context, entry, number, len(entries)) for number, entry in enumerate(entries)]
+    stages = [_stage(context, len(levels.owners), entry, number, len(entries)) for number, entry in enumerate(entries)]
     for number, stage in enumerate(stages):
         for edge in stage.rule.edges:
             if not stages[edge.target].tests > stage.tests:
                 raise ValueError(f"stage {number} goes on to stage {edge.target}, which does not have all of its tests")
-    return Cascade(context, tuple(stages), float(rate), by_cost, listed, tolerated)
+    return Cascade(context, tuple(stages), float(rate), by_cost, listed, tolerated, levels)
 
 
-def _stage(context: ProblemContext, content: Any, number: int, n_stages: int) -> Stage:
+def _levels(context: ProblemContext, content: Any) -> CostLevels:
+    if content is None:
+        return CostLevels.plain(context.error_costs)
+    reader = Reader(content, "'levels' of the cascade")
+    owners, errors = reader.take("owners", list), reader.take("errors", list)
+    reader.finish()
+    classes = range(len(context.classes))
+    whole = all(isinstance(owner, int) and not isinstance(owner, bool) for owner in owners)
+    if not whole or sorted(set(owners)) != list(classes):
+        raise ValueError("'owners' of 'levels' of the cascade must name every class by its number, and no other")
+    if len(errors) != len(owners) or not all(isinstance(row, list) for row in errors):
+        raise ValueError(f"'errors' of 'levels' of the cascade must be {len(owners)} lists of numbers")
+    rows = [_numbers(row, len(context.answers), "a row of 'errors' of 'levels' of the cascade") for row in errors]
+    return CostLevels(np.array(owners, dtype=np.intp), np.array(rows), len(classes))
+
+
+def _stage(context: ProblemContext, n_levels: int, content: Any, number: int, n_stages: int) -> Stage:
     where = f"stage {number}"
     reader = Reader(content, where)
     tests = frozenset(_tests(context, reader.take("tests", list), f"'tests' of {where}"))
-    model = _model_from_json(context, reader.take("model", dict), where)
+    model = _model_from_json(context, n_levels, reader.take("model", dict), where)
     stop = _curve_from_json(reader.take("stop", list), where)
     edges = []
     for entry in reader.take("edges", list):
@@ -155,10 +174,10 @@ def _model_to_json(context: ProblemContext, model: StageModel) -> dict[str, Any]
     return found
 
 
-def _model_from_json(context: ProblemContext, content: Any, where: str) -> StageModel:
+def _model_from_json(context: ProblemContext, k: int, content: Any, where: str) -> StageModel:
     where = f"the model of {where}"
     reader = Reader(content, where)
-    kind, k = reader.take("kind", str), len(context.classes)
+    kind = reader.take("kind", str)
     if kind not in ("none", FOREST, BOOSTING):
         raise ValueError(f"'kind' of {where} must be 'none', 'forest' or 'boosting', got {kind!r}")
     shares = _numbers(reader.take("shares", list), k, f"'shares' of {where}")

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.surcharges import Condition
 from worthwhile.costs.table_pricing import TablePricing
+from worthwhile.learners.cascade.cost_levels import CostLevels
 from worthwhile.learners.cascade.stage_models import Singles, StageModel
 from worthwhile.learners.cascade.stopping_rule import StageRule
 from worthwhile.learners.soft_labels import features_of_arrays
@@ -64,6 +65,8 @@ class Cascade:
         The price of each test that decisions go by: that of the list, or the mean over training cases.
     tolerated : bool array
         By test: some training cases lacked its value, so models know what that means.
+    levels : CostLevels
+        What errors cost; models give the probabilities of these levels.
     """
 
     context: ProblemContext
@@ -72,6 +75,7 @@ class Cascade:
     by_cost: bool
     listed: Floats
     tolerated: Bools
+    levels: CostLevels
 
     @functools.cached_property
     def pricing(self) -> TablePricing:
@@ -86,12 +90,12 @@ class Cascade:
         return found
 
     def answers(self, shares: Floats) -> npt.NDArray[np.intp]:
-        """Return the answer to each row of class probabilities; ties go to the first."""
-        return best_answers(shares, self.context.error_costs, self.by_cost)[0]
+        """Return the answer to each row of probabilities of the levels; ties go to the first."""
+        return best_answers(shares, self.levels.errors, self.by_cost)[0]
 
     def believed(self, shares: Floats) -> Floats:
         """Return what the best answer is believed to cost."""
-        return best_answers(shares, self.context.error_costs, self.by_cost)[1]
+        return best_answers(shares, self.levels.errors, self.by_cost)[1]
 
     def reachable(self) -> Cascade:
         """Return the cascade without the stages that no case can come to."""
@@ -107,7 +111,7 @@ class Cascade:
             stage = self.stages[old]
             edges = tuple(type(edge)(place[edge.target], edge.cost) for edge in stage.rule.edges)
             stages.append(Stage(stage.tests, stage.model, StageRule(stage.rule.stop, edges), stage.holds))
-        return Cascade(self.context, tuple(stages), self.rate, self.by_cost, self.listed, self.tolerated)
+        return replace(self, stages=tuple(stages))
 
 
 def best_answers(shares: Floats, error_costs: Floats, by_cost: bool) -> tuple[npt.NDArray[np.intp], Floats]:
@@ -303,7 +307,7 @@ class CascadeWalk:
         if paid is not None:
             self.charged[:, :d] |= paid
         self.stage = np.zeros(n_cases, dtype=np.intp)
-        self.shares = np.empty((n_cases, len(cascade.context.classes)))
+        self.shares = np.empty((n_cases, len(cascade.levels.owners)))
         self.orders: list[Order] = []
         self.waiting = WaitingOrders(0 if known is None else n_cases, d, self.charged.shape[1])
         self.stop_cost = np.zeros(n_cases)
@@ -311,6 +315,7 @@ class CascadeWalk:
         for at in range(len(cascade.stages)):  # an order leads to a later stage
             self._at_stage(at, np.flatnonzero(self.stage == at))
         self.answers = cascade.answers(self.shares)
+        self.shares = cascade.levels.class_shares(self.shares)
 
     def _begin(self) -> None:
         """Order what all cases do."""
@@ -348,7 +353,8 @@ class CascadeWalk:
         costs = stage.rule.stop(believed)
         found = np.full(len(rows), -1)
         arrays = [array[rows] for array in self._arrays] if cascade.context.has_surcharges else self._arrays
-        amounts = expected_amounts(cascade.context, cascade.listed, stage.tests, stage.holds, arrays, self.shares[rows])
+        likely = cascade.levels.class_shares(self.shares[rows])
+        amounts = expected_amounts(cascade.context, cascade.listed, stage.tests, stage.holds, arrays, likely)
         charged = self.charged[rows]
         before = pricing.price(charged, amounts)
         for edge in stage.rule.edges:
