@@ -73,6 +73,19 @@ def test_icet_ends_in_time(clock, limit, monkeypatch):
     assert clock.now <= limit + 0.3
 
 
+def test_icet_searches_with_fewer_cases_than_other_learners_if_time_is_short(clock, monkeypatch):
+    search, sizes = icet.ICETClassifier._search, []
+
+    def seen(self, labels, *rest):
+        sizes.append(labels.training.n_cases)
+        return search(self, labels, *rest)
+
+    monkeypatch.setattr(icet.ICETClassifier, "_search", seen)
+    monkeypatch.setattr(icet, "CELLS_PER_SECOND", 1_500)
+    ww.ICETClassifier(costs=COSTS, time_limit=4.0, random_state=0).fit(X, Y)
+    assert sizes[0] == 1_500  # of 3,000 with 4 columns
+
+
 def test_folds_of_lsid3_share_its_time(clock, monkeypatch):
     """Look-ahead on all cases uses up the time; the tree on a fold has none left."""
     given, grow = [], _core.grow_ahead

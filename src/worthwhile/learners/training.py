@@ -105,11 +105,11 @@ class Training:
         found: Floats = self.bound_costs.error_costs[self.classes, answers]
         return found
 
-    def timely(self, limit: float | None, rng: np.random.Generator) -> Training:
+    def timely(self, limit: float | None, rng: np.random.Generator, cells_per_second: int | None = None) -> Training:
         """Return the cases, or as many of them as can be prepared in a part of the time limit."""
         if limit is None:
             return self
-        share = CELLS_PER_SECOND * limit / (self.n_cases * max(len(self.columns.arrays), 1))
+        share = (cells_per_second or CELLS_PER_SECOND) * limit / (self.n_cases * max(len(self.columns.arrays), 1))
         share = max(share, FEWEST / self.n_cases)  # a few cases are always ready in no time
         return self if share >= 1 else self.take(stratified_share(self.classes, share, rng))
 

@@ -39,6 +39,8 @@ __all__ = ["ICETClassifier"]
 
 # The refined search uses at most this many cases, to keep trials short. The tree is grown from all of them.
 MAX_SEARCHED = 5_000
+# Of a time limit: a search needs many trees, and trees of few cases are better than a single one of many.
+CELLS_PER_SECOND = 200_000
 # Cross-validations of an individual in the refined search, and again in the final; with more cases, one each.
 REPEATS, FEW_CASES = 2, 1_000
 # Share by which the best individual must be cheaper than EG2 on soft labels, times the square root of the number of
@@ -213,7 +215,9 @@ class ICETClassifier(TreeClassifier):
     def _learn(self, training: Training) -> None:
         deadline, rng = Deadline(self.time_limit, training.start), self._generator()
         deadline.set_aside(counting_seconds(training))
-        training = training.timely(self.time_limit, rng).repeated()  # trials divide the cases at random
+        training = training.timely(
+            self.time_limit, rng, CELLS_PER_SECOND
+        ).repeated()  # trials divide the cases at random
         labels = SoftLabels.own(training)
         if self.variant == "refined":
             given = {name: getattr(self, name) for name in ("min_cases", "max_leaves", "nominal_splits")}
