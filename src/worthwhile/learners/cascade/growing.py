@@ -122,13 +122,14 @@ class CascadeGrower:
         self.seconds = 0.0  # that the slowest of the models took
         self._models: dict[TestSet, tuple[StageModel, Floats]] = {}
         self._prices_known: dict[tuple[TestSet, TestSet], tuple[Floats, Floats]] = {}
+        self._fitters: dict[tuple[TestSet, ...], RuleFitter] = {}
         self._frontiers: dict[tuple[TestSet, ...], BudgetFrontier] = {}
         self._cross_fits: dict[tuple[tuple[TestSet, ...], float, int | None], Outcomes] = {}
 
     # ---- sets of tests
 
     def sets(self, budgets: Iterable[float] = ()) -> list[TestSet]:
-        """Return the sets to try: first what costs nothing, then from cheap to expensive, then what fills budgets."""
+        """Return the sets to try: first what costs nothing, then from cheap to expensive; some fill budgets."""
         self.importance = importance = importances(self.cases, len(self.context.columns))
         pricing = self.context.pricing
         useful = [test for test, own in enumerate(importance.tolist()) if own > 0]
@@ -141,18 +142,15 @@ class CascadeGrower:
             if len(found) <= MAX_SETS:
                 break
             step *= 1.2
-        prices = {tests: pricing.price(pricing.order(tests - root, root), root, amounts) for tests in found}
+
+        def price(tests: TestSet) -> float:
+            return pricing.price(pricing.order(tests - root, root), root, amounts)
+
         for budget in budgets:
-            if not any(FILLED * budget <= price <= budget for price in prices.values()):
-                for tests in within_budget(*problem, budget):
-                    prices[tests] = pricing.price(pricing.order(tests - root, root), root, amounts)
-        return [
-            root,
-            *sorted(
-                (tests for tests in prices if tests > root),
-                key=lambda tests: (prices[tests], len(tests), sorted(tests)),
-            ),
-        ]
+            if not any(FILLED * budget <= price(tests) <= budget for tests in found):
+                found += within_budget(*problem, budget)
+        larger = {tests for tests in found if tests > root}
+        return [root, *sorted(larger, key=lambda tests: (price(tests), len(tests), sorted(tests)))]
 
     def _mean_amounts(self) -> list[float]:
         """Return what tests and surcharges cost on average."""
@@ -237,9 +235,8 @@ class CascadeGrower:
         losses = [np.average(self._view(shares).loss, weights=self.weights) for _, shares in (own, plain)]
         if losses[0] >= losses[1]:
             self._models[root] = plain
-        self._prices_known.clear()  # surcharges depend on what models say
-        self._frontiers.clear()
-        self._cross_fits.clear()
+        for known in (self._prices_known, self._fitters, self._frontiers, self._cross_fits):
+            known.clear()  # surcharges depend on what models say
 
     def _view(self, shares: Floats) -> StageView:
         answers, believed = best_answers(shares, self.levels.errors, self.by_cost)
@@ -284,9 +281,7 @@ class CascadeGrower:
             cascade = self._at_rate(sets, rate, first)[0]
             if budget is None or target is None or (spent := self._spent(cascade)) <= budget * (1 + ROUNDING):
                 break
-            target *= max(
-                budget / spent, SHRINK
-            )  # rules of some of the cases chose it, those of all cost a little more
+            target *= max(budget / spent, SHRINK)  # folds chose it, and the rules of all cases cost a little more
         return rate, first, cascade
 
     def _sets_from(self, root: TestSet) -> list[TestSet]:
@@ -318,7 +313,10 @@ class CascadeGrower:
         return views, successors, functools.partial(self._prices, sets)
 
     def _fitter(self, sets: Sequence[TestSet]) -> RuleFitter:
-        return RuleFitter(*self._problem(sets), self.training.classes, self.weights)
+        key = tuple(sets)
+        if key not in self._fitters:
+            self._fitters[key] = RuleFitter(*self._problem(sets), self.training.classes, self.weights)
+        return self._fitters[key]
 
     def _at_rate(self, sets: Sequence[TestSet], rate: float, first: int | None = None) -> tuple[Cascade, Outcomes]:
         rules, outcomes = self._fitter(sets).fit(rate, first)
