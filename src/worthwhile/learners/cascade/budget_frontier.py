@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from worthwhile.learners.cascade.stopping_rule import RuleFitter, sure_gain
 __all__ = ["BudgetFrontier", "BudgetPoint"]
 
 Floats = npt.NDArray[np.float64]
+Order = Callable[["BudgetPoint"], tuple[float, ...]]
 # So many rates for all budgets, and up to so many more for each of them, unless a budget is used up to a few percent or
 # the rates next to each other are as close as this.
 N_RATES, N_CLOSER = 24, 6
@@ -75,17 +77,17 @@ class BudgetFrontier:
         return sum(abs(a.price - b.price) for a, b in zip(self._points[low], self._points[high], strict=True))
 
     def best(self, budget: float) -> BudgetPoint | None:
-        """Return the point of least loss within a budget; None: nothing is as cheap.
+        """Return the point to take within a budget; None: nothing is as cheap.
 
-        The best first set by the rate is replaced by another one if that saves more than chance explains.
+        It is that of the lowest rate, which spends most. Another first set, or a higher rate, is taken if it saves more
+        than chance explains.
         """
-        usual, other = self._closest(budget, any_first=False), self._closest(budget, any_first=True)
-        if usual is None or other is None or usual == other:
-            found = usual or other
-        else:
-            saved = self._losses(usual) - self._losses(other)
-            found = other if sure_gain(saved, self._shares) > 0 else usual
-        return None if found is None else self._steady(found)
+        usual, other = self._closest(budget, _by_rate), self._closest(budget, _by_loss)
+        if usual is None or other is None:
+            return None
+        if usual != other and sure_gain(self._losses(usual) - self._losses(other), self._shares) > 0:
+            return self._steady(other)
+        return self._steady(usual)
 
     def _losses(self, point: BudgetPoint) -> Floats:
         return self._fitter.first_steps(point.rate)[point.first].expected
@@ -95,18 +97,25 @@ class BudgetFrontier:
         same = sorted(own for points in self._points.values() for own in points if own[1:] == point[1:])
         return same[len(same) // 2]
 
-    def _closest(self, budget: float, any_first: bool) -> BudgetPoint | None:
-        """Return the best point, after trying lower rates next to it while much of the budget is unused."""
+    def _closest(self, budget: float, order: Order) -> BudgetPoint | None:
+        """Return the first point by an order; rates next to it are tried while much of the budget is unused."""
         for _ in range(N_CLOSER):
-            found = self._best(budget, any_first)
+            found = self._first(budget, order)
             lower = max((rate for rate in self._points if found and rate < found.rate), default=None)
             if found is None or lower is None or found.price >= FILLED * budget or found.rate < CLOSE * lower:
                 return found
             self._add(math.sqrt(lower * found.rate))
-        return self._best(budget, any_first)
+        return self._first(budget, order)
 
-    def _best(self, budget: float, any_first: bool) -> BudgetPoint | None:
+    def _first(self, budget: float, order: Order) -> BudgetPoint | None:
         points = itertools.chain.from_iterable(self._points.values())
-        most = budget * (1 + ROUNDING)
-        within = (point for point in points if point.price <= most and (any_first or point.first is None))
-        return min(within, key=lambda point: (point.loss, point.price, point.rate), default=None)
+        within = (point for point in points if point.price <= budget * (1 + ROUNDING))
+        return min(within, key=order, default=None)
+
+
+def _by_rate(point: BudgetPoint) -> tuple[float, ...]:
+    return point.first is not None, point.rate
+
+
+def _by_loss(point: BudgetPoint) -> tuple[float, ...]:
+    return point.loss, point.price, point.rate
