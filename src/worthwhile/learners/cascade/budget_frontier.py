@@ -20,6 +20,7 @@ Order = Callable[["BudgetPoint"], tuple[float, ...]]
 # the rates next to each other are as close as this.
 N_RATES, N_CLOSER = 24, 6
 FILLED, CLOSE = 0.97, 1.005
+CLEAR = 2.0  # standard errors that the best of all points must save: it is one of hundreds
 ROUNDING = 1e-9
 
 
@@ -85,7 +86,7 @@ class BudgetFrontier:
         usual, other = self._closest(budget, _by_rate), self._closest(budget, _by_loss)
         if usual is None or other is None:
             return None
-        if usual != other and sure_gain(self._losses(usual) - self._losses(other), self._shares) > 0:
+        if usual != other and sure_gain(self._losses(usual) - self._losses(other), self._shares, CLEAR) > 0:
             return self._steady(other)
         return self._steady(usual)
 
