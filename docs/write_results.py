@@ -213,8 +213,8 @@ def _nan() -> Iterator[Line]:
     rival = max(ratios, key=lambda name: ratios[name][0])
     problems = f"errors at ten budgets, {len(means)} problems"
     beside = (
-        "ten splits; parts set on these very data sets; behind by at most 0.11 points at one budget on adult and three on"
-        " credit default"
+        "ten splits; parts set on these very data sets; behind by at most 0.11 points at one budget on adult and three"
+        " on credit default"
     )
     yield Line("Nan, Wang & Saligrama (2015), figure 4", "nan.md", problems, ours, rival, Ratio(*ratios[rival]), beside)
 
