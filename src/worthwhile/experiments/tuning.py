@@ -26,7 +26,7 @@ SET_ON: Mapping[str, str] = {
     "AutoClassifier": f"{CASCADE}; parts of it with a look at german_credit, satimage, optdigits, adult and"
     " dna_statlog; its trees as those of ACTClassifier, ICETClassifier and OptimalClassifier",
     "CascadeClassifier": f"{CASCADE}, soybean, abalone, nursery; its boosting also with a look at krk and adult,"
-    " its budgets at adult",
+    " its budgets at adult, Forest and credit default",
     "C45CSClassifier, chosen": "trials 200 and up of Vowel, Glass, Soybean, Lympho, Wave, Anneal, Splice and Abalone",
     "BudgetForestClassifier": "these very data sets, with a look at the test cases of this split",
 }
