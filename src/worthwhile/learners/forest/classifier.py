@@ -31,7 +31,16 @@ from worthwhile.learners.forest.max_cost import has_plain_prices, max_cost_bound
 from worthwhile.learners.forest.model_file import Forest, fits, forests_from_json, forests_to_json
 from worthwhile.learners.forest.partitions import forests_of, prepare
 from worthwhile.learners.forest.test_sets import importances, ladder
-from worthwhile.learners.forest.total_cost import LARGE, LARGE_PART, OPTIONS, Fold, ForestRace, forest_of_least_cost
+from worthwhile.learners.forest.total_cost import (
+    FEWEST,
+    LARGE,
+    LARGE_PART,
+    OPTIONS,
+    Fold,
+    ForestRace,
+    forest_of_least_cost,
+    race_cases,
+)
 from worthwhile.learners.forest.validation import SETTLED, ForestValidator, GrowthMonitor, asked_results
 from worthwhile.learners.forest.voting import AnswerRule, BudgetRecord, Smoothing, ValidationSet, Votes
 from worthwhile.learners.parameters import (
@@ -418,17 +427,22 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             return Fold(shared_task(cases.take(grown), options, seed), _validation_of(cases.take(judged)))
 
         held_out, parts = False, self._parts(cases.classes[rows], rng)
+        if self.time_limit is not None:
+            deadline = Deadline(deadline.remaining())  # shares of what reading the cases has left
+        n_parts = 1 if parts is None else int(parts.max()) + 1
+        affordable = race_cases(deadline, n_parts, len(self.problem_.columns), self._n_threads())
         if _is_pair(self.validation):
             X, y = self.validation
             held_out, folds = True, [fold(rows, rows)._replace(cases=self._validation_set(X, y, "validation"))]
         elif parts is None:
             folds = [fold(rows, rows)]
-        elif len(rows) <= LARGE:
-            folds = [fold(rows[parts != part], rows[parts == part]) for part in range(int(parts.max()) + 1)]
+        elif len(rows) <= min(LARGE, affordable):
+            folds = [fold(rows[parts != part], rows[parts == part]) for part in range(n_parts)]
         else:
-            held_out = True
-            judged, rows = rows[parts == 0], rows[parts != 0]
-            some = rows if len(rows) <= LARGE_PART else np.sort(rng.permutation(rows)[:LARGE_PART])
+            # One fold of fewer cases, with time to spare: a race that is cut short may find nothing.
+            held_out, most = True, max(int(min(affordable * n_parts / 2, LARGE_PART)), FEWEST)
+            judged, rows = rows[parts == 0][:most], rows[parts != 0]
+            some = rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
             folds = [fold(some, judged)]
         final = folds[0].task if parts is None else shared_task(cases.take(rows), options, seed)
         monitor = GrowthMonitor(0, deadline, self.callback)
