@@ -53,3 +53,13 @@ def test_limits_reach_all_trees_and_cross_fitting_comes_last():
             assert racing.max_leaves == last.max_leaves == (1 if one.name == "no test" else 5)
             assert (racing.cross_fit, last.cross_fit) == (False, True)
         assert racing.cap == (0.0 if "free" in one.name else None)
+
+
+def test_exact_trees_are_deepened_unless_they_shall_be_readable():
+    """By half soft labels, with more thresholds: deeper trees from few thresholds and soft labels cost more."""
+    for readable in (False, True):
+        exact = {one.name: one.make(True) for one in found({"x0": 1.0}, readable) if one.learner == "optimal"}
+        own, soft = exact["exact tree"], exact["exact tree, soft labels"]
+        assert (own.soft_labels, own.deepen) == (0.0, False)
+        assert (soft.soft_labels, soft.deepen) == (0.5, not readable)
+        assert soft.thresholds > own.thresholds

@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 import worthwhile as ww
 from interrupting import fit_interrupted
 from worthwhile.displays import BudgetDisplay
+from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.forest import total_cost
 from worthwhile.learners.forest.voting import BudgetRecord
 
@@ -221,6 +222,34 @@ def test_of_many_cases_one_part_is_held_out(monkeypatch):
     clf = make(50.0).fit(X, Y)
     assert {round(tree.nodes.weights[0].sum()) for tree in clf.trees_} == {300}
     assert 0.05 < clf.record_.error < 0.25
+
+
+@pytest.mark.parametrize(
+    ("affordable", "folds"), [(1e9, [(266, 134), (267, 133), (267, 133)]), (60.0, [(90, 90)]), (1.0, [(50, 50)])]
+)
+def test_a_time_limit_sets_the_number_of_folds_and_cases(monkeypatch, affordable, folds):
+    """A million rows and a limit of a second: a race with all cases would end before it has found anything."""
+    module = "worthwhile.learners.forest.classifier."
+    found = []
+
+    def recorded(task, cases):
+        found.append((len(task.value.classes), len(cases.truth)))
+        return total_cost.Fold(task, cases)
+
+    monkeypatch.setattr(module + "race_cases", lambda *known: affordable)
+    monkeypatch.setattr(module + "FEWEST", 50)
+    monkeypatch.setattr(module + "Fold", recorded)
+    assert make(50.0, time_limit=60.0).fit(X, Y).trees_
+    assert sorted(found) == folds
+
+
+def test_less_time_more_folds_and_more_tests_mean_fewer_cases():
+    usual = total_cost.race_cases(Deadline(60.0), 5, 20, 1)
+    assert 0 < total_cost.race_cases(Deadline(6.0), 5, 20, 1) < usual
+    assert total_cost.race_cases(Deadline(60.0), 1, 20, 1) > usual
+    assert total_cost.race_cases(Deadline(60.0), 5, 200, 1) < usual
+    assert total_cost.race_cases(Deadline(60.0), 5, 20, 2) > usual
+    assert total_cost.race_cases(Deadline(None), 5, 20, 1) == np.inf
 
 
 def test_few_cases_and_weights():
