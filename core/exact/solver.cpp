@@ -57,6 +57,9 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
     TestSet everything = pricing.nothing();
     for (int i = 0; i < pricing.n_tests() + pricing.n_surcharges(); ++i) everything.add(i);
     worst_price_ = pricing.most(everything, pricing.marginal.data());
+    compares_ = !problem.has_missing && problem.amounts.empty();
+    for (std::size_t kind = 0; kind < problem.n_kinds(); ++kind)
+        highest_.push_back(problem.most[kind] + worst_price_ * problem.weight[kind]);
     below_.resize(4 * t);
     for (auto& buffer : buffers_) buffer.resize(width_);
     for (double loss : problem.loss) slack_ = std::max(slack_, std::abs(loss));
@@ -182,6 +185,42 @@ void Solver::keep(const Key& key, const Entry& entry) {
     young_[key] = entry;
 }
 
+// ---- similar nodes
+
+// A bound for a node from one that was solved before (Demirovic et al. 2022): the best tree of this node, given the other one, costs it no more than
+// here, plus at most the largest loss and all tests for every case that only the other one has. -infinity if none is as high as wanted.
+// With the latest four, the search does .51 (mushroom, depth 4), .74 (breast), .88 (flare, glass), .91 (wine, heart), .97 (car, all depth 5,
+// high error costs) of its work without them; with 16, breast .68 and flare .85, for twice as many comparisons.
+double Solver::bound_of_similar(const Node& node, int context, int depth, double wanted) const {
+    const auto found = recent_.find({context, depth});
+    if (found == recent_.end()) return -kInfinity;
+    const std::vector<uint32_t>& own = node.cases.kinds;
+    for (const Solved& other : found->second.solved) {
+        double bound = other.bound;
+        if (other.kinds.empty() || bound < wanted) continue;
+        work_ += static_cast<double>(own.size() + other.kinds.size());
+        auto at = own.begin();
+        for (auto kind = other.kinds.begin(); kind != other.kinds.end() && bound >= wanted; ++kind) {
+            while (at != own.end() && *at < *kind) ++at;
+            if (at == own.end() || *at != *kind) bound -= highest_[*kind];
+        }
+        if (bound >= wanted) return bound;
+    }
+    return -kInfinity;
+}
+
+void Solver::remember(const Node& node, int context, int depth, double bound) {
+    if (recent_size_ > policy_.memory / (16 * sizeof(uint32_t))) {
+        recent_.clear();
+        recent_size_ = 0;
+    }
+    Recent& recent = recent_[{context, depth}];
+    Solved& oldest = recent.solved[recent.next];
+    recent_size_ += node.cases.kinds.size() - oldest.kinds.size();
+    oldest = {node.cases.kinds, bound};
+    recent.next = (recent.next + 1) % recent.solved.size();
+}
+
 // ---- search
 
 // Not while a tree is built.
@@ -199,8 +238,14 @@ double Solver::solve(const Node& node, int context, int depth, int leaves, doubl
     if (depth == 1 && leaves == kAnyLeaves) return solve_one(node, context).bound;
     const Key key{node.hash[0], node.hash[1], context, depth, leaves};
     if (const Entry* known = find(key); known && (known->exact || known->bound >= limit - slack_)) return known->bound;
+    const bool compares = compares_ && leaves == kAnyLeaves;
+    if (compares) {
+        const double similar = bound_of_similar(node, context, depth, limit - slack_);
+        if (similar >= limit - slack_) return similar;
+    }
     const Entry found = solve_new(node, context, depth, leaves, limit);
     keep(key, found);
+    if (compares) remember(node, context, depth, found.bound);
     return found.bound;
 }
 

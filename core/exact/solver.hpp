@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "data/tree.hpp"
@@ -127,12 +130,24 @@ private:
     };
     using Cache = std::unordered_map<Key, Entry, KeyHash>;
     struct Search;  // one node being solved
+    // A node that was solved, and what its best tree costs at least.
+    struct Solved {
+        std::vector<uint32_t> kinds;
+        double bound = 0;
+    };
+    // The latest ones of a context and depth; the oldest is replaced first.
+    struct Recent {
+        std::array<Solved, 4> solved;
+        std::size_t next = 0;
+    };
 
     void poll();
     void list_ones();
     void add(Node& node, uint32_t kind, double part) const;
     Entry* find(const Key& key);
     void keep(const Key& key, const Entry& entry);
+    double bound_of_similar(const Node& node, int context, int depth, double wanted) const;
+    void remember(const Node& node, int context, int depth, double bound);
     Entry solve_new(const Node& node, int context, int depth, int leaves, double limit);
     void try_questions(Search& search);
     void try_cuts(Search& search, int question, double price);
@@ -165,9 +180,13 @@ private:
     Cancellation* cancellation_ = nullptr;
     Cache young_, old_;  // the old one is dropped when the young one is full
     std::size_t capacity_;
-    std::vector<uint64_t> marks_;      // two random numbers per kind
-    std::vector<std::size_t> offset_;  // by question: its first place among the values of all questions
-    std::size_t width_ = 0;            // of the sums over the cases with a value: losses, weight
+    std::map<std::pair<int, int>, Recent> recent_;  // by context and depth
+    std::size_t recent_size_ = 0;                   // kinds in it
+    bool compares_ = false;                         // whether similar nodes bound each other
+    std::vector<double> highest_;                   // by kind: the most that its cases can cost
+    std::vector<uint64_t> marks_;                   // two random numbers per kind
+    std::vector<std::size_t> offset_;               // by question: its first place among the values of all questions
+    std::size_t width_ = 0;                         // of the sums over the cases with a value: losses, weight
     int most_branches_ = 2;
     int horizon_ = 0, levels_left_ = 0;  // while a tree is built deeper
     std::exception_ptr ended_;           // what ended that
