@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import worthwhile as ww
 from cascade_problems import NAMES, cases
 from worklists import check_row
 
@@ -52,6 +53,22 @@ def test_what_others_have_paid_for_is_free(clf):
     assert advice.spent == 0
     every = clf.next_test({"free": 0.1})
     assert {"cheap", "lab", "sum"}.isdisjoint(advice.order) or advice.price < every.price
+
+
+def test_what_going_on_costs_is_without_results_in_hand():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    costs = ww.Costs(tests={"a": 3.0, "b": 2.0}, errors=200)
+    clf = ww.CascadeClassifier(costs=costs, columns=["a", "b"], n_trees=12, random_state=0)
+    clf.fit(X, (X > 0).sum(axis=1) == 1)  # neither test alone says anything
+    asked = clf.next_test({})
+    assert (asked.order, asked.price) == ({"a": 3.0, "b": 2.0}, 5.0)
+    beside = clf.next_test({"b": 0.4})
+    assert (beside.order, beside.price, beside.spent) == ({"a": 3.0}, 3.0, 2.0)
+    assert beside.go_on_cost == pytest.approx(asked.go_on_cost - 2.0)
+    ordered = clf.next_test({"a": 0.4})
+    assert (ordered.test, ordered.price, ordered.spent) == ("b", 0.0, 5.0)
+    assert ordered.go_on_cost == pytest.approx(asked.go_on_cost - 5.0)
 
 
 def test_an_unavailable_test_that_models_do_not_know_is_left_out(clf):

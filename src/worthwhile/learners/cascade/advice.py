@@ -122,15 +122,18 @@ class CascadeCase:
         charged = order.charged | before
         everything = list(dict.fromkeys([*tests, *sorted(pricing.tests(charged))]))
         charges = everything, columns, charged, before, self._amounts
+        price, go_on = pricing.price(charged, before, self._amounts), order.cost
+        if go_on is not None:  # without results in hand, which the choice goes by but which are part of what is spent
+            go_on -= self._cascade.rate * (pricing.price(order.charged, order.before, self._amounts) - price)
         return {
             "test": columns[test],
             "answer": None,
-            "price": pricing.price(charged, before, self._amounts),
+            "price": price,
             "waits": pricing.waited(charged) - pricing.waited(before),
             "commits": () if order.placed else tuple(columns[t] for t in order.unknown[1:]),
             "delayed": any(pricing.orders_delayed(t, self._free) for t in order.tests),
-            "go_on_cost": order.cost,
-            "reason": why_go_on(self._answer, self._stop_cost, columns[test], order.placed, order.cost),
+            "go_on_cost": go_on,
+            "reason": why_go_on(self._answer, self._stop_cost, columns[test], order.placed, go_on),
             "order": pricing.items(*charges),
             "extras": pricing.extras(*charges),
         }
@@ -213,6 +216,9 @@ def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColu
     amounts = cases.amounts(walk.shares)
     charged = before | waiting.charged
     test = np.where(waiting.waits, waiting.unknown.argmax(axis=1), -1)
+    price = np.where(waiting.waits, pricing.price(charged, amounts, before), 0.0)
+    # Without results in hand, which the choice goes by but which are part of what is spent.
+    go_on = waiting.cost - cascade.rate * (pricing.price(waiting.charged, amounts, waiting.before) - price)
     # Cases that order the same tests share the text.
     new = (charged & ~before)[:, :n_tests]
     first, group = distinct_rows(np.column_stack([test.astype(np.int32), waiting.tests, new]))
@@ -223,15 +229,15 @@ def _columns(cascade: Cascade, cases: Worklist, walk: CascadeWalk) -> AdviceColu
         texts.append(";".join(columns[t] for t in listed) if test[row] >= 0 else "")
     rows = zip(
         test.tolist(), walk.stage.tolist(), walk.answers.tolist(), walk.stop_cost.tolist(), waiting.placed.tolist(),
-        waiting.cost.tolist(), strict=True,
+        go_on.tolist(), strict=True,
     )  # fmt: skip
     answers = context.answers
     return columns_of_rows(
         cases,
         test,
         tests=object_array(texts)[group],
-        price=np.where(waiting.waits, pricing.price(charged, amounts, before), 0.0),
-        saving=np.where(waiting.waits, walk.stop_cost - waiting.cost, np.nan),
+        price=price,
+        saving=np.where(waiting.waits, walk.stop_cost - go_on, np.nan),
         spent=pricing.price(before, amounts, cases.free_items(pricing)),
         answer=object_array(answers[answer] for answer in walk.answers.tolist()),
         reason=object_array(
