@@ -58,7 +58,7 @@ def test_what_others_have_paid_for_is_free(clf):
 def test_what_going_on_costs_is_without_results_in_hand():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
-    costs = ww.Costs(tests={"a": 3.0, "b": 2.0}, errors=200)
+    costs = ww.Costs(tests={"a": ww.Test(3.0, delayed=True), "b": ww.Test(2.0, delayed=True)}, errors=200)
     clf = ww.CascadeClassifier(costs=costs, columns=["a", "b"], n_trees=12, random_state=0)
     clf.fit(X, (X > 0).sum(axis=1) == 1)  # neither test alone says anything
     asked = clf.next_test({})
