@@ -57,14 +57,19 @@ def test_the_order_of_rows_does_not_matter(weights, digits):
     assert [row[2:] for row in expected] != sorted(row[2:] for row in expected)  # an order as if by chance
 
 
-def test_whole_weights_are_repetitions():
+@pytest.fixture
+def repeats(monkeypatch):
+    monkeypatch.setattr(training_module, "MAX_REPEATED", 1000)
+
+
+def test_whole_weights_are_repetitions(repeats):
     times = RNG.integers(0, 4, 90)
     weighted = training_of(X, Y, times.astype(float)).repeated()
     assert (weighted.weights, weighted.sample_weights) == (None, None)
     assert rows(weighted) == rows(training_of(np.repeat(X, times, axis=0), np.repeat(Y, times)).repeated())
 
 
-def test_weights_by_error_costs_stay_weights():
+def test_weights_by_error_costs_stay_weights(repeats):
     times = RNG.integers(1, 4, 90)
     weighted = training_of(X, Y, times.astype(float), costs=COSTS, weighting="instance").repeated()
     repeated = training_of(np.repeat(X, times, axis=0), np.repeat(Y, times), costs=COSTS, weighting="instance")
@@ -73,7 +78,7 @@ def test_weights_by_error_costs_stay_weights():
     assert weighted.sample_weights is None
 
 
-def test_weights_that_are_not_whole_stay_weights():
+def test_weights_that_are_not_whole_stay_weights(repeats):
     weights = np.where(np.arange(90) == 7, 1.5, 2.0)
     found = training_of(X, Y, weights).repeated()
     assert found.n_cases == 90
@@ -84,13 +89,10 @@ def test_weights_that_are_not_whole_stay_weights():
 def test_too_many_repetitions_stay_weights(monkeypatch):
     weights = np.full(90, 2.0)
     monkeypatch.setattr(training_module, "MAX_REPEATED", 180)
-    monkeypatch.setattr(training_module, "MAX_REPEATS", 1)
     assert training_of(X, Y, weights).repeated().n_cases == 180
     weights[0] = 3
     found = training_of(X, Y, weights).repeated()
     assert (found.n_cases, found.weights.sum()) == (90, 181.0)
-    monkeypatch.setattr(training_module, "MAX_REPEATS", 3)  # or three times the rows
-    assert training_of(X, Y, weights).repeated().n_cases == 181
 
 
 def test_missing_values_and_negative_zeros_are_one_value_each():

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
 from all_learners import LEARNERS, make
+from worthwhile.learners import training
 from worthwhile.table.columns import read_columns
 
 RNG = np.random.default_rng(7)
@@ -123,7 +124,8 @@ ONE_TO_THREE = ww.Costs(tests={"x0": 1.0, "x1": 2.0}, errors={0: {1: 300.0}, 1: 
 # A cascade's answers, and so its sets of tests, depend on it, too: tests/learners/cascade/test_growing.py. An
 # AutoClassifier chooses by what cases cost, where sample weights count, but weights by error costs do not.
 @pytest.mark.parametrize("learner", [one for one in LEARNERS if one not in (ww.CascadeClassifier, ww.AutoClassifier)])
-def test_weighting_is_a_sample_weight_to_every_learner(learner):
+def test_weighting_is_a_sample_weight_to_every_learner(learner, monkeypatch):
+    monkeypatch.setattr(training, "MAX_REPEATED", 1000)
     settings = {"costs": ONE_TO_THREE, "random_state": 0, "cross_fit": False}
     if learner is ww.BudgetForestClassifier:
         settings = {"variant": "paper", "costs": ONE_TO_THREE, "random_state": 0, "answer": "majority"}
@@ -138,12 +140,22 @@ def test_weighting_is_a_sample_weight_to_every_learner(learner):
         assert weighting.tree_.nodes.believed[0, 1] > 1.2 * plain.tree_.nodes.weights[0, 1]
         np.testing.assert_array_equal(weighting.tree_.nodes.weights[0], [60, 60])
     both = make(learner, **settings, weighting="instance").fit(HALVES, HALF, np.full(120, 2.0))
-    # Whole sample weights are repetitions to them.
+    # To them, a few whole sample weights are repetitions.
     if learner in (ww.ICETClassifier, ww.OptimalClassifier, ww.BudgetForestClassifier):
         twice = make(learner, **settings, weighting="instance").fit(np.repeat(HALVES, 2, axis=0), np.repeat(HALF, 2))
     else:
         twice = make(learner, **settings, weighting=None).fit(HALVES, HALF, np.where(HALF, 3.0, 1.0))
     assert grown(both) == grown(twice)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_whole_weights_do_not_make_learners_believe_themselves(learner):
+    # Nothing can be learned. If copies of a case that is left out were learned from, errors would seem to be rare.
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(160, 3)), rng.integers(0, 2, 160)
+    costs = ww.Costs(tests={"x0": 1.0, "x1": 1.0, "x2": 1.0}, errors=100)
+    clf = make(learner, costs=costs, random_state=0).fit(X, y, np.full(160, 2.0))
+    assert clf.expected_cost_ > 35
 
 
 def grown(clf):

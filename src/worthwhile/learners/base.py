@@ -85,8 +85,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         y : sequence of classes
         sample_weight : sequence of numbers, optional
             How much each case counts; a case of weight 0 is left out. Weights with a mean below 1 count relative to
-            their mean: with ``1 / n`` for all cases, every case counts as one. For ICET and forests, which divide cases
-            at random, a whole weight means that the case is repeated, and the order of the rows makes no difference.
+            their mean: with ``1 / n`` for all cases, every case counts as one. Whole weights of up to 100 in total mean
+            that cases are repeated; more are weights like all others, so that no copy of a case that is left out in
+            training is learned from.
         case_prices : array or frame of shape (cases, tests), optional
             Prices that depend on the case; they replace the prices of the tests. The columns of a frame are found by
             name. Group prices, surcharges and waiting stay the same.

@@ -19,8 +19,10 @@ from worthwhile.tree.context import ProblemContext
 __all__ = ["Training", "route_core", "with_deviations", "with_prices"]
 
 Floats = npt.NDArray[np.float64]
-# Whole weights become repeated cases if that makes no more rows than this, or this many times the present number.
-MAX_REPEATED, MAX_REPEATS = 100_000, 4
+# Whole weights become repeated cases if that makes no more rows than this: then weights and repetitions are exactly the
+# same. Of more, copies of a case would be on both sides of a division, and learners would believe themselves: with
+# weights of 2 for 800 cases, a cascade expected 4 per new case, and these cost 67.
+MAX_REPEATED = 100
 
 
 # Under a time limit, only so many cells of the table are used per second of it, but at least FEWEST cases: reading,
@@ -118,11 +120,10 @@ class Training:
         return self if self.n_cases <= n else self.take(np.sort(rng.permutation(self.n_cases)[:n]))
 
     def repeated(self) -> Training:
-        """Return the cases in a canonical order, each repeated as often as its weight says if all weights are whole.
+        """Return the cases in a canonical order, so that the order of the rows makes no difference.
 
-        Learners that draw or divide cases at random start from this: to them, a case of weight 3 is three cases, and
-        the order of the rows makes no difference. Other weights, or weights that would make too many rows, stay as they
-        are.
+        Learners that draw or divide cases at random start from this. To them, a few cases of whole weights are as many
+        cases as the weights say; other weights stay as they are.
         """
         cases, rows = self.repeated_rows()
         return cases.take(rows)
@@ -133,8 +134,7 @@ class Training:
         given = self.sample_weights
         if given is None:
             return self, order
-        limit = max(MAX_REPEATED, MAX_REPEATS * self.n_cases)
-        if not (given == np.floor(given)).all() or given.sum() > limit:
+        if not (given == np.floor(given)).all() or given.sum() > MAX_REPEATED:
             return self, order
         rows = np.repeat(order, given[order].astype(np.intp))
         rest = None if self.weights is None or np.array_equal(self.weights, given) else self.weights / given
