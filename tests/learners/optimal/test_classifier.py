@@ -173,6 +173,42 @@ def test_ctrl_c_while_settings_are_chosen_gives_a_small_tree(monkeypatch):
     assert 1 <= clf.tree_.depth <= 2
 
 
+def test_ctrl_c_in_a_search_for_settings_ends_the_choice(monkeypatch):
+    from worthwhile.learners.optimal import search
+
+    real, chosen = search._core.search_exactly, []
+
+    def interrupted(*args, **settings):
+        tree, cost, bound, proven, _, *rest = real(*args, **settings)
+        chosen.append(settings["max_depth"])
+        return tree, cost, bound, proven, len(chosen) == 1, *rest
+
+    monkeypatch.setattr(search._core, "search_exactly", interrupted)
+    clf = OptimalClassifier(costs=COSTS, cross_fit=False, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, Y)
+    assert chosen == [4, 2]  # the one that was interrupted, and a small one, so that there is a tree
+    assert clf.tree_.depth <= 2
+
+
+def test_ctrl_c_while_a_fold_is_searched_is_passed_on(monkeypatch):
+    from worthwhile.learners.optimal import search
+
+    real, calls = search._core.search_exactly, []
+
+    def interrupted(*args, **settings):
+        tree, cost, bound, proven, _, *rest = real(*args, **settings)
+        calls.append(settings)
+        return tree, cost, bound, proven, len(calls) == 2, *rest
+
+    monkeypatch.setattr(search._core, "search_exactly", interrupted)
+    clf = OptimalClassifier(costs=COSTS, max_depth=2, **{**PLAIN, "cross_fit": True})
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, Y)
+    assert clf.stopped_ == "interrupted"
+    assert clf.tree_.n_leaves > 1
+
+
 def test_threads_and_memory_make_no_difference():
     settings = {"costs": COSTS, "thresholds": 5, "soft_labels": 0, "random_state": 0}
     expected = learned(OptimalClassifier(**settings).fit(X, Y))

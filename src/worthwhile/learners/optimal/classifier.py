@@ -414,6 +414,8 @@ class OptimalClassifier(TreeClassifier):
             if self.tree_.n_nodes == 1 and not self.proven_:
                 seconds = 0.0  # there was no time for a test
             found = search.run(*self._rows(SoftLabels.own(kept), 0.0), settings, FOLD_WORK, seconds)
+            if found.interrupted:
+                self.stopped_ = "interrupted"  # the tree is there; `fit` passes it on
             yield FoldTree(found.deeper if settings.deeper else found.core, kept, held_out)
 
     def _search(self, cuts: int) -> ExactSearch:

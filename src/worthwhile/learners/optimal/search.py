@@ -230,6 +230,8 @@ class _SettingsTrial:
         """Add the trees of these settings, and of lower depths."""
         rows, costs = labels.rows(settings.soft_label_weight), self.kept.bound_costs.learning
         found = search.run(rows, costs, settings, work=FOLD_WORK, seconds=seconds)
+        if found.interrupted:  # half a search tells nothing about its settings
+            raise KeyboardInterrupt
         shallow = [core for core, _ in found.by_depth][: settings.max_depth - 1]
         # Of depths that were not finished, the best tree so far is a tree of that depth, too.
         deep = [*shallow, *[found.core] * (settings.max_depth - len(shallow))]
