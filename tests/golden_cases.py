@@ -203,7 +203,7 @@ def observe(entry, n_jobs):
 
 def _nodes(tree):
     nodes = json.loads(tree.to_json())["nodes"]
-    return [node | {"weights": _rounded(node["weights"])} for node in nodes]
+    return [node | {part: _rounded(node[part]) for part in ("weights", "believed") if part in node} for node in nodes]
 
 
 def _advice(clf, row, keep):
