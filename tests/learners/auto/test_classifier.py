@@ -10,6 +10,7 @@ import worthwhile as ww
 from all_learners import COSTS
 from worthwhile.learners.auto import classifier as auto
 from worthwhile.learners.auto.classifier import Candidate, choice_text
+from worthwhile.tree.json_format import ExpectedCost
 
 QUICK = {"learners": ["dtmc", "eg2"], "random_state": 0}
 
@@ -129,6 +130,27 @@ def test_the_expected_cost_is_that_of_a_model_from_all_cases():
     actual = clf.total_costs(X[10_000:], y[10_000:]).mean()
     assert raced > 1.25 * actual
     assert 0.8 < clf.expected_cost_ / actual < 1.25
+
+
+def test_another_model_is_kept_if_the_last_fit_turns_out_badly(monkeypatch):
+    real, made = auto._Contest._fitted_to_all, []
+
+    def unlucky(self, entrant):
+        model = real(self, entrant)
+        if not made:
+            model.__dict__["_expected_cost"] = lambda: ExpectedCost(1e4, 1e4, 1e4)
+        made.append(entrant.name)
+        return model
+
+    monkeypatch.setattr(auto._Contest, "_fitted_to_all", unlucky)
+    X, y, prices = noisy(150)
+    clf = ww.AutoClassifier(costs=ww.Costs(tests=prices, errors=30), **QUICK).fit(X, y)
+    assert len(made) == 2
+    found = {one.name: one for one in clf.candidates_}
+    assert (found[made[0]].expected_cost, found[made[0]].chosen) == (1e4, False)
+    assert found[made[1]].chosen
+    assert found[made[1]].expected_cost == clf.expected_cost_ == clf.best_estimator_.expected_cost_
+    assert clf.candidates_[-1].name == made[0]
 
 
 def test_the_choice_does_not_depend_on_the_order_of_the_rows():

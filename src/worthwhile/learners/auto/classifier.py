@@ -46,6 +46,7 @@ CROSS_FITTED = 6.0  # times as long as one fit takes a fit with cross-fitting
 # 1.15 of what new cases cost; trained on 3,000 of them, they cost 1.01 to 1.78 of it.
 SIMILAR = 0.75
 NO_TIME = 0.1  # seconds: who needs less is tried whatever the time limit is
+MOST_MODELS = 3  # of all cases, if one turns out worse than the race let expect
 NO_RACE = 8  # fewer cases cannot be divided
 
 
@@ -388,6 +389,7 @@ class _Contest:
         self.model: Any = None
         self.expected: ExpectedCost | None = None
         self._chosen: Entrant | None = None
+        self._turned_out: dict[str, ExpectedCost] = {}  # by name: what models of all cases expect, if several were made
 
     def _admitted(self) -> list[Entrant]:
         """Return those that there is time for."""
@@ -513,27 +515,50 @@ class _Contest:
         if self.stopped == "interrupted" and kept is not None:
             self.model = kept
             return
-        clf = self._chosen.make(False)
+        try:
+            self.model = self._fitted_to_all(self._chosen)
+            self._reconsider()
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+            if self.model is None and kept is None:
+                raise
+            self.model = self.model or kept
+
+    def _fitted_to_all(self, entrant: Entrant) -> Any:
+        """Let a learner learn from all cases, or from as many as there is time for."""
+        clf = entrant.make(False)
         if self._limited and "time_limit" in clf._parameter_names():
             clf.set_params(time_limit=max(self._deadline.remaining(), 0.05))
             if "near_optimal" in clf._parameter_names():  # a summary that would take a part of the time
                 clf.set_params(near_optimal=None)
-        try:
-            with workload().doing_told(self._piece(self._chosen, last=True), share := _Share()), share.followed():
-                cases = self._timely(self._chosen, self._training, self._deadline.remaining())
-                self.model = clf._fit_cases(clf._adopt(_from_now(cases)))
-                self._expect_of_more(cases.n_cases)
-        except KeyboardInterrupt:
-            self.stopped = "interrupted"
-            if kept is None:
-                raise
-            self.model = kept
+        with workload().doing_told(self._piece(entrant, last=True), share := _Share()), share.followed():
+            cases = self._timely(entrant, self._training, self._deadline.remaining())
+            model = clf._fit_cases(clf._adopt(_from_now(cases)))
+        own = model._expected_cost()
+        if own is not None and self._plan.n_learned < SIMILAR * cases.n_cases:
+            self.expected = own  # a model of many more cases than in the race costs less than those were measured to
+        return model
 
-    def _expect_of_more(self, n_cases: int) -> None:
-        """If the model learned from many more cases than in the race, take what it expects itself: it costs less."""
-        own = self.model._expected_cost()
-        if own is not None and self._plan.n_learned < SIMILAR * n_cases:
-            self.expected = own
+    def _reconsider(self) -> None:
+        """Let others learn from all cases, too, if the model is worse than the race let expect; keep the best one.
+
+        A cascade may have bad luck with its sets of tests. Not under a time limit, which the last fit has used up.
+        """
+        race, found = self._race, list[tuple[ExpectedCost, Entrant, Any]]()
+        entrant, model = self._chosen, self.model
+        left = [one for one in race.entrants if one.name in race.costs]
+        while not self._limited and entrant in left:
+            left.remove(entrant)
+            if (own := model._expected_cost()) is None:
+                break
+            found.append((own, entrant, model))
+            if own.mean <= race.standing(entrant).cost.high or not left or len(found) == MOST_MODELS:
+                break
+            entrant = min(left, key=lambda one: race.standing(one).cost.mean)
+            model = self._fitted_to_all(entrant)
+        if len(found) > 1:
+            self.expected, self._chosen, self.model = min(found, key=lambda one: one[0].mean)
+            self._turned_out = {one.name: own for own, one, _ in found}
 
     def _timely(self, entrant: Entrant, cases: Training, seconds: float) -> Training:
         """Return as many of the cases as a learner can learn from in some seconds, by its pace in the race.
@@ -568,7 +593,7 @@ class _Contest:
             race = self._final if self._final is not None and entrant.name in self._final.costs else self._race
             if entrant.name in race.costs:
                 at = race.standing(entrant)
-                mean, *ends = at.cost
+                mean, *ends = self._turned_out.get(entrant.name, at.cost)
                 found.append(
                     Candidate(entrant.name, mean, (ends[0], ends[1]), at.seconds, at.rounds, entrant is self._chosen)
                 )
