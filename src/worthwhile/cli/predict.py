@@ -65,7 +65,7 @@ def predict(
         by_case.check(source)
         table = read_cases(clf, source)
         own = by_case.read(source, table, context.columns, context.costs)
-    columns = _answers(clf, table.matrix(context.columns), own.prices)
+    columns = _answers(clf, table.cases(context.columns), own.prices)
     prices = columns["price_paid"]
     cost = with_currency(f"{sum(prices) / len(prices):.2f}", context.costs.currency)
     lines = [*unknown_values(clf, table), *empty_cells(clf, table)]
