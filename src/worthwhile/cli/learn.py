@@ -221,8 +221,9 @@ def learn(
         say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
         _say_costs(clf, split, say)
         _say_choice(clf, explain_choice, say)
-        unwritten = "" if report is None else "; no report was written"
-        raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
+        raise StoppedError(
+            f"stopped{'; no report was written' * (report is not None)}; the best model so far is saved: {out}"
+        )
     _summarise(clf, name, split, seconds, say, seed, explain_choice)
     _say_more(clf, explain_choice, say)
     say(f"Model:  {out}", wrap=False)
