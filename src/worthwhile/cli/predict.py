@@ -83,7 +83,7 @@ def _predict_folder(model: Path, data: Path, out: Path, given: Mapping[str, Any]
     check_apart({"--out": out}, [model])
     clf = load_model(model)
     n, paid = predict_folder(clf, data, out, _answers)
-    price = with_currency(f"{paid / max(n, 1):.2f}", context_of(clf).costs.currency)
+    price = with_currency(f"{paid / n:.2f}", context_of(clf).costs.currency)
     Printer(quiet)(f"{n} answers for {price} per case: {out}", wrap=False)
 
 

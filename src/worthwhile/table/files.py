@@ -7,7 +7,7 @@ import functools
 import gzip
 import io
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ __all__ = [
     "DataTable",
     "ReadOptions",
     "TableFile",
+    "check_added",
     "check_target",
     "column_names",
     "extend_table",
@@ -417,6 +418,13 @@ def read_table(
     return source.read(only=only, drop=drop, numeric=numeric, nominal=nominal)
 
 
+def check_added(path: Path | str, names: Collection[str], added: Iterable[str]) -> None:
+    """Refuse to add columns to a file that already has one of the same name."""
+    for name in added:
+        if name in names:
+            raise ValueError(f"{path}: already has a column {show(name)}; rename or remove it")
+
+
 def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping[str, Sequence[Any]]) -> str | None:
     """Write a table with added columns; the other cells stay unchanged.
 
@@ -433,9 +441,7 @@ def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping
     """
     if not isinstance(source, TableFile):
         source = TableFile(source)
-    for name in columns:
-        if name in source.names:
-            raise ValueError(f"{source.path}: already has a column {show(name)}; rename or remove it")
+    check_added(source.path, source.names, columns)
     kind = "csv" if target is None else _format_of(target)
     if target is not None and kind == "parquet":
         write_file(target, _as_parquet(source, columns))
