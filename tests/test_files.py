@@ -11,6 +11,8 @@ import pytest
 from worthwhile.files import (
     guess_encoding,
     make_folder,
+    new_file,
+    new_files,
     open_stream,
     read_text,
     warn_of_formulas,
@@ -168,3 +170,25 @@ def test_encodings_are_guessed_across_blocks():
     assert guess_encoding([b"a\xc3"]) == "cp1252"  # cut off within a character
     assert guess_encoding(["ü".encode("cp1252"), b"\x8d"]) is None
     assert guess_encoding(["Ã\x8d".encode()]) == "utf-8-sig"  # a byte that cp1252 lacks
+
+
+def test_files_of_a_new_folder_are_all_there_or_none(tmp_path):
+    out = tmp_path / "deep" / "out"
+
+    def write_half(manager, *name):
+        with manager as place:
+            place.joinpath(*name).write_text("3")
+            raise ValueError("half")
+
+    with pytest.raises(ValueError, match="half"):
+        write_half(new_files(out), "a")
+    assert list(tmp_path.iterdir()) == []
+    for text in ("1", "2"):
+        with new_files(out) as place:
+            (place / "a").write_text(text)
+    assert [(path.name, path.read_text()) for path in out.iterdir()] == [("a", "2")]
+    with pytest.raises(ValueError, match="half"):
+        write_half(new_file(out / "a"))
+    assert [(path.name, path.read_text()) for path in out.iterdir()] == [("a", "2")]
+    with pytest.raises(NotADirectoryError, match=r"deep/out/a/b: cannot be written"), new_files(out / "a" / "b"):
+        pass

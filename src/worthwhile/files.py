@@ -8,13 +8,24 @@ import os
 import re
 import reprlib
 import secrets
+import shutil
 import stat
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["guess_encoding", "make_folder", "open_stream", "read_text", "warn_of_formulas", "write_file", "write_text"]
+__all__ = [
+    "guess_encoding",
+    "make_folder",
+    "new_file",
+    "new_files",
+    "open_stream",
+    "read_text",
+    "warn_of_formulas",
+    "write_file",
+    "write_text",
+]
 
 MAX_LINKS = 40  # from one link to the next, as Linux has it
 NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"  # bytes that mean nothing in Windows' Western code page
@@ -115,21 +126,59 @@ def write_file(path: Path, content: bytes) -> None:
     if (stream := open_stream(path)) is not None:
         _write_stream(path, stream, content)
         return
+    with new_file(path) as temporary, open(temporary, "xb") as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give a temporary file to write, which takes the place of a file at the end; after an error, the old one stays."""
     target = path.resolve()  # a link stays a link: its target is replaced
     if target.exists() and not target.is_file():
         raise ValueError(f"{path}: is not a regular file")  # such as a device, which must not be replaced
-    temporary = target.with_name(f".worthwhile-{secrets.token_hex(8)}.tmp")
+    temporary = _temporary(target.parent)
+    with _naming(path):
+        try:
+            yield temporary
+            _replace(target, temporary)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def new_files(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder to write files to, which move to a folder at the end; after an error, none does."""
+    target = folder.resolve()
+    # On the same disk as the folder, which may be another one than that of its parent.
+    temporary = _temporary(next(place for place in (target, *target.parents) if place.exists()))
+    with _naming(folder):
+        try:
+            temporary.mkdir()
+            yield temporary
+            make_folder(target)
+            for file in sorted(temporary.iterdir()):
+                _replace(target / file.name, file)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _temporary(folder: Path) -> Path:
+    return folder / f".worthwhile-{secrets.token_hex(8)}.tmp"
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
     try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-        with contextlib.suppress(FileNotFoundError):
-            _copy_mode(target, temporary)
-        os.replace(temporary, target)
+        yield
     except OSError as error:
         raise type(error)(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+
+
+def _replace(target: Path, temporary: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        _copy_mode(target, temporary)
+    os.replace(temporary, target)
 
 
 def _copy_mode(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""`predict` and `evaluate` on folders of Parquet files."""
+"""`predict`, `next` and `evaluate` on folders of Parquet files."""
 
 import json
 import warnings
@@ -107,3 +107,80 @@ def test_what_a_folder_does_not_know_is_refused(capsys, folder):
     assert "part-1.parquet: column 'ill' has the class 'dead', which" in fails(capsys, "evaluate", model, cases)
     parquet.write_table(table.drop_columns(["dose"]), cases / "part-1.parquet")
     assert "part-1.parquet: has no column 'dose'" in fails(capsys, "predict", model, cases, "-o", folder / "b")
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    """The folder with a tree, as the current one: what must not be written would be seen there."""
+    monkeypatch.chdir(folder)
+    save("tree", folder)
+    return folder
+
+
+def change(part, **columns):
+    """Write one of the files again, with other columns."""
+    cases = CASES.iloc[:1000].assign(**columns)
+    parquet.write_table(pa.Table.from_pandas(cases, preserve_index=False), f"cases/part-{part}.parquet")
+
+
+EACH = [
+    ["predict", "model.json", "cases", "-o", "out"],
+    ["predict", "model.json", "cases", "-o", "out.parquet"],
+    ["next", "model.json", "cases", "-o", "out"],
+    ["evaluate", "model.json", "cases", "--target", "ill", "-o", "out.csv"],
+]
+
+
+@pytest.mark.parametrize("command", EACH)
+def test_files_without_rows_are_skipped_and_a_folder_of_them_is_refused(capsys, here, command):
+    assert run(capsys, *command, "-q") == (0, "", "")
+    if command[-1] == "out":
+        assert sorted(path.name for path in (here / "out").iterdir()) == ["part-0.parquet", "part-2.parquet"]
+    (here / "cases" / "part-0.parquet").unlink()
+    (here / "cases" / "part-2.parquet").unlink()
+    assert fails(capsys, *command) == "cases: there are no cases in this folder; no file in it has rows"
+
+
+BAD = {
+    "infinity": ({"dose": [*[0.5] * 800, np.inf, *[0.5] * 199]}, "'dose' contains infinity; use NaN for a missing"),
+    "a text": ({"dose": [*["0.5"] * 800, "high", *[None] * 199]}, "'dose' is numeric, but contains 'high'"),
+}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", EACH)
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_cells_are_named_and_nothing_is_written(capsys, command, bad):
+    columns, words = BAD[bad]
+    change(2, **columns)
+    assert f"part-2.parquet, row 801: column {words}" in fails(capsys, *command)
+
+
+def test_an_older_folder_of_answers_stays_as_it_was_if_a_file_is_bad(capsys, here):
+    for command in ("predict", "next"):
+        assert run(capsys, command, "model.json", "cases", "-o", command, "-q") == (0, "", "")
+        (here / command / "part-0.parquet").chmod(0o640)
+    good = (here / "cases" / "part-2.parquet").read_bytes()
+    change(2, dose=np.inf)
+    for command in ("predict", "next"):
+        assert "infinity" in fails(capsys, command, "model.json", "cases", "-o", command)
+    (here / "cases" / "part-2.parquet").write_bytes(good)
+    for command in ("predict", "next"):
+        assert run(capsys, command, "model.json", "cases", "-o", command, "-q") == (0, "", "")
+        assert sorted(path.name for path in (here / command).iterdir()) == ["part-0.parquet", "part-2.parquet"]
+        assert (here / command / "part-0.parquet").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.usefixtures("here")
+def test_one_file_of_answers_from_files_that_differ(capsys):
+    change(2, dose=1)  # whole numbers
+    assert run(capsys, "predict", "model.json", "cases", "-o", "out.parquet", "-q") == (0, "", "")
+    change(2, note="x")
+    refused = fails(capsys, "predict", "model.json", "cases", "-o", "new.parquet")
+    assert "part-2.parquet: has other columns than the files before it; write to a folder" in refused
+    assert run(capsys, "predict", "model.json", "cases", "-o", "out", "-q") == (0, "", "")
+    change(2, answer="yes")
+    for out in ("a", "a.parquet"):
+        assert "already has a column 'answer'" in fails(capsys, "predict", "model.json", "cases", "-o", out)
+    message = fails(capsys, "predict", "model.json", "cases", "-o", "cases/part-0.parquet")
+    assert "is an input file" in message

@@ -15,6 +15,7 @@ from command_line import run_joined as run
 from worthwhile import cli
 from worthwhile.cli import common
 from worthwhile.cli.learners import LEARNERS, OPTIONS, find_learner
+from worthwhile.learners.auto.classifier import _Contest
 
 
 def test_what_is_learned_from_a_file_is_what_python_learns(folder, heart):
@@ -429,6 +430,47 @@ def test_after_ctrl_c_the_name_of_the_chosen_learner_is_shown(capsys, folder, tm
     code, out, _ = run(capsys, "learn", folder / "train.csv", *known)
     assert code == 130
     assert "kept: DTMC, the best model so far." in out
+
+
+@pytest.mark.parametrize(("finished", "kept"), [(1, "DTMC"), (3, "EG2"), (0, "EG2")])
+def test_after_ctrl_c_what_was_tried_is_shown(capsys, folder, tmp_path, monkeypatch, finished, kept):
+    """DTMC, from all cases, takes the place of what costs more; EG2 is made to cost less than it does."""
+    runs, run_one, path = [], _Contest._run, tmp_path / "m.json"
+
+    def interrupted(self, entrant, race, part, others):
+        if len(runs) == finished:
+            raise KeyboardInterrupt
+        runs.append(entrant.name)
+        run_one(self, entrant, race, part, others)
+        if entrant.name == kept:
+            race.costs[kept][-1] -= 150
+
+    monkeypatch.setattr(_Contest, "_run", interrupted)
+    known = ["--target", "class", "--costs", folder / "heart.toml", "--set", "learners=eg2", "-o", path]
+    code, out, err = run_lines(capsys, "learn", folder / "train.csv", *known, "--explain-choice")
+    assert code == 130
+    assert f"stopped; the best model so far is saved: {path}" in err
+    assert f"kept: {kept}, the best model so far." in " ".join(out.split())
+    table = ww.load(path).explain_choice()
+    assert table in out
+    assert all(name in table for name in (*runs, kept))
+    assert table.count("chosen") == 1
+    reason = "nothing was compared: too few cases" if not finished else "the lowest cost on cases left out in training"
+    assert f"{kept}: {reason}" in table
+    code, out, _ = run_lines(capsys, "show", path, "--explain-choice")
+    assert (code, out) == (0, table + "\n")
+
+
+def test_after_ctrl_c_before_anything_was_tried(capsys, folder, tmp_path, monkeypatch):
+    def interrupted(self, training):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ww.AutoClassifier, "_learn", interrupted)
+    known = ["--target", "class", "--costs", folder / "heart.toml", "-o", tmp_path / "m.json", "--explain-choice"]
+    code, out, _ = run(capsys, "learn", folder / "train.csv", *known)
+    assert code == 130
+    assert "No learner was tried before it was stopped." in out
+    assert isinstance(ww.load(tmp_path / "m.json"), ww.DTMCClassifier)
 
 
 def test_the_choice_of_one_learner_is_not_explained(capsys, folder, tmp_path):

@@ -4,8 +4,10 @@ import gzip
 import math
 import random
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 import worthwhile as ww
@@ -301,3 +303,24 @@ def test_a_price_list_that_is_longer_than_the_table(capsys):
     assert fails(capsys, "learn", *known[:4], "needs.toml", "--ignore-extra-prices") == (
         "needs.toml: test 'chol' requires 'mri', which must be kept, too"
     )
+
+
+@pytest.mark.usefixtures("good_files")
+@pytest.mark.parametrize("learner", [ww.DTMCClassifier, ww.CascadeClassifier])
+def test_models_that_learned_from_a_frame_take_the_columns_of_files_by_name(capsys, learner):
+    """Arrays without names would make scikit-learn warn, and a new model would not know which test has which price."""
+    frame = pd.read_csv("good.csv", keep_default_na=False)
+    known = {"n_trees": 3, "random_state": 0} if learner is ww.CascadeClassifier else {}
+    clf = learner(costs=ww.Costs.read("costs.toml"), **known)
+    clf.fit(frame[["chol", "pain", "age"]], frame["class"]).save("named.json")
+    write("new.csv", HEAD + "".join(ROWS[5:30]))
+    for command in (
+        ["predict", "named.json", "new.csv", "-o", "answers.csv"],
+        ["next", "named.json", "new.csv", "-o", "orders.csv"],
+        ["evaluate", "named.json", "new.csv"],
+        *([["reprice", "named.json", "--errors", "500", "--data", "new.csv"]] if not known else []),
+    ):
+        assert run(capsys, *command, "-q") == (0, "", ""), command
+    expected = clf.predict(frame[["chol", "pain", "age"]][5:30]).tolist()
+    assert [row["answer"] for row in read_rows(Path("answers.csv"))] == expected
+    assert [row["answer"] for row in read_rows(Path("orders.csv"))] == expected

@@ -77,7 +77,11 @@ def test_a_folder_of_parquet_files_gets_a_folder_of_orders(capsys, folder, tmp_p
     found = pd.concat([pd.read_parquet(orders / name) for name in ("a.parquet", "b.parquet")], ignore_index=True)
     expected = ww.load(model).advise(heart.X[:60], as_frame=False)
     assert found["action"].tolist() == list(expected["action"])
-    assert "the orders of a folder are another folder" in fails(capsys, "next", model, cases, "-o", cases)
+    assert "is the folder of the cases; choose another one" in fails(capsys, "next", model, cases, "-o", cases)
+    for out in ("-", tmp_path / "new.parquet"):
+        assert "the orders of a folder are another folder" in fails(capsys, "next", model, cases, "-o", out)
+    refused = fails(capsys, "next", model, cases, "-o", tmp_path / "new", "--decimal", ",")
+    assert refused == "--decimal: not for a folder of Parquet files; leave it out"
 
 
 def test_marks_in_excel_and_parquet_files(capsys, tmp_path, monkeypatch):

@@ -51,6 +51,20 @@ def test_columns_have_the_types_of_the_file(path):
         read_table(path, numeric=["t"])
 
 
+def test_infinity_is_refused_where_it_is(tmp_path):
+    path = write(tmp_path / "a.parquet", {"x": [1.0, None, -math.inf], "y": [1, 2, 3]})
+    with pytest.raises(
+        ValueError, match=r"a.parquet, row 3: column 'x' contains infinity; use NaN for a missing value"
+    ):
+        read_table(path)
+    assert read_table(path, drop=["x"]).n_cases == 3
+
+
+def test_booleans_can_be_declared_numeric(tmp_path):
+    found = read_table(write(tmp_path / "a.parquet", {"x": [True, None, False]}), numeric=["x"]).columns["x"]
+    assert [None if math.isnan(v) else v for v in found] == [1.0, None, 0.0]
+
+
 def test_strings_can_be_declared_numeric(tmp_path):
     found = read_table(write(tmp_path / "a.parquet", {"x": ["1.5", None, "-2"]}), numeric=["x"])
     assert [None if math.isnan(v) else v for v in lists(found)["x"]] == [1.5, None, -2.0]

@@ -111,8 +111,8 @@ def evaluate(
             by_case.check(source, target)
             other, _, y_train = true_classes(clf, source, target, drop_missing_target)
             own |= by_case.read(source, other, *known, y_train, context.classes).arguments("train_")
-        X_train = other.matrix(names)
-    found = measure(clf, table.matrix(names), y, X_train, y_train, random_state=seed, **own)
+        X_train = other.cases(names)
+    found = measure(clf, table.cases(names), y, X_train, y_train, random_state=seed, **own)
     notes = (*table.source.notes(), *unknown_values(clf, table))
     _show(found, write, out, quiet, notes)
 

@@ -220,8 +220,10 @@ def learn(
     if stopped:
         say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
         _say_costs(clf, split, say)
-        unwritten = "" if report is None else "; no report was written"
-        raise StoppedError(f"stopped{unwritten}; the best model so far is saved: {out}")
+        _say_choice(clf, explain_choice, say)
+        raise StoppedError(
+            f"stopped{'; no report was written' * (report is not None)}; the best model so far is saved: {out}"
+        )
     _summarise(clf, name, split, seconds, say, seed, explain_choice)
     _say_more(clf, explain_choice, say)
     say(f"Model:  {out}", wrap=False)
@@ -339,9 +341,11 @@ def _best_so_far(clf: Any, split: _Split) -> Any:
         found = math.inf
     if getattr(clf, "budget", None) is None:
         quick = DTMCClassifier(costs=clf.costs, nominal=clf.nominal, columns=clf.columns, prune="cost", cap=clf.cap)
+        start = time.monotonic()
         try:
             if cost(quick.fit(split.X_train, split.y_train, **split.own_train.arguments())) < found:
-                return quick
+                tried = hasattr(clf, "candidates_") and quick._expected_cost() is not None
+                return clf._take(quick, _name_of(quick), time.monotonic() - start) if tried else quick
         except KeyboardInterrupt:  # a second time
             pass
     if math.isinf(found):
@@ -413,8 +417,15 @@ def _say_more(clf: Any, explain_choice: bool, say: Printer) -> None:
     """Print what is worth knowing about the model, and how it was chosen."""
     for line in [*_about_leaves(clf), *_about_similar(clf)]:
         say(line)
-    for line in clf.explain_choice().splitlines() if explain_choice else ():
-        say(line, wrap=False)
+    _say_choice(clf, explain_choice, say)
+
+
+def _say_choice(clf: Any, explain_choice: bool, say: Printer) -> None:
+    """Print what was tried, if that is wanted; Ctrl-C may come before anything was."""
+    if explain_choice:
+        tried = clf.explain_choice() if hasattr(clf, "candidates_") else "No learner was tried before it was stopped."
+        for line in tried.splitlines():
+            say(line, wrap=False)
 
 
 def _about_leaves(clf: Any) -> list[str]:

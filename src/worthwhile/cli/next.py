@@ -70,9 +70,8 @@ def next_command(
         if worklist is None or out is None or known:
             raise ValueError("a worklist needs a file to write, and no --known: worthwhile next MODEL FILE -o ORDERS")
         marks = {"pending": pending_mark.strip(), "unavailable": unavailable_mark.strip()}
-        options = {"encoding": encoding, "decimal": decimal, "dates": dates, "sheet": sheet}
-        for source, orders in _files(worklist, out):
-            _advise_file(model, source, orders, marks, already_paid, missing, options, quiet)
+        options = {"missing": missing, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
+        _advise(model, worklist, out, marks, split_names(already_paid), options, quiet)
         return
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.tree.dialogue import read_known, run_dialogue
@@ -98,44 +97,56 @@ def next_command(
         console.print(str(result.outcome.answer), soft_wrap=True)
 
 
-def _files(worklist: Path, out: Path) -> list[tuple[Path, Path]]:
-    """Return the files of a worklist, which may be a folder, each with the file for its orders."""
-    if not worklist.is_dir():
-        return [(worklist, out)]
-    from worthwhile.learners.part_files import files_of
-
-    if out.resolve() == worklist.resolve() or (out.exists() and not out.is_dir()) or str(out) == "-":
-        raise ValueError(f"--out {out}: the orders of a folder are another folder, which is created if it is missing")
-    out.mkdir(parents=True, exist_ok=True)
-    return [(Path(path), out / Path(path).name) for path in files_of(worklist)]
-
-
-def _advise_file(
+def _advise(
     model: Path,
     worklist: Path,
     out: Path,
     marks: dict[str, str],
-    already_paid: str | None,
-    missing: str | None,
+    already_paid: list[str],
     options: dict[str, str | None],
     quiet: bool,
 ) -> None:
-    """Write a worklist with what to do next for each case."""
+    """Write a worklist, which may be a folder, with what to do next for each case."""
     from worthwhile.cli.extended import check_extended, write_extended
+    from worthwhile.cli.folders import check_output, check_plain, files_with_cases
     from worthwhile.cli.reading import unknown_values
     from worthwhile.cli.worklist import check_marks, order_columns, order_summary, read_worklist
     from worthwhile.evaluation.metrics import context_of
+    from worthwhile.files import new_files
+    from worthwhile.table.files import SUFFIXES, extend_table, suffix_of
 
-    check_extended(out, [worklist, model])
-    clf = load_model(model)
+    files = []
+    if not worklist.is_dir():
+        check_extended(out, [worklist, model])
+    elif str(out) == "-" or (suffix_of(out) in SUFFIXES and not out.is_dir()):
+        raise ValueError(f"--out {out}: the orders of a folder are another folder, which is created if it is missing")
+    else:
+        check_plain({f"--{name}": value for name, value in options.items()})
+        files = files_with_cases(worklist)
+        check_output(worklist, out, files)
+    clf, say = load_model(model), Printer(quiet)
     context = context_of(clf)
     check_marks(context, marks)
-    absent = ",".join([missing or "", *marks.values()])
-    with open_table(worklist, quiet, absent, **options) as source:
-        cases = read_worklist(clf, source, marks)
-    found = clf.advise(cases.X, cases.unavailable, cases.pending, split_names(already_paid), as_frame=False)
-    lines = [*cases.notes, *unknown_values(clf, cases.table)]
-    write_extended(source, out, order_columns(found), lines, order_summary(found, context, out), Printer(quiet))
+    absent = ",".join([options.pop("missing") or "", *marks.values()])
+
+    def orders(path: Path) -> tuple[Any, Any, list[str]]:
+        with open_table(path, quiet, absent, **options) as source:
+            cases = read_worklist(clf, source, marks)
+        found = clf.advise(cases.X, cases.unavailable, cases.pending, already_paid, as_frame=False)
+        return source, found, [*cases.notes, *unknown_values(clf, cases.table)]
+
+    if not files:
+        source, found, lines = orders(worklist)
+        write_extended(source, out, order_columns(found), lines, order_summary(found, context, out), say)
+        return
+    said = []
+    with new_files(out) as place:
+        for path in files:
+            source, found, lines = orders(path)
+            extend_table(source, place / path.name, order_columns(found))
+            said += [*lines, order_summary(found, context, out / path.name)]
+    for line in said:
+        say(line, wrap=False)
 
 
 def read_pairs(texts: Sequence[str]) -> dict[str, str]:

@@ -65,7 +65,7 @@ def predict(
         by_case.check(source)
         table = read_cases(clf, source)
         own = by_case.read(source, table, context.columns, context.costs)
-    columns = _answers(clf, table.matrix(context.columns), own.prices)
+    columns = _answers(clf, table.cases(context.columns), own.prices)
     prices = columns["price_paid"]
     cost = with_currency(f"{sum(prices) / len(prices):.2f}", context.costs.currency)
     lines = [*unknown_values(clf, table), *empty_cells(clf, table)]
@@ -83,7 +83,7 @@ def _predict_folder(model: Path, data: Path, out: Path, given: Mapping[str, Any]
     check_apart({"--out": out}, [model])
     clf = load_model(model)
     n, paid = predict_folder(clf, data, out, _answers)
-    price = with_currency(f"{paid / max(n, 1):.2f}", context_of(clf).costs.currency)
+    price = with_currency(f"{paid / n:.2f}", context_of(clf).costs.currency)
     Printer(quiet)(f"{n} answers for {price} per case: {out}", wrap=False)
 
 

@@ -210,8 +210,8 @@ def _measure(old: Any, kept: Any, changed: Any, source: Any, target: str | None,
     from worthwhile.wording import LEFT_OUT, amount
 
     table, target, y = true_classes(old, source, target, drop)
-    X = table.matrix(context_of(old).columns)
-    fresh = _learned_again(old, changed, X, y)
+    names = context_of(old).columns
+    X, fresh = table.cases(names), _learned_again(old, changed, table, names, y)
     named = _named(old, kept, changed) | ({} if fresh is None else {"learned again": fresh})
     rows = []
     for name, model in named.items():
@@ -234,13 +234,15 @@ def _measure(old: Any, kept: Any, changed: Any, source: Any, target: str | None,
         say(_difference(_single_tree(old), tree))
 
 
-def _learned_again(old: Any, changed: Any, X: Any, y: Any) -> Any:
+def _learned_again(old: Any, changed: Any, table: Any, names: Sequence[str], y: Any) -> Any:
     """Return a model that the same learner learns with the new costs; None for a tree."""
     from sklearn.base import clone
 
     from worthwhile.tree.tree import Tree
 
-    return None if isinstance(old, Tree) else clone(old).set_params(costs=changed.costs).fit(X, y)
+    if isinstance(old, Tree):
+        return None
+    return clone(old).set_params(costs=changed.costs, columns=list(names)).fit(table.matrix(names), y)
 
 
 def _difference(old: Any, new: Any) -> str:

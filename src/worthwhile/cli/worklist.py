@@ -13,7 +13,7 @@ import numpy.typing as npt
 from worthwhile.cli.reading import tests_of
 from worthwhile.costs.error_costs import listing, show
 from worthwhile.evaluation.metrics import context_of
-from worthwhile.table.columns import Factor
+from worthwhile.table.columns import Columns, Factor
 from worthwhile.table.files import DataTable, TableFile
 from worthwhile.wording import amount, with_currency
 
@@ -28,7 +28,7 @@ class MarkedCases:
     """The cases of a worklist, and where tests are unavailable or pending; notes say what was found out."""
 
     table: DataTable
-    X: npt.NDArray[Any]
+    X: Columns
     unavailable: npt.NDArray[np.bool_]
     pending: npt.NDArray[np.bool_]
     notes: list[str]
@@ -75,7 +75,7 @@ def read_worklist(model: Any, source: TableFile, marks: Mapping[str, str]) -> Ma
     table = replace(table, columns=_without_marks(table.columns, context, masks["pending"] | masks["unavailable"]))
     absent = [name for name in tests_of(model) if name not in set(known)]
     notes = [f"{source.path}: has no column {listing(absent)}; not asked for in any case."] if absent else []
-    return MarkedCases(table, table.matrix(context.columns), masks["unavailable"], masks["pending"], notes)
+    return MarkedCases(table, table.cases(context.columns), masks["unavailable"], masks["pending"], notes)
 
 
 def _without_marks(

@@ -339,7 +339,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._context
 
     def _read(self, X: Any) -> Columns:
-        if isinstance(X, Columns):  # read by a learner that this one is a part of
+        if isinstance(X, Columns):  # read from a file, or by a learner that this one is a part of
             return X
         X = as_frame(X)
         columns = read_columns(X, nominal=self.problem_.schema.nominal_in(X))

@@ -21,6 +21,7 @@ from worthwhile.costs.error_costs import show
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Column, Columns, Factor, arrow_column, nominal_positions, value_text
 from worthwhile.table.identifiers import MIN_CASES, unused_warning
+from worthwhile.table.parquet_reader import as_numbers, finite
 from worthwhile.table.schema import Schema, sorted_values
 from worthwhile.table.targets import read_classes
 
@@ -32,6 +33,8 @@ __all__ = [
     "classes_in",
     "column_names",
     "files_of",
+    "n_rows",
+    "naming",
     "read_batches",
     "refuse_case_costs",
     "survey",
@@ -255,14 +258,14 @@ class PartReader:
     def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
         """Return the core's table of some cases of a file; only these and one whole column are in memory."""
         path = self.plan.files[part]
-        with _opened(path) as file, _naming(path):
+        with _opened(path) as file, naming(path):
             arrays = [self._column(file, path, name)[rows] for name in self.schema.names]
         _check_unchanged(path, self.stamps[part])
         columns = Columns(self.schema.names, len(rows), arrays)
         return self.schema.encode(columns, complete=True)
 
     def _column(self, file: Any, path: str, name: str) -> Column:
-        return _finite(_column(file.read(columns=[name], use_threads=False)[name], path, name), path, name)
+        return finite(_column(file.read(columns=[name], use_threads=False)[name], path, name), path, name)
 
 
 class Batch(NamedTuple):
@@ -270,6 +273,7 @@ class Batch(NamedTuple):
 
     table: Any  # of pyarrow
     path: str
+    start: int  # the first row, in the file
 
     def arrow(self, rows: npt.NDArray[np.intp]) -> Any:
         """Return some rows as a table of pyarrow."""
@@ -280,7 +284,10 @@ class Batch(NamedTuple):
         table, arrays = self.arrow(rows), list[Column]()
         for name, values in zip(schema.names, schema.values, strict=True):
             if name in table.column_names:
-                arrays.append(_finite(_column(table[name], self.path, name), self.path, name))
+                column, place = _column(table[name], self.path, name), (self.path, name, self.start + rows)
+                if values is None and isinstance(column, Factor):
+                    column = as_numbers(column, *place)
+                arrays.append(finite(column, *place))
             else:
                 blank = np.full(len(rows), np.nan)
                 arrays.append(blank if values is None else Factor([], np.full(len(rows), -1, dtype=np.int32)))
@@ -292,7 +299,7 @@ def batches_of(reader: PartReader, part: int, wanted: Collection[str] | None) ->
     path, names, start = reader.plan.files[part], reader.plan.names, 0
     own = [name for name in names if wanted is None or name in wanted]
     for table in _rows_of(path, own):
-        yield start, len(table), Batch(table, path)
+        yield start, len(table), Batch(table, path, start)
         start += len(table)
     _check_unchanged(path, reader.stamps[part])
 
@@ -308,7 +315,7 @@ def _rows_of(path: str, names: Sequence[str]) -> Iterator[Any]:
             return
         batches = file.iter_batches(batch_size=BATCH, columns=list(names), use_threads=False)
         while True:
-            with _naming(path):
+            with naming(path):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -317,9 +324,10 @@ def _rows_of(path: str, names: Sequence[str]) -> Iterator[Any]:
 
 def read_batches(path: str, names: Sequence[str] | None = None) -> Iterator[Batch]:
     """Yield all rows of a file that need not belong to a survey, some at a time (None: all columns)."""
-    own = _names(path) if names is None else names
-    for table in _rows_of(path, own):
-        yield Batch(table, path)
+    start = 0
+    for table in _rows_of(path, _names(path) if names is None else names):
+        yield Batch(table, path, start)
+        start += len(table)
 
 
 def column_names(path: str) -> list[str]:
@@ -327,9 +335,15 @@ def column_names(path: str) -> list[str]:
     return _names(path)
 
 
-def classes_in(batch: Batch, name: str, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Return the distinct classes in a column, and the code of every case; `row` is the first one of the batch."""
-    return _labels(batch.table[name], batch.path, row, name)
+def n_rows(path: str) -> int:
+    """Return the number of rows of a file."""
+    with _opened(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def classes_in(batch: Batch, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+    """Return the distinct classes in a column, and the code of every case."""
+    return _labels(batch.table[name], batch.path, batch.start, name)
 
 
 def taken_rows(reader: PartReader, part: int, rows: npt.NDArray[np.intp]) -> list[Any]:
@@ -369,7 +383,7 @@ def _opened(path: str) -> Any:
 
 
 @contextmanager
-def _naming(path: str) -> Iterator[None]:
+def naming(path: str) -> Iterator[None]:
     """Name the file in errors of pyarrow, which raises many kinds of them for a broken page or invalid text."""
     try:
         yield
@@ -386,7 +400,7 @@ def _groups(path: str, columns: Sequence[str]) -> Iterator[Any]:
     """Yield the row groups."""
     with _opened(path) as file:
         for group in range(file.num_row_groups):
-            with _naming(path):
+            with naming(path):
                 table = file.read_row_group(group, columns=list(columns), use_threads=False)
             yield table
 
@@ -396,8 +410,7 @@ def _stamp(path: str) -> Stamp:
         found = os.stat(path)
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-    with _opened(path) as file:
-        return Stamp(found.st_size, found.st_mtime_ns, int(file.metadata.num_rows))
+    return Stamp(found.st_size, found.st_mtime_ns, n_rows(path))
 
 
 def _check_unchanged(path: str, stamp: Stamp) -> None:
@@ -445,16 +458,10 @@ def _kind(dtype: Any, path: str, name: str) -> str:
 def _column(values: Any, path: str, name: str) -> Column:
     """Return a column of a file, missing values as NaN or -1."""
     if _kind(values.type, path, name) in (NUMERIC, DATES):
-        with _naming(path):
+        with naming(path):
             return _numbers(values)
-    with _naming(path):
+    with naming(path):
         return Factor.of(*_encoded(values))
-
-
-def _finite(column: Column, path: str, name: str) -> Column:
-    if not isinstance(column, Factor) and np.isinf(column).any():
-        raise ValueError(f"{path}: column {name!r} contains infinity; use NaN or a large number instead")
-    return column
 
 
 def _numbers(values: Any) -> Floats:
@@ -482,13 +489,13 @@ def _labels(values: Any, path: str, row: int, name: str) -> tuple[npt.NDArray[An
         return np.array([], dtype=object), np.array([], dtype=np.int32)
     if (kind := _kind(values.type, path, name)) in (EMPTY, DATES):
         raise ValueError(f"{path}: column {name!r} (target) has no classes" + (", but dates" if kind == DATES else ""))
-    with _naming(path):
+    with naming(path):
         labels, codes = _encoded(values)
     missing = np.flatnonzero(codes < 0)
     if kind == NUMERIC and not all(np.isfinite(labels := [_plain(label) for label in labels])):
         missing = np.flatnonzero(~np.isfinite(np.array([*labels, np.nan]))[codes])
     if len(missing):
-        raise ValueError(f"{path}: row {row + missing[0]} has no class in {name!r}; every case needs one")
+        raise ValueError(f"{path}, row {row + missing[0] + 1}: has no class in {name!r}; every case needs one")
     return np.array(labels), codes
 
 
@@ -504,6 +511,6 @@ def _weights(values: Any, path: str, row: int, name: str) -> Floats:
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise ValueError(
-            f"{path}: the weight of row {row + bad[0]} is {weights[bad[0]]}; weights must be finite and not negative"
+            f"{path}, row {row + bad[0] + 1}: the weight is {weights[bad[0]]}; it must be finite and not negative"
         )
     return weights

@@ -7,7 +7,7 @@ import functools
 import gzip
 import io
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from worthwhile.costs.error_costs import MAX_CLASSES, listing, show, suggest
 from worthwhile.excel import EXCEL_SUFFIXES, cell_text, write_rows
 from worthwhile.files import warn_of_formulas, write_file
-from worthwhile.table.columns import Column, Factor
+from worthwhile.table.columns import Column, Columns, Factor
 from worthwhile.table.csv_reader import CsvFile
 from worthwhile.table.dates import DATE_ORDERS, datetimes
 from worthwhile.table.excel_reader import ExcelFile
@@ -29,6 +29,7 @@ __all__ = [
     "DataTable",
     "ReadOptions",
     "TableFile",
+    "check_added",
     "check_target",
     "column_names",
     "extend_table",
@@ -139,18 +140,21 @@ class DataTable:
         left_out = self.n_left_out + self.n_cases - len(kept)
         return replace(self, columns=columns, n_cases=len(kept), rows=rows, n_left_out=left_out)
 
-    def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
-        """Return the named columns as one array for learners: floats, or objects if a column is nominal or has dates.
+    def cases(self, names: Sequence[str]) -> Columns:
+        """Return the named columns as models take them; a name that is not in the table gives missing values."""
+        arrays = [self.columns.get(name) for name in names]
+        known = [np.full(self.n_cases, np.nan) if array is None else array for array in arrays]
+        return Columns(tuple(names), self.n_cases, known, dates=self.dates.intersection(names))
 
-        A name that is not in the table gives a column of missing values.
-        """
-        columns = [self.columns.get(name) for name in names]
+    def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
+        """Return `cases` as one array to learn from: floats, or objects if a column is nominal or has dates."""
+        columns = self.cases(names).arrays
         mixed = any(isinstance(column, Factor) for column in columns) or not self.dates.isdisjoint(names)
-        found = np.full((self.n_cases, len(names)), np.nan, dtype=object if mixed else np.float64)
+        found = np.empty((self.n_cases, len(names)), dtype=object if mixed else np.float64)
         for j, column in enumerate(columns):
             if isinstance(column, Factor):
                 found[:, j] = np.array([*column.categories, None], dtype=object)[column.codes]
-            elif column is not None:
+            else:
                 found[:, j] = datetimes(column) if names[j] in self.dates else column
         return found
 
@@ -414,6 +418,13 @@ def read_table(
     return source.read(only=only, drop=drop, numeric=numeric, nominal=nominal)
 
 
+def check_added(path: Path | str, names: Collection[str], added: Iterable[str]) -> None:
+    """Refuse to add columns to a file that already has one of the same name."""
+    for name in added:
+        if name in names:
+            raise ValueError(f"{path}: already has a column {show(name)}; rename or remove it")
+
+
 def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping[str, Sequence[Any]]) -> str | None:
     """Write a table with added columns; the other cells stay unchanged.
 
@@ -430,9 +441,7 @@ def extend_table(source: Path | TableFile, target: Path | None, columns: Mapping
     """
     if not isinstance(source, TableFile):
         source = TableFile(source)
-    for name in columns:
-        if name in source.names:
-            raise ValueError(f"{source.path}: already has a column {show(name)}; rename or remove it")
+    check_added(source.path, source.names, columns)
     kind = "csv" if target is None else _format_of(target)
     if target is not None and kind == "parquet":
         write_file(target, _as_parquet(source, columns))

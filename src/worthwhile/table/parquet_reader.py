@@ -10,12 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from worthwhile.costs.error_costs import show
-from worthwhile.table.columns import Column, Factor, arrow_column
+from worthwhile.table.columns import BOOLEANS, Column, Factor, arrow_column
 from worthwhile.table.schema import number_or_days
 
-__all__ = ["extend_csv", "extend_parquet", "extend_rows", "parquet_names", "parquet_rows", "read_parquet"]
+__all__ = [
+    "as_numbers",
+    "extend_csv",
+    "extend_parquet",
+    "extend_rows",
+    "finite",
+    "parquet_names",
+    "parquet_rows",
+    "read_parquet",
+]
 
 UNREADABLE = "is not a readable Parquet file"
 MAX_BLOCK = 2**31 - 1  # bytes that pyarrow can read at once
@@ -81,10 +91,19 @@ def read_parquet(
             kind = f"has the type {table[name].type}, which is neither numeric nor nominal"
             raise ValueError(f"{path}: column {show(name)} {kind}; use --drop {name}")
         if name in numeric and isinstance(column, Factor):
-            column = _as_numbers(path, name, column)
-        columns[name] = column
+            column = as_numbers(column, path, name)
+        columns[name] = finite(column, path, name)
     dates = (name for name in wanted if kinds.is_temporal(table[name].type) and name not in nominal)
     return columns, int(table.num_rows), frozenset(dates)
+
+
+def finite(column: Column, path: Path | str, name: str, rows: npt.NDArray[np.intp] | None = None) -> Column:
+    """Return a column, or refuse it if it has infinity; `rows` are its places in the file (None: it is the whole)."""
+    if not isinstance(column, Factor) and (bad := np.flatnonzero(np.isinf(column))).size:
+        row = int(bad[0] if rows is None else rows[bad[0]]) + 1
+        advice = "use NaN for a missing value, or a large finite number"
+        raise ValueError(f"{path}, row {row}: column {show(name)} contains infinity; {advice}")
+    return column
 
 
 @contextmanager
@@ -97,13 +116,16 @@ def _utf8(path: Path, name: str) -> Iterator[None]:
         raise ValueError(f"{path}: column {show(name)} is not UTF-8 text ({byte}); save the file as UTF-8") from None
 
 
-def _as_numbers(path: Path, name: str, column: Factor) -> Column:
+def as_numbers(column: Factor, path: Path | str, name: str, rows: npt.NDArray[np.intp] | None = None) -> Column:
+    """Return the strings of a column as numbers; `rows` are its places in the file (None: it is the whole)."""
     found = np.full(len(column.categories) + 1, np.nan)  # the last one is for code -1
+    booleans = set(column.categories) <= set(BOOLEANS)
     for code, text in enumerate(column.categories):
         try:
-            found[code] = number_or_days(text)
+            found[code] = BOOLEANS.index(text) if booleans else number_or_days(text)
         except ValueError:
-            row = int(np.flatnonzero(column.codes == code)[0]) + 1
+            first = int(np.flatnonzero(column.codes == code)[0])
+            row = (first if rows is None else int(rows[first])) + 1
             raise ValueError(f"{path}, row {row}: column {show(name)} is numeric, but contains {show(text)}") from None
     return found[column.codes]
 

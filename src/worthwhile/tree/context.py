@@ -292,6 +292,8 @@ class ProblemContext:
 
     def read(self, X: Any) -> Columns:
         """Return the columns of X that the problem uses; those of a frame are found by name."""
+        if isinstance(X, Columns):
+            return X
         X = as_frame(X)
         nominal = self.schema.nominal_in(X)
         if is_frame(X, named=True):

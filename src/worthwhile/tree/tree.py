@@ -284,7 +284,7 @@ class Tree:
         >>> clf.tree_.apply([[1], [4], [2]]).tolist()
         [1, 2, 1]
         """
-        return leaves_of(self, X if isinstance(X, Columns) else self.context.read(X))
+        return leaves_of(self, self._read(X))
 
     def decision_path(self, X: Any) -> Any:
         """Return the nodes that each case passes: a sparse matrix of 0 and 1, of shape (cases, nodes).
@@ -298,7 +298,7 @@ class Tree:
         >>> clf.tree_.decision_path([[1], [4]]).toarray().tolist()
         [[1, 1, 0], [1, 0, 1]]
         """
-        return decision_path(self, X if isinstance(X, Columns) else self.context.read(X))
+        return decision_path(self, self._read(X))
 
     def next_test(self, known: Mapping[str, Any], already_paid: Iterable[str] = ()) -> Advice:
         """Return what to do next for a case with the values in `known`.
@@ -359,7 +359,7 @@ class Tree:
         >>> [found[name].tolist() for name in ("action", "tests", "price", "saving", "spent", "answer")]
         [['order', 'answer'], ['x0', ''], [4.0, 0.0], [1.0, nan], [0.0, 4.0], [None, 'b']]
         """
-        columns = X if isinstance(X, Columns) else self.context.read(X)
+        columns = self._read(X)
         cases = Worklist.of(self.context, columns, unavailable, pending, already_paid)
         return as_table(advise_tree(self, cases), as_frame)
 
@@ -429,7 +429,7 @@ class Tree:
         n_threads: int = 1,
         y: Any = None,
     ) -> tuple[Any, Any, Any]:
-        columns = X if isinstance(X, Columns) else self.context.read(X)
+        columns = self._read(X)
         table = self.context.schema.encode(columns)
         amounts = None
         if prices:
@@ -460,7 +460,7 @@ class Tree:
 
     def _charged(self, X: Any, n_threads: int = 1, case_prices: Any = None) -> npt.NDArray[np.uint64]:
         """Return the tests that each case is charged for, as bits in column order, 64 to a word: (cases, words)."""
-        columns = X if isinstance(X, Columns) else self.context.read(X)
+        columns = self._read(X)
         table, bound = self.schema.encode(columns), self.context.bound_costs
         words = _core.route(
             self._core_tree,

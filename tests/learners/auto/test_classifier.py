@@ -222,7 +222,7 @@ def test_one_class_needs_no_race_and_says_so():
     clf = ww.AutoClassifier(random_state=0).fit([[1.0], [2.0]] * 10, ["well"] * 20)
     assert chosen(clf) == "no test"
     assert clf.explain_choice().endswith(
-        "no test: nothing was compared; there are too few cases, or all are of one class."
+        "no test: nothing was compared: too few cases, a single class, or stopped before that."
     )
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 import worthwhile as ww
-from cascade_problems import cases, fitted
+from cascade_problems import NAMES, cases, fitted
 from worthwhile.learners.cascade.model_file import cascade_from_json, cascade_to_json
 
 
@@ -32,6 +33,15 @@ def test_other_models_are_not_saved(tmp_path):
     assert clf.base_.__class__ is GaussianNB
     with pytest.raises(ValueError, match="a cascade of GaussianNB models cannot be saved: files hold no Python"):
         clf.save(tmp_path / "model.json")
+
+
+def test_other_models_are_not_saved_even_if_no_set_of_tests_has_one(tmp_path):
+    costs = ww.Costs(tests=dict.fromkeys(NAMES, 1e6), errors=1)
+    clf = fitted(base=KNeighborsClassifier(), costs=costs)
+    assert clf.stages_ == [()]
+    with pytest.raises(ValueError, match=r"a cascade of KNeighborsClassifier models .* base='forest', 'boosting' or"):
+        clf.save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_of_the_first_version_are_read():

@@ -210,6 +210,17 @@ class AutoClassifier(CostSensitiveClassifier):
         self._expected = fit_chosen_parts(self, parts, target, weight) or self._expected
         return self
 
+    def _take(self, model: CostSensitiveClassifier, name: str, seconds: float) -> Self:
+        """Choose a model that costs less than what an interrupted race has found; the others stay in the table."""
+        others = [one._replace(chosen=False) for one in self.candidates_ if one.name != name]
+        rounds = max((one.rounds for one in self.candidates_ if one.name == name), default=1)
+        cost, *ends = model._known_expected_cost()
+        taken = Candidate(name, cost, (ends[0], ends[1]), seconds, max(rounds, 1), True)
+        self.best_estimator_, self._expected = model, None
+        self.candidates_ = sorted([*others, taken], key=lambda one: one.expected_cost)
+        self._name_columns()
+        return self
+
     def _name_columns(self) -> None:
         self.best_estimator_.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
@@ -359,7 +370,7 @@ def choice_reason(candidates: Sequence[Candidate]) -> str:
         return ""
     cheapest = min(candidates, key=lambda one: one.expected_cost)
     if chosen.rounds == 0:
-        return f"{chosen.name}: nothing was compared; there are too few cases, or all are of one class."
+        return f"{chosen.name}: nothing was compared: too few cases, a single class, or stopped before that."
     if chosen.expected_cost > cheapest.expected_cost:
         more = amount(chosen.expected_cost - cheapest.expected_cost)
         return f"{chosen.name}: simpler than {cheapest.name}, and the difference of {more} per case may be chance."

@@ -436,6 +436,12 @@ class CascadeClassifier(CostSensitiveClassifier):
 
     def _content(self) -> dict[str, Any]:
         check_is_fitted(self, "stages_")
+        for base in (self.base_, self.base):  # also if no set of tests has a model of it: files have the parameters
+            if not isinstance(base, str):
+                raise ValueError(
+                    f"a cascade of {type(base).__name__} models cannot be saved: files hold no Python objects; fit it "
+                    "with base='forest', 'boosting' or 'chosen'"
+                )
         return {
             "needs": needs_of(self.problem_, ()),
             "cascade": cascade_to_json(self._cascade),

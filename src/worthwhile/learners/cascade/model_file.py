@@ -159,11 +159,6 @@ def _model_to_json(context: ProblemContext, model: StageModel) -> dict[str, Any]
         "temperature": model.temperature,
         "features": _pack(model.features.astype("<i4")),
     }
-    if model.kind == "other":
-        raise ValueError(
-            f"a cascade of {type(model.estimator).__name__} models cannot be saved: files hold no Python objects; "
-            "fit it with base='forest' or base='boosting'"
-        )
     if model.trees is not None:
         found["trees"] = {
             field.name: _pack(getattr(model.trees, field.name).astype(KINDS[field.name]))
