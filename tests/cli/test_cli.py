@@ -191,3 +191,19 @@ def test_warnings_are_one_line_without_control_characters():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stderr == "worthwhile: warning: the column \\u001b[2J age\n"
+
+
+@pytest.mark.parametrize(("megabytes", "code"), [(300, 2), (649, 2), (2_000, 0)])
+def test_too_little_memory_is_refused_before_libraries_wait_for_it_for_ever(megabytes, code):
+    program = (
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes} * 2**20,) * 2)\n"
+        "from worthwhile.__main__ import main\n"
+        "sys.argv = ['worthwhile', '--version']\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code
+    assert done.stderr.count("\n") == bool(code)
+    if code:
+        assert f"the limit (ulimit -v) is {megabytes} MB, at least 650 MB are needed" in done.stderr
