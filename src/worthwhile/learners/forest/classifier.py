@@ -348,7 +348,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             raise ValueError(f"{type(self).__name__}: variant='refined' has no budget; leave out one of the two")
         for name in OF_PAPER:
             usual, given = getattr(type(self), name), getattr(self, name)
-            if not (given is usual or (not np.iterable(given) and given == usual)):
+            if np.ndim(given) or given != usual:  # lists are for the published forest
                 need = f"needs a budget or variant='paper', got {name}={given!r}"
                 raise ValueError(f"{type(self).__name__}: {name} {need}; without them, total cost decides")
         return REFINED
