@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.cross_fitting import agreeing, best_answers, core_with, expected_cost_of, shrunk_probabilities
-from worthwhile.learners.part_files import PartReader, batches_of, files_of, survey, taken_rows
+from worthwhile.learners.part_files import PartReader, batches_of, files_of, joined, survey, taken_rows
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
 from worthwhile.tree.json_format import ExpectedCost
@@ -89,14 +89,10 @@ class PartitionedCases:
 
     def sample(self, n_threads: int = 1) -> Sample:
         """Read the sample: one pass over the files."""
-        import pyarrow as pa
-
         found = self._run(_sample_piece, self, n_threads)
         tables, classes, weights = ([one[at] for piece in found for one in piece] for at in range(3))
         given = None if weights[0] is None else np.concatenate(weights)
-        every = [table for of_part in tables for table in of_part]
-        table = pa.concat_tables(every, promote_options="permissive").combine_chunks()
-        return Sample(table, self.reader.labels[np.concatenate(classes)], given)
+        return Sample(joined(self.reader.plan, tables), self.reader.labels[np.concatenate(classes)], given)
 
     def sums(self, model: Any, used: Rows, n_threads: int = 1) -> PartSums:
         """Read all files once, and return what they say about a model; `used` are cases of the sample that it knows."""
@@ -122,6 +118,7 @@ def open_parts(learner: Any, parts: Any, target: str, weight: str | None, seed: 
     """Survey the files, in a first pass, and decide how many cases of each file and class the sample has."""
     n_threads = learner._n_threads()
     found = survey(files_of(parts), target, weight, learner.columns, learner.nominal, n_threads)
+    found.check_classes(learner.costs)
     n_cases = found.n_cases.astype(np.intp)
     largest = max(LARGEST // len(found.plan.names), 2 * FIRST)
     reader = PartReader(found.plan, found.stamps, found.schema, found.labels, None)

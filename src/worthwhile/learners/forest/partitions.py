@@ -119,6 +119,7 @@ def prepare(
         Of the core.
     """
     found = survey(files, target, weight, learner.columns, learner.nominal, learner._n_threads())
+    found.check_classes(learner.costs)
     labels = found.labels.tolist()
     context = ProblemContext.of(found.schema, labels, learner.costs)
     factors, weights, n_cases = None, found.weights, found.n_cases
