@@ -263,14 +263,13 @@ class PartReader:
         rows = np.arange(len(found)) if weights is None else np.flatnonzero(weights)
         return PartCases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
 
-    def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
-        """Return the core's table of some cases of a file; only these and one whole column are in memory."""
+    def columns(self, part: int, rows: npt.NDArray[np.intp]) -> Columns:
+        """Return some cases of a file; only these and one whole column are in memory."""
         path = self.plan.files[part]
         with _opened(path) as file, _naming(path):
             arrays = [self._column(file, path, name)[rows] for name in self.schema.names]
         _check_unchanged(path, self.stamps[part])
-        columns = Columns(self.schema.names, len(rows), arrays)
-        return self.schema.encode(columns, complete=True)
+        return Columns(self.schema.names, len(rows), arrays)
 
     def _column(self, file: Any, path: str, name: str) -> Column:
         return _finite(_column(file.read(columns=[name], use_threads=False)[name], path, name), path, name)
