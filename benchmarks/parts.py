@@ -21,7 +21,7 @@ import numpy as np
 from common import provenance
 
 COLUMNS = 30
-OPTIONS = {"max_trees": 16, "alpha": 100, "max_depth": 6, "random_state": 0}
+OPTIONS = {"variant": "paper", "max_trees": 16, "alpha": 100, "max_depth": 6, "random_state": 0}
 SEED = 0
 
 

@@ -148,7 +148,7 @@ def test_a_file_that_changes_between_passes_is_refused(change, tmp_path):
     with pytest.raises(ValueError, match=changed):
         reader.cases(1)
     with pytest.raises(ValueError, match=changed):
-        reader.table(1, np.arange(2))
+        reader.columns(1, np.arange(2))
     (tmp_path / "1.parquet").unlink()
     with pytest.raises(ValueError, match=r"1\.parquet: cannot be read: No such file"):
         reader.cases(1)

@@ -78,6 +78,51 @@ def test_a_file_without_rows_may_have_columns_without_a_type(folder):
     assert learner().fit_parts(folder, "ill").tree_.rules() == whole.tree_.rules()
 
 
+def rewritten(folder, **columns):
+    """Write columns of the last file anew."""
+    last = max(folder.glob("*.parquet"))
+    parquet.write_table(pa.Table.from_pandas(pd.read_parquet(last).assign(**columns)), last)
+    return folder
+
+
+OTHER_TYPES = {
+    "categories": lambda cases: {"colour": cases.colour.astype("category")},
+    "ordered categories": lambda cases: {"colour": pd.Categorical(cases.colour, ordered=True)},
+    "spans of time": lambda cases: {"age": pd.to_timedelta(cases.age, unit="D")},
+    "single precision": lambda cases: {"age": cases.age.astype("float32")},
+}
+
+
+@pytest.mark.parametrize("other", OTHER_TYPES.values(), ids=OTHER_TYPES)
+@pytest.mark.parametrize("kind", [ww.DTMCClassifier, ww.AutoClassifier])
+@pytest.mark.usefixtures("small_samples")
+def test_a_column_may_have_another_type_in_another_file(folder, kind, other):
+    quick = {"learners": ["cascade"]} if kind is ww.AutoClassifier else {}
+    whole = learner(kind, **quick).fit_parts(folder, "ill")
+    mixed = learner(kind, **quick).fit_parts(rewritten(folder, **other(CASES[3000:].reset_index())), "ill")
+    assert mixed.expected_cost_ == whole.expected_cost_
+    np.testing.assert_array_equal(mixed.predict(CASES[TESTS]), whole.predict(CASES[TESTS]))
+
+
+def test_numbers_and_strings_that_were_declared_nominal_are_the_same_values(folder):
+    whole = learner(nominal=["age"]).fit_parts(folder, "ill")
+    mixed = learner(nominal=["age"]).fit_parts(rewritten(folder, age=CASES.age[3000:].astype(str).to_numpy()), "ill")
+    assert mixed.tree_.rules() == whole.tree_.rules()
+
+
+def test_dates_and_times_and_columns_without_values(tmp_path):
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(CASES.age, unit="D")
+    kinds = when[:2000], when[2000:4000].dt.date, when[4000:].dt.tz_localize("UTC")
+    for part, own in enumerate(kinds):
+        table = pa.table({"when": pa.array(own), "ill": CASES.ill[own.index]})
+        parquet.write_table(table, tmp_path / f"{part}.parquet")
+    parquet.write_table(pa.table({"when": pa.nulls(10), "ill": ["yes"] * 10}), tmp_path / "3.parquet")
+    clf = ww.DTMCClassifier(random_state=0).fit_parts(tmp_path, "ill")
+    assert clf.problem_.schema.dates == {"when"}
+    assert clf.tree_.nodes.weights[0].sum() == len(CASES) + 10
+    assert clf.score(pd.DataFrame({"when": when}), CASES.ill) > 0.6
+
+
 @pytest.mark.parametrize("kind", [ww.DTMCClassifier, ww.EG2Classifier, ww.C45Classifier, ww.ACTClassifier])
 @pytest.mark.usefixtures("small_samples")
 def test_counts_answers_and_costs_are_those_of_all_cases(folder, kind):
@@ -198,6 +243,25 @@ def test_rare_classes_are_in_every_sample(tmp_path):
 def test_what_does_not_go_is_refused(folder, clf, how, message):
     with pytest.raises(ValueError, match=message):
         clf.fit_parts(folder, **({"target": "ill"} | how))
+
+
+@pytest.mark.parametrize("kind", [ww.DTMCClassifier, ww.AutoClassifier, ww.BudgetForestClassifier])
+def test_infinity_and_classes_without_error_costs_are_refused_by_file_and_column(folder, kind):
+    clf, last = learner(kind, **({"budget": 3.0} if kind is ww.BudgetForestClassifier else {})), CASES[3000:]
+    infinite = last.dose.where(last.index != 5999, np.inf).to_numpy()
+    with pytest.raises(ValueError, match=r"part-003.parquet, row 3000: column 'dose' contains infinity"):
+        clf.fit_parts(rewritten(folder, dose=infinite), "ill")
+    odd = last.ill.where(last.index != 5999, "odd").to_numpy()
+    with pytest.raises(ValueError, match=r"part-003.parquet: column 'ill': errors has no row for class 'odd'"):
+        clf.fit_parts(rewritten(folder, ill=odd), "ill")
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_infinity_outside_the_sample_is_refused_too(folder):
+    last = CASES[3000:]
+    for row in (5000, 5500, 5999):
+        with pytest.raises(ValueError, match=rf"part-003.parquet, row {row - 2999}: column 'dose' contains infinity"):
+            learner().fit_parts(rewritten(folder, dose=last.dose.where(last.index != row, np.inf).to_numpy()), "ill")
 
 
 def test_files_that_change_between_the_passes_are_refused_by_name(folder, monkeypatch):

@@ -510,3 +510,23 @@ def expected_cost_of(costs: Floats, weights: Floats | None = None) -> ExpectedCo
     # No mean is outside the costs themselves: where hardly any case costs anything, the low end would be below 0.
     low, high = max(mean - half, float(costs.min())), min(mean + half, float(costs.max()))
     return ExpectedCost(mean, min(low, mean), max(high, mean))  # equal costs may differ from their mean by rounding
+
+
+def expected_cost_of_sums(weight: float, cost: float, square: float, weights: float) -> ExpectedCost:
+    """Return the mean with its 95 % interval from sums over cases.
+
+    Parameters
+    ----------
+    weight, cost, square, weights : float
+        Sums of the weight, of the weight times the cost, of the weight times the square of the cost, and of the square
+        of the weight.
+
+    Examples
+    --------
+    >>> [round(figure, 3) for figure in expected_cost_of_sums(4, 8, 18, 4)]
+    [2.0, 1.2, 2.8]
+    """
+    mean, n = cost / weight, weight**2 / weights
+    variance = max(square / weight - mean**2, 0.0) * n / max(n - 1, 1)
+    half = Z * math.sqrt(variance / n)
+    return ExpectedCost(mean, min(max(mean - half, 0.0), mean), mean + half)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.costs.error_costs import show
+from worthwhile.costs.costs import Costs
+from worthwhile.costs.error_costs import CostsError, show
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Column, Columns, Factor, arrow_column, nominal_positions, value_text
 from worthwhile.table.identifiers import MIN_CASES, unused_warning
@@ -33,6 +34,7 @@ __all__ = [
     "classes_in",
     "column_names",
     "files_of",
+    "joined",
     "n_rows",
     "naming",
     "read_batches",
@@ -112,6 +114,15 @@ class Survey:
     labels: npt.NDArray[Any]
     n_cases: Floats  # (files, classes), without those of weight 0
     weights: Floats  # of the cases of each class
+
+    def check_classes(self, costs: Costs | None) -> None:
+        """Refuse a class that the error costs do not have, by the name of the first file that has it."""
+        for label, has in zip(self.labels.tolist(), self.n_cases.T > 0, strict=True):
+            try:
+                _ = costs and costs.error_matrix([label])
+            except CostsError as error:
+                path = self.plan.files[int(has.argmax())]
+                raise CostsError(f"{path}: column {self.plan.target!r}: {error}", error.entry) from None
 
 
 def survey(
@@ -255,14 +266,13 @@ class PartReader:
         rows = np.arange(len(found)) if weights is None else np.flatnonzero(weights)
         return PartCases(rows, found[rows], *(None if some is None else some[rows] for some in (weights, sample)))
 
-    def table(self, part: int, rows: npt.NDArray[np.intp]) -> Any:
-        """Return the core's table of some cases of a file; only these and one whole column are in memory."""
+    def columns(self, part: int, rows: npt.NDArray[np.intp]) -> Columns:
+        """Return some cases of a file; only these and one whole column are in memory."""
         path = self.plan.files[part]
         with _opened(path) as file, naming(path):
             arrays = [self._column(file, path, name)[rows] for name in self.schema.names]
         _check_unchanged(path, self.stamps[part])
-        columns = Columns(self.schema.names, len(rows), arrays)
-        return self.schema.encode(columns, complete=True)
+        return Columns(self.schema.names, len(rows), arrays)
 
     def _column(self, file: Any, path: str, name: str) -> Column:
         return finite(_column(file.read(columns=[name], use_threads=False)[name], path, name), path, name)
@@ -278,6 +288,15 @@ class Batch(NamedTuple):
     def arrow(self, rows: npt.NDArray[np.intp]) -> Any:
         """Return some rows as a table of pyarrow."""
         return self.table if len(rows) == len(self.table) else self.table.take(rows)
+
+    def check_finite(self) -> None:
+        """Refuse infinity, in rows that will not be used, too: whether it is found should not depend on the sample."""
+        from pyarrow import types
+
+        for name in self.table.column_names:
+            if types.is_floating(self.table[name].type):
+                rows = self.start + np.arange(len(self.table))
+                finite(_column(self.table[name], self.path, name), self.path, name, rows)
 
     def columns(self, rows: npt.NDArray[np.intp], schema: Schema) -> Columns:
         """Return some rows with the columns of a schema; those that were not read are missing."""
@@ -350,11 +369,44 @@ def taken_rows(reader: PartReader, part: int, rows: npt.NDArray[np.intp]) -> lis
     """Return some rows of a file, in order, as tables of pyarrow; one batch of rows is in memory besides."""
     found, first = [], 0
     for start, length, batch in batches_of(reader, part, None):
+        batch.check_finite()
         last = first + int(np.searchsorted(rows[first:], start + length))
         if last > first:
             found.append(batch.table.take(rows[first:last] - start))
         first = last
     return found
+
+
+def joined(plan: ReadPlan, tables: Sequence[Sequence[Any]]) -> Any:
+    """Return rows of all files, given by file, as one table of pyarrow.
+
+    A column that has other types in other files, such as strings and categories, is read as `fit` reads it there.
+    """
+    import pyarrow as pa
+
+    every = [(table, path) for own, path in zip(tables, plan.files, strict=True) for table in own]
+    for name in plan.names:
+        found = {table[name].type: _kind(table[name].type, path, name) for table, path in every}
+        kinds = [kind for kind in found.values() if kind != EMPTY]
+        if len(kinds) > 1:
+            kind = NOMINAL if name in plan.forced else kinds[0]  # the survey refuses others
+            every = [(_read_alike(table, name, kind, path), path) for table, path in every]
+    return pa.concat_tables([table for table, _ in every], promote_options="permissive").combine_chunks()
+
+
+def _read_alike(table: Any, name: str, kind: str, path: str) -> Any:
+    """Return a table with strings, times or numbers in a column, whatever its type is."""
+    import pyarrow as pa
+
+    values, at = table[name], table.schema.get_field_index(name)
+    if pa.types.is_null(values.type):
+        return table
+    with naming(path):
+        if kind == NOMINAL:
+            values = pa.array(Factor.of(*_encoded(values)).tolist(), pa.string())
+        else:
+            values = values.cast("timestamp[us]", safe=False) if kind == DATES else pa.array(_numbers(values))
+    return table.set_column(at, name, values)
 
 
 class PartCases(NamedTuple):

@@ -6,7 +6,6 @@ the class counts of every node and for what cases cost that were not in the samp
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,8 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile import _core
-from worthwhile.learners.cross_fitting import agreeing, best_answers, core_with, expected_cost_of, shrunk_probabilities
-from worthwhile.learners.part_files import PartReader, batches_of, files_of, survey, taken_rows
+from worthwhile.learners.cross_fitting import (
+    agreeing,
+    best_answers,
+    core_with,
+    expected_cost_of,
+    expected_cost_of_sums,
+    shrunk_probabilities,
+)
+from worthwhile.learners.part_files import PartReader, batches_of, files_of, joined, survey, taken_rows
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
 from worthwhile.table.columns import Columns
 from worthwhile.tree.json_format import ExpectedCost
@@ -31,7 +37,7 @@ __all__ = [
     "by_counts",
     "check_supported",
     "fit_chosen_parts",
-    "fit_tree_parts",
+    "fit_sampled_parts",
     "grown_from_samples",
     "open_parts",
 ]
@@ -89,14 +95,10 @@ class PartitionedCases:
 
     def sample(self, n_threads: int = 1) -> Sample:
         """Read the sample: one pass over the files."""
-        import pyarrow as pa
-
         found = self._run(_sample_piece, self, n_threads)
         tables, classes, weights = ([one[at] for piece in found for one in piece] for at in range(3))
         given = None if weights[0] is None else np.concatenate(weights)
-        every = [table for of_part in tables for table in of_part]
-        table = pa.concat_tables(every, promote_options="permissive").combine_chunks()
-        return Sample(table, self.reader.labels[np.concatenate(classes)], given)
+        return Sample(joined(self.reader.plan, tables), self.reader.labels[np.concatenate(classes)], given)
 
     def sums(self, model: Any, used: Rows, n_threads: int = 1) -> PartSums:
         """Read all files once, and return what they say about a model; `used` are cases of the sample that it knows."""
@@ -122,6 +124,7 @@ def open_parts(learner: Any, parts: Any, target: str, weight: str | None, seed: 
     """Survey the files, in a first pass, and decide how many cases of each file and class the sample has."""
     n_threads = learner._n_threads()
     found = survey(files_of(parts), target, weight, learner.columns, learner.nominal, n_threads)
+    found.check_classes(learner.costs)
     n_cases = found.n_cases.astype(np.intp)
     largest = max(LARGEST // len(found.plan.names), 2 * FIRST)
     reader = PartReader(found.plan, found.stamps, found.schema, found.labels, None)
@@ -224,10 +227,7 @@ class PartSums(NamedTuple):
             square = square + (squared + 2 * priced * errors + own * errors**2).sum()
         if self.sizes[0] < FEWEST or weight <= 0:
             return None
-        mean, n = float(cost / weight), float(weight**2 / self.sizes[1])
-        variance = max(float(square / weight) - mean**2, 0.0) * n / max(n - 1, 1)
-        half = Z * math.sqrt(variance / n)
-        return ExpectedCost(mean, max(mean - half, 0.0), mean + half)
+        return expected_cost_of_sums(float(weight), float(cost), float(square), float(self.sizes[1]))
 
 
 class _Counting(NamedTuple):
@@ -326,11 +326,11 @@ def by_counts(tree: Tree, counts: Floats, strength: float | None, expected: Expe
     return Tree(changed, tree.context, tree.answer, expected)
 
 
-# ---- trees
+# ---- learners that learn from growing samples
 
 
 def check_supported(learner: Any) -> None:
-    """Refuse parameters that a single pass over all cases cannot count."""
+    """Refuse parameters of trees that a single pass over all cases cannot count."""
     learner._check_parameters()
     if getattr(learner, "lazy", False):
         raise ValueError("fit_parts does not support lazy=True: all cases are counted in one tree; use lazy=False")
@@ -340,9 +340,8 @@ def check_supported(learner: Any) -> None:
         raise ValueError("fit_parts does not support surcharges: their conditions are not counted; use fit")
 
 
-def fit_tree_parts(learner: Any, parts: Any, target: str, weight: str | None) -> None:
-    """Fit a learner of one tree to a folder of files."""
-    check_supported(learner)
+def fit_sampled_parts(learner: Any, parts: Any, target: str, weight: str | None) -> None:
+    """Fit a learner to samples of a folder of files, and count and measure in all of them."""
     seed = int(learner._generator().integers(2**62))
     data = open_parts(learner, parts, target, weight, seed)
     n_threads, limit = learner._n_threads(), getattr(learner, "time_limit", None)
@@ -357,13 +356,15 @@ def fit_tree_parts(learner: Any, parts: Any, target: str, weight: str | None) ->
 
 
 def _count(model: Any, sums: PartSums) -> ExpectedCost | None:
-    """Put the counts of all cases into the tree of a model, if it is one; return what a new case is expected to cost.
+    """Put what all cases say into a model: the counts of a tree, and what a new case is expected to cost, returned too.
 
     None: there is hardly any case outside the sample. What the cross-validation in the sample says is then kept.
     """
     model._set_origin(None)  # the cases are not in memory together
     if "tree_" not in model.__dict__:
-        return sums.expected_cost(np.empty((0, 0)), np.empty(0, dtype=np.int32))
+        expected = sums.expected_cost(np.empty((0, 0)), np.empty(0, dtype=np.int32))
+        model._expected = model._expected if expected is None else expected
+        return expected
     sampled = model.tree_
     tree = by_counts(sampled, sums.counts, model._strength, None)
     expected = sums.expected_cost(tree.error_costs, tree.nodes.answer)

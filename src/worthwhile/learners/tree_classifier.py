@@ -79,10 +79,11 @@ class TreeClassifier(CostSensitiveClassifier):
         └─ > 49: yes (120 of 234 cases, 100% correct)
         """
         from worthwhile.learners.part_files import refuse_case_costs
-        from worthwhile.learners.partitioned import fit_tree_parts
+        from worthwhile.learners.partitioned import check_supported, fit_sampled_parts
 
         refuse_case_costs(case_prices, case_errors)
-        fit_tree_parts(self, parts, target, weight)
+        check_supported(self)
+        fit_sampled_parts(self, parts, target, weight)
         return self
 
     def _assess(self, training: Training) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import worthwhile as ww
 from all_learners import learned
-from worthwhile.learners import part_files
+from worthwhile.learners import part_files, partitioned
 from worthwhile.learners.forest.partitions import PartitionedData, turns
 
 pa = pytest.importorskip("pyarrow")
@@ -113,7 +113,11 @@ def test_what_is_said_of_the_validation_cases_is_what_they_cost(folder, adaptive
     X, y = TESTS.iloc[rows], CASES.ill.iloc[rows]
     assert clf.record_.price == pytest.approx(clf.test_costs(X).mean())
     assert clf.record_.error == pytest.approx(1 - clf.score(X, y))
-    assert clf.record_.error_cost == pytest.approx((clf.total_costs(X, y) - clf.test_costs(X)).mean())
+    costs = clf.total_costs(X, y)
+    assert clf.record_.error_cost == pytest.approx((costs - clf.test_costs(X)).mean())
+    assert clf.expected_cost_ == pytest.approx(costs.mean())
+    low, high = clf.expected_cost_interval_
+    assert high - low == pytest.approx(2 * 1.96 * costs.std(ddof=1) / np.sqrt(len(costs)), rel=1e-4)
     assert budget is None or clf.record_.price <= budget
     curve = clf.budget_curve(X, y)
     kept = [record for one in clf.forests_ for record in one.curve]
@@ -196,6 +200,89 @@ def test_saved_and_loaded(folder, tmp_path):
     assert everything(ww.load(tmp_path / "forest.json")) == everything(clf)
 
 
+def test_a_budget_needs_no_other_parameter(folder):
+    assert len(ww.BudgetForestClassifier(costs=COSTS, budget=100, random_state=0).fit_parts(folder, "ill").trees_) == 40
+
+
+# -- least total cost -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch):
+    """The first sample has 200 cases, the largest 1,600, and 400 of these compare the forests."""
+    for name, value in {"FIRST": 200, "HELD_OUT": 400, "LARGEST": 6400}.items():
+        monkeypatch.setattr(partitioned, name, value)
+    return divided(frame(6000, 2), tmp_path, [2500, 500, 0, 3000])
+
+
+def least(**parameters):
+    return ww.BudgetForestClassifier(**({"costs": COSTS, "max_trees": 20, "random_state": 0} | parameters))
+
+
+@pytest.mark.parametrize("factor", [0.02, 1, 30])
+def test_without_a_budget_the_forest_has_the_least_total_cost(many, factor):
+    costs = COSTS.with_errors({"no": {"yes": 20.0 * factor}, "yes": {"no": 60.0 * factor}})
+    clf = least(costs=costs).fit_parts(many, "ill", weight="w")
+    new = frame(4000, 3)
+    own = clf.total_costs(new[TESTS.columns], new.ill)
+    whole = least(costs=costs).fit(TESTS, CASES.ill)  # from as many cases as in a sample
+    assert own.mean() <= 1.1 * whole.total_costs(new[TESTS.columns], new.ill).mean()
+    assert clf.expected_cost_ == pytest.approx(own.mean(), rel=0.1)
+    low, high = clf.expected_cost_interval_
+    assert low <= clf.expected_cost_ <= high
+    assert high - low < 2 * 1.96 * own.std() / np.sqrt(2000)  # that of far more cases than in the sample
+    assert clf.empty_ == (factor == 0.02)
+    assert clf.parts_[0].n_cases == 200
+    assert not clf.has_budgets
+
+
+def test_all_cases_outside_the_sample_measure_the_forest(many, monkeypatch):
+    noted, sums = [], partitioned.PartitionedCases.sums
+
+    def noting(self, model, used, n_threads):
+        noted.append(sums(self, model, used, n_threads))
+        return noted[-1]
+
+    monkeypatch.setattr(partitioned.PartitionedCases, "sums", noting)
+    clf = least().fit_parts(many, "ill", weight="w")
+    assert noted[0].sizes[0] > 6000 * 3 / 4 - 1600 - 50  # a quarter has the weight 0
+    assert clf.expected_cost_ == noted[0].others[1] / noted[0].others[0]
+
+
+def test_workers_change_nothing_about_the_least_total_cost_and_it_can_be_saved(many, tmp_path):
+    clf = least().fit_parts(many, "ill", weight="w")
+    assert everything(least(n_jobs=2).fit_parts(many, "ill", weight="w")) == everything(clf)
+    clf.save(tmp_path / "forest.json")
+    loaded = ww.load(tmp_path / "forest.json")
+    assert everything(loaded) == everything(clf)
+    assert loaded.expected_cost_interval_ == clf.expected_cost_interval_
+
+
+def test_few_cases_are_all_learned_from(folder):
+    clf = least().fit_parts(folder, "ill")
+    assert clf.parts_ == []
+    assert {round(tree.nodes.weights[0].sum()) for tree in clf.trees_} == {N}
+    assert clf.expected_cost_ == pytest.approx(least().fit(TESTS, CASES.ill).expected_cost_, rel=0.2)
+    assert "parts_" not in vars(clf.fit(TESTS, CASES.ill))
+
+
+SURCHARGED = ww.Costs(
+    tests={"age": 1.0, "dose": ww.Test(2.0, surcharges=[ww.Surcharge(9.0, truth="yes")]), "colour": 1.0, "old": 0.5},
+    errors={"no": {"yes": 200.0}, "yes": {"no": 600.0}},
+)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"budget": 8.0}, {"budget": 8.0, "validation": (FRESH[TESTS.columns], FRESH.ill)}]
+)
+def test_surcharges_count(many, options):
+    clf = least(costs=SURCHARGED, **options).fit_parts(many, "ill", weight="w")
+    new = frame(4000, 3)
+    X, y = options.get("validation", (new[TESTS.columns], new.ill))
+    assert clf.record_.price == pytest.approx(clf.test_costs(X, y=y).mean(), rel=0.15)
+    assert clf.expected_cost_ == pytest.approx(clf.total_costs(X, y).mean(), rel=0.15)
+
+
 # -- weights, validation ----------------------------------------------------------------------------------------------
 
 
@@ -227,9 +314,12 @@ def test_validation_by_other_cases_or_by_all(folder):
     clf = forest(validation=held, budget=2.5).fit_parts(folder, "ill")
     assert clf.record_.price == pytest.approx(clf.test_costs(held[0]).mean())
     assert clf.record_.error == pytest.approx(1 - clf.score(*held))
+    assert clf.expected_cost_ == pytest.approx(clf.total_costs(*held).mean())
     every = forest(validation=None).fit_parts(folder, "ill")
     assert every.record_.price == pytest.approx(every.test_costs(TESTS).mean())
     assert every.record_.error == pytest.approx(1 - every.score(TESTS, CASES.ill))
+    with pytest.raises(AttributeError, match="expected cost of this BudgetForestClassifier is unknown"):
+        _ = every.expected_cost_
 
 
 # -- kinds of columns and classes -------------------------------------------------------------------------------------

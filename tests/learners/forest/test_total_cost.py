@@ -1,5 +1,6 @@
 """Forests without a budget: of least total cost."""
 
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -143,6 +144,7 @@ def test_nominal_tests_are_divided():
     [
         ({"alpha": 3}, "alpha needs a budget or variant='paper', got alpha=3"),
         ({"alpha": [0]}, "alpha needs a budget"),
+        ({"alpha": np.zeros(2)}, "alpha needs a budget"),
         ({"adaptive": True}, "adaptive needs a budget or variant='paper', got adaptive=True"),
         ({"tests": "chosen"}, "tests needs a budget"),
         ({"variant": "refined", "budget": 3.0}, "variant='refined' has no budget"),
@@ -151,6 +153,12 @@ def test_nominal_tests_are_divided():
 def test_what_needs_a_budget_is_refused_without(parameters, message):
     with pytest.raises(ValueError, match=message):
         make(**parameters).fit(X, Y)
+
+
+def test_a_learner_that_was_sent_to_another_process_learns_the_same():
+    """Its parameters are equal to the defaults, but other objects."""
+    sent = pickle.loads(pickle.dumps(make()))
+    assert sent.fit(X, Y).tests_ == make(alpha=0, power=2).fit(X, Y).tests_
 
 
 def test_time_callback_and_ctrl_c_end_the_race():

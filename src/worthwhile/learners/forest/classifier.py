@@ -55,6 +55,7 @@ from worthwhile.learners.parameters import (
     Variant,
 )
 from worthwhile.learners.part_files import files_of, refuse_case_costs
+from worthwhile.learners.partitioned import fit_sampled_parts
 from worthwhile.learners.progress import Progress
 from worthwhile.learners.training import Training
 from worthwhile.learners.workload import Piece, workload
@@ -77,7 +78,7 @@ __all__ = ["ALPHAS", "BudgetForestClassifier", "BudgetRecord"]
 
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)  # those of the paper's experiments
 LEAST_POWER = 2.0
-FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_")
+FITTED = ("trees_", "forests_", "alpha_", "rate_", "record_", "empty_", "tests_", "sampling_", "stopped_", "parts_")
 CHOSEN, LEAST_COST = "chosen", "least-cost"
 PAPER, REFINED = "paper", "refined"
 TREES = {PAPER: 40, REFINED: 60}  # by default
@@ -275,14 +276,21 @@ class BudgetForestClassifier(CostSensitiveClassifier):
     def fit_parts(
         self, parts: Any, target: str, weight: str | None = None, *, case_prices: None = None, case_errors: None = None
     ) -> Self:
-        """Learn from many Parquet files; every worker holds one file in memory at a time.
+        """Learn from more cases than memory holds, in a folder of Parquet files.
 
-        Each tree is grown from a sample of one file (`sampling` "chosen" means "drawn"), and files take turns in
-        proportion to their number of cases: shuffle the rows before dividing them into files, and grow at least as many
-        trees as there are files. Each file holds out its share of validation cases, and all of these together validate
-        the trees. Files are read three times (four, with ``adaptive=True``), and all `max_trees` trees are grown before
-        the budget decides how many are consulted. The forest depends on the files and `random_state`, not on the
-        workers.
+        Without a budget, as every learner of one tree: the tests are chosen, and the trees grown, from a stratified
+        sample of all files, of 4,000 cases, then of twice as many and so on, until the cost on 10,000 others no longer
+        falls significantly. Then all files are read once more, some rows at a time: `expected_cost_` is that of all
+        cases outside the sample.
+
+        With a budget, or ``variant="paper"``, every worker holds one file in memory at a time. Each tree is grown from
+        a sample of one file (`sampling` "chosen" means "drawn"), and files take turns in proportion to their number of
+        cases: shuffle the rows before dividing them into files, and grow at least as many trees as there are files.
+        Each file holds out its share of validation cases, and all of these together validate the trees. Files are read
+        three times (four, with ``adaptive=True``), and all `max_trees` trees are grown before the budget decides how
+        many are consulted.
+
+        The forest depends on the files and `random_state`, not on the workers.
 
         Parameters
         ----------
@@ -299,6 +307,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         Returns
         -------
         self
+            Without a budget with ``parts_``, a list of `SampleStep`: what the forests of the growing samples cost.
 
         Examples
         --------
@@ -307,15 +316,16 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         >>> for part in range(4):
         ...     table = pa.table({"age": range(20 + part, 80), "ill": ["no"] * (30 - part) + ["yes"] * 30})
         ...     pa.parquet.write_table(table, f"{folder}/part-{part}.parquet")
-        >>> clf = ww.BudgetForestClassifier(max_trees=8, random_state=0).fit_parts(folder, target="ill")
+        >>> clf = ww.BudgetForestClassifier(budget=1, max_trees=8, random_state=0).fit_parts(folder, target="ill")
         >>> len(clf.trees_), round(clf.record_.error, 2)
         (8, 0.0)
         """
         self._check_parameters()
-        if self.variant == REFINED:
-            raise ValueError("fit_parts does not support variant='refined'; use fit, or variant='paper'")
-        self._used = PAPER
         refuse_case_costs(case_prices, case_errors)
+        if self._chosen_variant() == REFINED:
+            fit_sampled_parts(self, parts, target, weight)
+            return self
+        self._used = PAPER
         for name, usual in (("tests", "all"), ("time_limit", None), ("callback", None)):
             if getattr(self, name) != usual:
                 raise ValueError(
@@ -334,6 +344,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         self.forests_, self.stopped_ = forests_of(self, data, values, validation), "done"
         self._choose(self.budget)
         self._warn_if_unused()
+        if validation is not None:
+            self._measure(validation)
+        else:
+            self._measure_by_files()
         return self
 
     def _forget(self) -> None:
@@ -348,7 +362,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
             raise ValueError(f"{type(self).__name__}: variant='refined' has no budget; leave out one of the two")
         for name in OF_PAPER:
             usual, given = getattr(type(self), name), getattr(self, name)
-            if not (given is usual or (not np.iterable(given) and given == usual)):
+            if np.ndim(given) or given != usual:  # lists are for the published forest
                 need = f"needs a budget or variant='paper', got {name}={given!r}"
                 raise ValueError(f"{type(self).__name__}: {name} {need}; without them, total cost decides")
         return REFINED
@@ -373,12 +387,19 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         """Measure what the chosen trees cost on the validation cases; without any, nothing is known of new cases."""
         cases = self.__dict__.pop("_validation_cases", None)  # the refined forest has measured it on the way
         if cases is not None and self.validation is not None:
-            votes, router = self._vote(cases.table, len(cases.truth), None)
-            self._set_results(asked_results(self.problem_.schema, [(cases, router)]))
-            costs = votes.prices + cases.costs[np.arange(len(cases.truth)), votes.answers()]
-            if not self._least_cost:  # there, probabilities decide about the answers
-                self._smoothing = votes.likeliest(cases.truth, cases.weights)
-            self._expected = expected_cost_of(costs, cases.weights)
+            self._measure(cases)
+
+    def _measure(self, cases: ValidationSet) -> None:
+        votes, router = self._vote(cases.table, len(cases.truth), cases.amounts)
+        self._set_results(asked_results(self.problem_.schema, [(cases, router)]))
+        costs = votes.prices + cases.costs[np.arange(len(cases.truth)), votes.answers()]
+        if not self._least_cost:  # there, probabilities decide about the answers
+            self._smoothing = votes.likeliest(cases.truth, cases.weights)
+        self._expected = expected_cost_of(costs, cases.weights)
+
+    def _measure_by_files(self) -> None:
+        if self.validation is not None:  # otherwise the trees know all cases
+            self._expected = self._chosen.expected[self._chosen.curve.index(self.record_)]
 
     def _expected_cost(self) -> ExpectedCost | None:
         check_is_fitted(self, "trees_")
@@ -571,7 +592,7 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         costs = checked_case_errors(case_errors, context.answers, columns.n_cases)
         if costs is None:
             costs = context.error_rows(labels, warn=True)[place]
-        amounts = None if case_prices is None else context.amounts(columns, case_prices, y)
+        amounts = context.amounts(columns, case_prices, y)
         return ValidationSet(context.schema.encode(columns), truth, costs, amounts=amounts, columns=columns)
 
     def _validator(self, validation: ValidationSet) -> ForestValidator:

@@ -14,6 +14,7 @@ from worthwhile.learners.forest.voting import BudgetRecord, StoppingTable
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.json_format import (
     MAX_WEIGHT,
+    ExpectedCost,
     Reader,
     is_finite,
     parse_context,
@@ -45,6 +46,8 @@ class Forest:
         The table of that decision.
     tests : tuple of int or None
         The tests that the trees may use; None: all.
+    expected : tuple of ExpectedCost
+        What a new case is expected to cost, by record of the curve. Only of forests from files, and not saved.
     """
 
     alpha: float
@@ -52,6 +55,7 @@ class Forest:
     curve: tuple[BudgetRecord, ...]
     stopping: StoppingTable | None = None
     tests: tuple[int, ...] | None = None
+    expected: tuple[ExpectedCost, ...] = ()
 
     def within(self, budget: float | None) -> BudgetRecord:
         """Return the record of as many trees as the budget allows on the validation cases."""

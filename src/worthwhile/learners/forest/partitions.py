@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from worthwhile.costs.bound_costs import BoundCosts
+from worthwhile.learners.cross_fitting import expected_cost_of_sums
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_share
 from worthwhile.learners.forest.growing import ForestTask, TreeBatch, grow_trees
@@ -31,9 +32,12 @@ from worthwhile.learners.forest.voting import (
     rates_for,
 )
 from worthwhile.learners.part_files import PartCases, PartReader, survey
+from worthwhile.learners.training import with_prices
 from worthwhile.learners.weighting import class_costs, instance_weights
 from worthwhile.parallel.workers import SharedData, run_pieces, split_range
+from worthwhile.tree.case_amounts import check_conditions
 from worthwhile.tree.context import ProblemContext
+from worthwhile.tree.json_format import ExpectedCost
 from worthwhile.tree.tree import Tree
 
 __all__ = ["PartitionedData", "forests_of", "prepare", "turns"]
@@ -89,8 +93,8 @@ class PartitionedData:
         cases = self.reader.cases(part)
         rows, _ = self.divide(cases, part)
         weights = None if cases.weights is None else cases.weights[rows]
-        table = self.reader.table(part, cases.rows[rows])
         classes, costs = cases.classes[rows], self.context.bound_costs
+        table = self._table(part, cases.rows[rows], classes)
         return ForestTask(table, classes, len(self.context.classes), weights, costs, self.options, self.seed)
 
     def validation(self, part: int) -> ValidationSet | None:
@@ -101,8 +105,12 @@ class PartitionedData:
             return None
         classes = cases.classes[rows]
         weights = None if cases.sample_weights is None else cases.sample_weights[rows]
-        table = self.reader.table(part, cases.rows[rows])
+        table = self._table(part, cases.rows[rows], classes)
         return ValidationSet(table, classes.astype(np.intp), self.context.error_costs[classes], weights)
+
+    def _table(self, part: int, rows: npt.NDArray[np.intp], classes: npt.NDArray[np.int32]) -> Any:
+        columns, context = self.reader.columns(part, rows), self.context
+        return with_prices(context.schema.encode(columns, complete=True), context, columns, classes, None)
 
 
 def prepare(
@@ -119,8 +127,10 @@ def prepare(
         Of the core.
     """
     found = survey(files, target, weight, learner.columns, learner.nominal, learner._n_threads())
+    found.check_classes(learner.costs)
     labels = found.labels.tolist()
     context = ProblemContext.of(found.schema, labels, learner.costs)
+    check_conditions(found.schema, context.bound_costs.prices)
     factors, weights, n_cases = None, found.weights, found.n_cases
     if learner.weighting is not None:
         # All cases of a class get the same factor, found by weighting the class as one case.
@@ -145,12 +155,12 @@ def forests_of(
     n_threads = learner._n_threads()
     grown = [
         [learner._tree(core) for core in trees]
-        for trees in grow_on_parts(data, values, int(learner.max_trees), learner.sampling_, n_threads)
+        for trees in grow_on_parts(data, values, learner._most_trees(), learner.sampling_, n_threads)
     ]
     if validation is None:
         return judge_on_parts(data, grown, values, learner._adaptive, learner._rule(), n_threads)
     validator = learner._validator(validation)
-    monitor = GrowthMonitor(len(values) * int(learner.max_trees), Deadline(None), keeps=False)
+    monitor = GrowthMonitor(len(values) * learner._most_trees(), Deadline(None), keeps=False)
     return [validator.forest(value, trees, None, monitor) for value, trees in zip(values, grown, strict=True)]
 
 
@@ -247,13 +257,16 @@ def judge_on_parts(
     if adaptive is not True:
         totals = [reduce(np.add, tallies) for tallies in summed()]
         every = zip(values, grown, totals, strict=True)
-        return [Forest(value, tuple(trees), _records(sums, value, range(len(sums)))) for value, trees, sums in every]
+        return [
+            Forest(value, tuple(trees), _records(sums, value, range(len(sums))), expected=_expected(sums))
+            for value, trees, sums in every
+        ]
     rules = [_rule(sums, data.context.bound_costs) for sums in summed()]
     forests = []
     for value, trees, tallies, (stopping, rates) in zip(values, grown, summed(rules), rules, strict=True):
         sums = reduce(np.add, tallies)
         curve = *_records(sums[:-1], value, [len(trees)] * len(rates), rates), *_records(sums[-1:], value, [0])
-        forests.append(Forest(value, tuple(trees), curve, stopping))
+        forests.append(Forest(value, tuple(trees), curve, stopping, expected=_expected(sums)))
     return forests
 
 
@@ -268,11 +281,19 @@ def _rule(sums: Sequence[StoppingSums], costs: BoundCosts) -> Rule:
 def _records(
     sums: Floats, value: float, n_trees: Sequence[int], rates: Sequence[float] | None = None
 ) -> tuple[BudgetRecord, ...]:
-    """Return averages; a row of `sums` has price, errors, error cost and weight."""
+    """Return averages; for a row of `sums` see `ValidationSet.sums`."""
     every = rates if rates is not None else [None] * len(sums)
     return tuple(
         BudgetRecord(value, n, float(price / weight), float(errors / weight), float(cost / weight), rate)
-        for n, (price, errors, cost, weight), rate in zip(n_trees, sums, every, strict=True)
+        for n, (price, errors, cost, _, _, weight, _), rate in zip(n_trees, sums, every, strict=True)
+    )
+
+
+def _expected(sums: Floats) -> tuple[ExpectedCost, ...]:
+    """Return what a new case is expected to cost, by row of `sums`."""
+    return tuple(
+        expected_cost_of_sums(weight, total, square, squares)
+        for _, _, _, total, square, weight, squares in sums.tolist()
     )
 
 

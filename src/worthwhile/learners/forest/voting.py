@@ -364,10 +364,16 @@ class ValidationSet:
         return BudgetRecord(alpha, n_trees, price, error, cost, rate)
 
     def sums(self, history: VoteHistory, ends: Stages) -> Floats:
-        """Return the sums of price, errors, error cost and weight, to be added to those of other files."""
+        """Return sums to be added to those of other files.
+
+        Of price, errors, error cost, total cost, its square, weight and the square of the weight.
+        """
         weights = np.ones(len(ends)) if self.weights is None else self.weights
+        price, errors, cost = self._outcomes(history, ends)
+        total = price + cost
         # No dot products: their last bits depend on the number of threads.
-        return np.array([*((weights * values).sum() for values in self._outcomes(history, ends)), weights.sum()])
+        every = price, errors, cost, total, total**2, np.ones(len(ends)), weights
+        return np.array([(weights * values).sum() for values in every])
 
     def _outcomes(self, history: VoteHistory, ends: Stages) -> tuple[Floats, Bools, Floats]:
         """Return the price, whether the answer is wrong, and what it costs, of each case."""
