@@ -55,6 +55,14 @@ def test_limits_reach_all_trees_and_cross_fitting_comes_last():
         assert racing.cap == (0.0 if "free" in one.name else None)
 
 
+def test_a_leaf_of_an_exact_tree_costs_less_where_more_cases_are_learned_from():
+    costs = ww.Costs(tests={"x0": 1.0}, errors=10)
+    X, y = np.random.default_rng(0).normal(size=(6_000, 1)), np.arange(6_000) % 2
+    cases = ww.AutoClassifier(costs=costs)._prepare(read_columns(X), y, None)
+    for one in entrants(cases, 3_000, KNOWN | {"costs": costs}, LIMITS, False, ["optimal"])[1:]:
+        assert one.make(True).leaf_price == pytest.approx(2 * one.make(False).leaf_price)
+
+
 def test_exact_trees_are_deepened_unless_they_shall_be_readable():
     """By half soft labels, with more thresholds: deeper trees from few thresholds and soft labels cost more."""
     for readable in (False, True):

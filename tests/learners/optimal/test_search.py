@@ -1,6 +1,7 @@
 """Choosing the settings of exact searches."""
 
 import numpy as np
+import pytest
 
 import worthwhile as ww
 from worthwhile.learners.deadline import Deadline
@@ -93,3 +94,12 @@ def chosen_from(cases, deeper):
     finally:
         search._chosen = real
     return kept
+
+
+def test_a_leaf_has_the_same_price_for_all_cases_together_if_there_are_many():
+    few = training()
+    every, share = search.leaf_prices(few), search.LEAF_PRICES
+    assert every == pytest.approx([one * search.no_test_cost(few) for one in share])
+    assert search.leaf_prices(few, 2_400) == pytest.approx([one / 2 for one in every])
+    assert search.leaf_prices(few, 12_000)[1] * 12_000 == pytest.approx(every[1] * 1_200)
+    assert search.fallback(few, 4, None, 0.0).leaf_price == every[1]

@@ -15,7 +15,7 @@ from worthwhile.learners.forest.classifier import BudgetForestClassifier
 from worthwhile.learners.greedy import DTMCClassifier, EG2Classifier
 from worthwhile.learners.icet.classifier import ICETClassifier
 from worthwhile.learners.optimal.classifier import OptimalClassifier
-from worthwhile.learners.optimal.search import LEAF_PRICES, no_test_cost
+from worthwhile.learners.optimal.search import leaf_prices
 from worthwhile.learners.training import Training
 
 __all__ = ["Entrant", "Kind", "entrants"]
@@ -88,7 +88,8 @@ def entrants(
     learners : collection of str or None
         The families that may take part; None: all.
     """
-    maker = _Maker(known, limits, LEAF_PRICES[1] * no_test_cost(cases), deepen=not readable)
+    prices = leaf_prices(cases, n_learned)[1], leaf_prices(cases)[1]
+    maker = _Maker(known, limits, prices, deepen=not readable)
     n, n_tests = n_learned, max(sum(values is None or bool(values) for values in cases.schema.values), 1)
     # On one core of a machine of 2024, from 32 × 1 to 3,000 × 60, two classes and up to 26.
     growing, labels, exact = 2e-7 * n * n_tests, 0.1 + 4e-4 * n, 1.3
@@ -121,7 +122,7 @@ class _Maker:
 
     known: Mapping[str, Any]
     limits: Mapping[str, Any]
-    leaf_price: float
+    leaf_price: tuple[float, float]  # in the race, and of all cases
     deepen: bool  # whether the tree from soft labels may be deeper than what is proven about it
 
     def _tree(self, race: bool) -> dict[str, Any]:
@@ -155,7 +156,8 @@ class _Maker:
 
     def _exact(self, race: bool, **own: Any) -> CostSensitiveClassifier:
         given = {name: value for name, value in self._tree(race).items() if name != "min_cases"} | own
-        clf = OptimalClassifier(leaf_price=self.leaf_price, near_optimal=None if race else 0.05, **given)
+        price = self.leaf_price[0 if race else 1]
+        clf = OptimalClassifier(leaf_price=price, near_optimal=None if race else 0.05, **given)
         clf.__dict__.update(_as_given=True, _work=RACE_WORK if race else FINAL_WORK)
         return clf
 
