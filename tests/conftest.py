@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from example_counts import examples
@@ -21,3 +22,11 @@ settings.load_profile("worthwhile")
 # A shell starts a job in the background with Ctrl-C ignored, and so would be every process that a test starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def repeats(monkeypatch):
+    """Whole weights mean that cases are repeated, however many; usually only up to a hundred in total."""
+    from worthwhile.learners import training
+
+    monkeypatch.setattr(training, "MAX_REPEATED", 10_000)

@@ -212,6 +212,7 @@ def test_learning_from_the_costs_of_the_cases_saves_money(learner):
     assert own < min(others) + 0.3
 
 
+@pytest.mark.usefixtures("repeats")
 def test_weights_of_cases_and_costs_of_cases_multiply():
     X, y, E = loans(200)
     weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)

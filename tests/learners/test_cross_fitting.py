@@ -149,6 +149,7 @@ def test_probabilities_are_shrunk_towards_the_parent():
             np.testing.assert_allclose(found[child], (own + 5.0 * found[node]) / (own.sum() + 5.0))
 
 
+@pytest.mark.usefixtures("repeats")
 def test_folds_do_not_depend_on_the_order_and_weights_are_repetitions():
     X, y = noisy(150, 8)
     order = RNG.permutation(150)

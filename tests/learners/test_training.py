@@ -57,19 +57,16 @@ def test_the_order_of_rows_does_not_matter(weights, digits):
     assert [row[2:] for row in expected] != sorted(row[2:] for row in expected)  # an order as if by chance
 
 
-@pytest.fixture
-def repeats(monkeypatch):
-    monkeypatch.setattr(training_module, "MAX_REPEATED", 1000)
-
-
-def test_whole_weights_are_repetitions(repeats):
+@pytest.mark.usefixtures("repeats")
+def test_whole_weights_are_repetitions():
     times = RNG.integers(0, 4, 90)
     weighted = training_of(X, Y, times.astype(float)).repeated()
     assert (weighted.weights, weighted.sample_weights) == (None, None)
     assert rows(weighted) == rows(training_of(np.repeat(X, times, axis=0), np.repeat(Y, times)).repeated())
 
 
-def test_weights_by_error_costs_stay_weights(repeats):
+@pytest.mark.usefixtures("repeats")
+def test_weights_by_error_costs_stay_weights():
     times = RNG.integers(1, 4, 90)
     weighted = training_of(X, Y, times.astype(float), costs=COSTS, weighting="instance").repeated()
     repeated = training_of(np.repeat(X, times, axis=0), np.repeat(Y, times), costs=COSTS, weighting="instance")
@@ -78,7 +75,8 @@ def test_weights_by_error_costs_stay_weights(repeats):
     assert weighted.sample_weights is None
 
 
-def test_weights_that_are_not_whole_stay_weights(repeats):
+@pytest.mark.usefixtures("repeats")
+def test_weights_that_are_not_whole_stay_weights():
     weights = np.where(np.arange(90) == 7, 1.5, 2.0)
     found = training_of(X, Y, weights).repeated()
     assert found.n_cases == 90

@@ -8,7 +8,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import worthwhile as ww
 from all_learners import LEARNERS, make
-from worthwhile.learners import training
 from worthwhile.table.columns import read_columns
 
 RNG = np.random.default_rng(7)
@@ -123,9 +122,9 @@ ONE_TO_THREE = ww.Costs(tests={"x0": 1.0, "x1": 2.0}, errors={0: {1: 300.0}, 1: 
 
 # A cascade's answers, and so its sets of tests, depend on it, too: tests/learners/cascade/test_growing.py. An
 # AutoClassifier chooses by what cases cost, where sample weights count, but weights by error costs do not.
+@pytest.mark.usefixtures("repeats")
 @pytest.mark.parametrize("learner", [one for one in LEARNERS if one not in (ww.CascadeClassifier, ww.AutoClassifier)])
-def test_weighting_is_a_sample_weight_to_every_learner(learner, monkeypatch):
-    monkeypatch.setattr(training, "MAX_REPEATED", 1000)
+def test_weighting_is_a_sample_weight_to_every_learner(learner):
     settings = {"costs": ONE_TO_THREE, "random_state": 0, "cross_fit": False}
     if learner is ww.BudgetForestClassifier:
         settings = {"variant": "paper", "costs": ONE_TO_THREE, "random_state": 0, "answer": "majority"}

@@ -260,6 +260,7 @@ def test_less_time_more_folds_and_more_tests_mean_fewer_cases():
     assert total_cost.race_cases(Deadline(None), 5, 20, 1) == np.inf
 
 
+@pytest.mark.usefixtures("repeats")
 def test_few_cases_and_weights():
     for n in (1, 2, 5):
         clf = make().fit(X[:n], Y[:n])

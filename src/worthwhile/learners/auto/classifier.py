@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -563,7 +564,9 @@ class _Contest:
             if (own := model._expected_cost()) is None:
                 break
             found.append((own, entrant, model))
-            if own.mean <= race.standing(entrant).cost.high or not left or len(found) == MOST_MODELS:
+            expected = race.standing(entrant).cost.high
+            as_expected = own.mean <= expected or math.isclose(own.mean, expected)
+            if as_expected or not left or len(found) == MOST_MODELS:
                 break
             entrant = min(left, key=lambda one: race.standing(one).cost.mean)
             model = self._fitted_to_all(entrant)
