@@ -236,12 +236,15 @@ def weight(cell: Cell) -> float:
     return learner.always + (limit if limit is not None else learner.effort * size * DATA[cell.data].effort)
 
 
-def order(cell: Cell) -> tuple[int, int, int, float]:
-    """Return the sort key: quick learners and small data sets run first, one price list after the other."""
+def order(cell: Cell) -> tuple[int, int, int, float, str, int]:
+    """Return the sort key: quick learners and small data sets run first, one price list after the other.
+
+    Cells that differ in error costs only come in a row: their learners need the same ensembles.
+    """
     known = DATA[cell.data]
     number = 0 if cell.prices == "published" else int(cell.prices.split("-")[1])
     slow = SLOW.index(cell.learner) + 1 if cell.learner in SLOW else 0
-    return slow, known.tier, number, known.effort
+    return slow, known.tier, number, known.effort, cell.data, cell.split
 
 
 NUMBERS = ("test_cost", "wrong_first", "wrong_second", "all_tests", "least_wrong", "nodes", "seconds")
