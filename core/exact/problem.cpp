@@ -134,6 +134,26 @@ bool depends_on_case(const Pricing& pricing) {
     return false;
 }
 
+// The sums over pairs of questions take t * t * answers numbers.
+constexpr std::size_t kMostPairs = std::size_t{1} << 23;
+
+void list_ones(ExactProblem& problem) {
+    const std::size_t t = problem.questions.size(), n = problem.n_kinds();
+    problem.binary = !problem.has_missing && problem.amounts.empty() && t * t * static_cast<std::size_t>(problem.n_answers) <= kMostPairs &&
+                     std::all_of(problem.questions.begin(), problem.questions.end(), [](const Question& q) { return q.n_codes == 2; });
+    if (!problem.binary) return;
+    for (const std::vector<uint32_t>& codes : problem.codes) {
+        const auto ones = static_cast<std::size_t>(std::count(codes.begin(), codes.end(), 1u));
+        problem.rare.push_back(2 * ones <= n ? 1 : 0);
+    }
+    problem.ones_start.assign(1, 0);
+    for (std::size_t kind = 0; kind < n; ++kind) {
+        for (std::size_t q = 0; q < t; ++q)
+            if (problem.codes[q][kind] == problem.rare[q]) problem.ones.push_back(static_cast<uint32_t>(q));
+        problem.ones_start.push_back(static_cast<uint32_t>(problem.ones.size()));
+    }
+}
+
 }  // namespace
 
 ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const ErrorCosts& errors, int max_cuts) {
@@ -179,6 +199,7 @@ ExactProblem make_problem(const TrainingSet& data, const Pricing& pricing, const
         for (std::size_t a = 0; a < answers; ++a) loss[a] -= problem.least.back();
         problem.most.push_back(*std::max_element(loss, loss + answers));
     }
+    list_ones(problem);
     return problem;
 }
 

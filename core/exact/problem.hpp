@@ -35,6 +35,10 @@ struct ExactProblem {
     std::vector<double> weight, least, most;   // by kind: of its cases; what the best answer costs them; the largest loss
     std::vector<double> amounts;               // kinds x (tests and surcharges): what its cases pay together; empty: by the price list
     bool has_missing = false;
+    // Where every question has two values, none is missing and prices are those of the list: the rarer code of each question, and the questions
+    // in which a kind has it, one kind after the other. A table of 0 and 1 made from nominal columns has few of them.
+    bool binary = false;
+    std::vector<uint32_t> rare, ones_start, ones;
 
     std::size_t n_statistics() const { return static_cast<std::size_t>(n_classes + n_deviations); }
     std::size_t n_kinds() const { return weight.size(); }

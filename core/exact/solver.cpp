@@ -39,12 +39,10 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
       capacity_(std::max<std::size_t>(policy.memory / (2 * kEntryBytes), 1000)) {
     for (std::size_t i = 0; i < 2 * problem.n_kinds(); ++i) marks_.push_back(scramble(i));
     std::size_t n_values = 0;
-    all_binary_ = !problem.has_missing && problem.amounts.empty();
     most_branches_ = 2;
     for (const Question& question : problem.questions) {
         offset_.push_back(n_values);
         n_values += static_cast<std::size_t>(question.n_codes);
-        all_binary_ = all_binary_ && question.n_codes == 2;
         for (int option = 0; option < question.n_options(); ++option)
             most_branches_ = std::max(most_branches_, question.n_branches(option));
     }
@@ -52,8 +50,6 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
     sums_.resize(n_values * width_);
     left_.resize(n_values * width_);
     const std::size_t t = problem.questions.size();
-    all_binary_ = all_binary_ && t * t * static_cast<std::size_t>(problem.n_answers) <= (std::size_t{1} << 23);
-    if (all_binary_) list_ones();
     TestSet everything = pricing.nothing();
     for (int i = 0; i < pricing.n_tests() + pricing.n_surcharges(); ++i) everything.add(i);
     worst_price_ = pricing.most(everything, pricing.marginal.data());
@@ -64,24 +60,6 @@ Solver::Solver(const ExactProblem& problem, const Pricing& pricing, const ErrorC
     for (auto& buffer : buffers_) buffer.resize(width_);
     for (double loss : problem.loss) slack_ = std::max(slack_, std::abs(loss));
     slack_ *= kSlack;
-}
-
-// Every kind by the questions in which it has the rarer value: a table of 0 and 1 made from nominal columns has few of them.
-void Solver::list_ones() {
-    const std::size_t t = problem_.questions.size(), n = problem_.n_kinds();
-    std::vector<uint32_t> rare;  // by question: its rarer code
-    for (std::size_t q = 0; q < t; ++q) {
-        std::size_t ones = 0;
-        for (uint32_t code : problem_.codes[q]) ones += code;
-        rare.push_back(2 * ones <= n ? 1 : 0);
-    }
-    ones_start_.assign(1, 0);
-    for (std::size_t kind = 0; kind < n; ++kind) {
-        for (std::size_t q = 0; q < t; ++q)
-            if (problem_.codes[q][kind] == rare[q]) ones_.push_back(static_cast<uint32_t>(q));
-        ones_start_.push_back(static_cast<uint32_t>(ones_.size()));
-    }
-    pairs_.resize(t * t * static_cast<std::size_t>(problem_.n_answers));
 }
 
 // ---- nodes
@@ -262,7 +240,7 @@ Solver::Entry Solver::solve_new(const Node& node, int context, int depth, int le
     Entry best{node.leaf, false, {node.leaf < limit ? Decision::leaf : Decision::unknown, -1, -1, -1}};
     Search search{node, context, depth, leaves, std::min(limit, node.leaf), best};
     if (depth == 2 && leaves == kAnyLeaves && !problem_.has_missing && problem_.amounts.empty()) {
-        best = all_binary_ ? solve_two_binary(node, context) : solve_two(node, context);
+        best = problem_.binary ? solve_two_binary(node, context) : solve_two(node, context);
         search.limit = best.bound;
     } else {
         try_questions(search);
@@ -285,11 +263,11 @@ void Solver::try_questions(Search& search) {
             continue;
         const double price = this->price(node, contexts_[search.context].orders[static_cast<std::size_t>(q)], q);
         if (price + 2 * policy_.leaf_price >= search.limit - slack_) continue;
-        if (problem_.questions[static_cast<std::size_t>(q)].numeric && !problem_.has_missing && search.leaves == kAnyLeaves)
+        const Question& asked = problem_.questions[static_cast<std::size_t>(q)];
+        if (asked.numeric && asked.n_options() > 1 && !problem_.has_missing && search.leaves == kAnyLeaves)
             try_cuts(search, q, price);
         else
-            for (int option = 0; option < problem_.questions[static_cast<std::size_t>(q)].n_options(); ++option)
-                evaluate(search, q, option, price);
+            for (int option = 0; option < asked.n_options(); ++option) evaluate(search, q, option, price);
     }
 }
 
@@ -313,6 +291,10 @@ double Solver::solve_all(const std::vector<Node>& nodes, int context, int depth,
         values.push_back(node.cases.kinds.empty() ? policy_.leaf_price : bound(node, contexts_[context]));
         sum += values.back();
     }
+    const struct Siblings {  // also if the search ends in between
+        const std::vector<Node>*&current, *outer;
+        ~Siblings() { current = outer; }
+    } restore{siblings_, std::exchange(siblings_, problem_.binary && depth == 2 ? &nodes : nullptr)};
     std::vector<std::size_t> order(nodes.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     // First those that can raise the sum most.

@@ -141,8 +141,20 @@ private:
         std::size_t next = 0;
     };
 
+    // Sums of some cases over pairs of questions in which both have the rarer value, and over single questions; all binary.
+    struct PairSums {
+        uint64_t hash[2] = {0, 0};
+        bool known = false;
+        std::vector<double> losses, pairs;   // answers x questions, and questions x answers x questions: above the diagonal
+        std::vector<double> weights, kinds;  // by question
+        bool of(const Node& node) const { return known && hash[0] == node.hash[0] && hash[1] == node.hash[1]; }
+    };
+
     void poll();
-    void list_ones();
+    void count_pairs(const Node& node, PairSums& sums) const;
+    double counting_work(const Node& node) const;
+    const Node* sibling_of(const Node& node) const;
+    const PairSums& pair_sums(const Node& node);
     void add(Node& node, uint32_t kind, double part) const;
     Entry* find(const Key& key);
     void keep(const Key& key, const Entry& entry);
@@ -158,6 +170,7 @@ private:
     double share_leaves(const std::vector<Node>& nodes, int context, int depth, int leaves, double limit);
 
     void count(const Node& node, std::vector<double>& sums) const;
+    void count_rare(const Node& node, std::vector<double>& sums) const;
     template <class Sums>
     double best_split(const Sums& sums, int question, const double* total, int& option) const;
     template <class Sums>
@@ -190,14 +203,15 @@ private:
     int most_branches_ = 2;
     int horizon_ = 0, levels_left_ = 0;  // while a tree is built deeper
     std::exception_ptr ended_;           // what ended that
-    bool all_binary_ = false;
     mutable double work_ = 0;
     double slack_ = 0;        // trees whose costs differ by less are equally good
     double worst_price_ = 0;  // the most that a case may pay
     std::vector<double> sums_, left_;
     mutable std::vector<double> buffers_[6];
-    std::vector<uint32_t> ones_start_, ones_;  // all binary: by kind, the questions in which it has the rarer value
-    std::vector<double> pairs_, below_;
+    std::vector<double> below_;
+    PairSums parent_, smaller_, current_;          // of the latest parent, of the smaller one of its branches, and of a node
+    uint64_t latest_parent_[2] = {0, 0};           // whose branches were asked for last
+    const std::vector<Node>* siblings_ = nullptr;  // branches of one question that are being solved, two levels before the end
 };
 
 }  // namespace worthwhile

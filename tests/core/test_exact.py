@@ -83,6 +83,24 @@ def test_the_fast_ways_agree_with_the_slow_one(seed, columns, depth):
     assert fast[1] <= slow[1] + 1e-9
 
 
+@compare(20)
+@given(seed=SEEDS, depth=st.integers(3, 4), k=st.integers(2, 3), n_threads=st.integers(1, 2))
+def test_pairs_that_are_subtracted_are_like_those_that_are_counted(seed, depth, k, n_threads):
+    """A test of three values that is too expensive for any case ends the way of columns of 0 and 1."""
+    rng = np.random.default_rng(seed)
+    n, columns = 250, 9
+    values = [(rng.random(n) < rng.uniform(0.1, 0.9)).astype(float) for _ in range(columns)]
+    noise = rng.random(n) < 0.1
+    y = ((values[0] > 0) ^ (values[1] > 0) ^ noise).astype(int) + (k - 2) * (values[2] * values[3] > 0)
+    marginal, weights = rng.choice([0.0, 0.003, 0.02], columns), rng.choice([1.0, 2.5], n)
+    binary = ref.Problem(values, [0] * columns, y, k, marginal=marginal, weights=weights)
+    values = [*values, rng.integers(0, 3, n).astype(float)]
+    other = ref.Problem(values, [0] * (columns + 1), y, k, marginal=np.append(marginal, 1e3), weights=weights)
+    fast, slow = search(binary, depth, n_threads=n_threads), search(other, depth)
+    assert (fast[3], slow[3]) == (True, True)
+    assert fast[1] == pytest.approx(slow[1], rel=1e-9)
+
+
 def priced(n=200, columns=8, seed=0, k=2):
     rng = np.random.default_rng(seed)
     values = [rng.integers(0, 6, n).astype(float) for _ in range(columns)]

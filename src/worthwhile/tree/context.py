@@ -333,10 +333,9 @@ def distinct_labels(y: Any, n_cases: int) -> tuple[list[Any], npt.NDArray[np.int
     if y.dtype != object:
         distinct, inverse = np.unique(y, return_inverse=True)
         return distinct.tolist(), inverse
-    position: dict[Any, int] = {}
-    place = np.empty(n_cases, dtype=np.intp)
-    for row, label in enumerate(y.tolist()):
-        if is_missing(label):
-            raise ValueError(f"the class of row {row} of y is missing: {label!r}")
-        place[row] = position.setdefault(label, len(position))
-    return list(position), place
+    labels = y.tolist()
+    position = {label: index for index, label in enumerate(dict.fromkeys(labels))}
+    if any(map(is_missing, position)):
+        row = next(row for row, label in enumerate(labels) if is_missing(label))
+        raise ValueError(f"the class of row {row} of y is missing: {labels[row]!r}")
+    return list(position), np.fromiter(map(position.__getitem__, labels), np.intp, n_cases)
