@@ -240,7 +240,7 @@ Solver::Entry Solver::solve_new(const Node& node, int context, int depth, int le
     Entry best{node.leaf, false, {node.leaf < limit ? Decision::leaf : Decision::unknown, -1, -1, -1}};
     Search search{node, context, depth, leaves, std::min(limit, node.leaf), best};
     if (depth == 2 && leaves == kAnyLeaves && !problem_.has_missing && problem_.amounts.empty()) {
-        best = problem_.binary ? solve_two_binary(node, context) : solve_two(node, context);
+        best = solve_two(node, context);
         search.limit = best.bound;
     } else {
         try_questions(search);

@@ -171,13 +171,14 @@ private:
 
     void count(const Node& node, std::vector<double>& sums) const;
     void count_rare(const Node& node, std::vector<double>& sums) const;
-    template <class Sums>
+    template <int N, class Sums>
     double best_split(const Sums& sums, int question, const double* total, int& option) const;
-    template <class Sums>
+    template <int N, class Sums>
     double best_with_one(const Sums& sums, const double* total, const Context& context) const;
     Entry solve_one(const Node& node, int context);
     Entry solve_two(const Node& node, int context);
-    Entry solve_two_binary(const Node& node, int context);
+    template <int N>
+    Entry solve_two(const Node& node, int context);
     template <int N>
     Entry solve_two_binary(const Node& node, int context);
 
