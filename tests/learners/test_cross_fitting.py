@@ -210,3 +210,14 @@ def test_files_with_wrong_figures_are_refused(field, value, message):
         place[field] = value
     with pytest.raises(ValueError, match=message):
         ww.Tree.from_json(json.dumps(content))
+
+
+def test_a_single_leaf_is_expected_to_cost_what_its_answer_costs():
+    """On other cases, the procedure might have done tests."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    clf = ww.DTMCClassifier(costs=ww.Costs(tests={f"x{j}": 1.0 for j in range(3)}, errors=4), max_leaves=1).fit(X, y)
+    assert clf.tree_.n_nodes == 1
+    assert clf.expected_cost_ == pytest.approx(4 * min(y.mean(), 1 - y.mean()))
+    low, high = clf.expected_cost_interval_
+    assert low < clf.expected_cost_ < high

@@ -211,7 +211,15 @@ def assessed_tree(tree: Tree, training: Training, found: OutOfFold | None, revis
     if found is None:
         return _revised(tree, training, None, revision)
     tree = _revised(tree, training, found.strength, found.revision)
-    return Tree(tree.nodes, tree.context, tree.answer, found.expected_cost)
+    # On other cases, the procedure might have done tests; what a single answer costs needs no estimate out of fold.
+    expected = found.expected_cost if tree.n_nodes > 1 else _cost_of_leaf(tree, training)
+    return Tree(tree.nodes, tree.context, tree.answer, expected)
+
+
+def _cost_of_leaf(tree: Tree, training: Training) -> ExpectedCost:
+    """Return what the cases cost if all get the same answer."""
+    answers = np.full(training.n_cases, tree.nodes.answer[0])
+    return expected_cost_of(training.errors_of(answers), _sample_weights(training))
 
 
 def by_real_cases(tree: Tree, training: Training, strength: float | None) -> Tree:

@@ -250,11 +250,51 @@ def test_an_unknown_learner_is_refused():
         ww.AutoClassifier(learners=["magic"]).fit([[0], [1]], [0, 1])
 
 
-def test_what_costs_clearly_more_leaves_early():
+def test_no_test_is_measured_in_all_rounds_and_its_cost_is_that_of_its_answer():
     X, y, prices = noisy(400)
     clf = ww.AutoClassifier(costs=ww.Costs(tests=prices, errors=100), **QUICK).fit(X, y)
     by_name = {one.name: one for one in clf.candidates_}
-    assert by_name["no test"].rounds < by_name[chosen(clf)].rounds
+    assert by_name["no test"].rounds == by_name[chosen(clf)].rounds
+    assert by_name["no test"].expected_cost == pytest.approx(100 * min((y == "sick").mean(), (y == "well").mean()))
+
+
+def test_no_test_is_kept_if_the_model_of_all_cases_expects_to_cost_more(monkeypatch):
+    X, y, prices = noisy()
+    costs = ww.Costs(tests=prices, errors=100)
+    fitted = auto._Contest._fitted_to_all
+
+    def unlucky(contest, entrant):
+        model = fitted(contest, entrant)
+        contest.expected = ExpectedCost(80.0, 70.0, 90.0)
+        return model
+
+    monkeypatch.setattr(auto._Contest, "_fitted_to_all", unlucky)
+    monkeypatch.setattr(auto._Contest, "_reconsider", lambda contest: None)
+    clf = ww.AutoClassifier(costs=costs, **QUICK).fit(X, y)
+    assert (chosen(clf), clf.tree_.n_nodes) == ("no test", 1)
+    least = 100 * min((y == "sick").mean(), (y == "well").mean())
+    assert clf.expected_cost_ == pytest.approx(least)
+    by_name = {one.name: one.expected_cost for one in clf.candidates_}
+    assert by_name["no test"] == pytest.approx(least)
+    assert 80.0 in by_name.values()
+
+
+@pytest.mark.parametrize(("n", "n_tests", "takes_part"), [(500, 10, True), (30_000, 20, False)])
+def test_act_takes_part_unless_its_last_fit_takes_minutes(n, n_tests, takes_part, monkeypatch):
+    found = []
+    admitted = auto._Contest._admitted
+
+    def noted(contest):
+        found.extend(one.name for one in admitted(contest))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auto._Contest, "_admitted", noted)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, n_tests)), rng.integers(0, 2, n)
+    costs = ww.Costs(tests={f"x{j}": 1.0 for j in range(n_tests)}, errors=5)
+    with pytest.raises(KeyboardInterrupt):
+        ww.AutoClassifier(costs=costs, readable=True).fit(X, y)
+    assert ("ACT" in found) is takes_part
 
 
 def test_if_learners_are_slow_there_are_fewer_rounds_and_not_fewer_learners(monkeypatch):

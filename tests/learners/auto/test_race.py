@@ -51,6 +51,19 @@ def test_one_that_costs_every_case_the_same_as_a_simpler_one_leaves():
         assert [one.name for one in race.alive] == left
 
 
+def test_what_costs_clearly_more_leaves_but_for_no_test_and_free_tests():
+    kinds = {"tree": Kind.TREE, "other tree": Kind.TREE, "leaf": Kind.NO_TEST, "free": Kind.FREE_TREE}
+    race = Race(None, np.arange(80), [Entrant(name, "", kind, None, 1.0) for name, kind in kinds.items()])
+    race.weights.append(np.ones(40))
+    for place, name in enumerate(kinds):
+        race.costs[name] = [np.random.default_rng(place).normal(loc=3.0 * place, size=40)]
+    assert race.is_decided()
+    race.finish_round()
+    assert [one.name for one in race.alive] == ["tree", "leaf", "free"]
+    race.costs["leaf"][0] -= 6.0
+    assert not race.is_decided()
+
+
 @pytest.mark.parametrize("n", [8, 50, 398, 400, 5_000, 20_000, 1_000_000])
 def test_rounds_are_disjoint_and_bounded(n):
     plan, classes = Plan(n), np.tile([0, 1], n // 2).astype(np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from worthwhile.learners.auto.entrants import Entrant, Kind, entrants
+from worthwhile.learners.auto.entrants import CROSS_FITTED, Entrant, Kind, entrants
 from worthwhile.learners.auto.race import FEWEST_ROUNDS, LEARNED, Plan, Race
 from worthwhile.learners.base import CostSensitiveClassifier
 from worthwhile.learners.deadline import Deadline
@@ -40,8 +40,8 @@ FITTED = ("best_estimator_", "candidates_", "stopped_", "_expected")
 # Seconds that a race without a time limit may take, by the guesses of its entrants: never by the clock, so that the
 # result is always the same. About half of the entrants leave early.
 RACE_SECONDS, PART = 40.0, 0.6
+LAST_SECONDS = 60.0  # who would need more to learn from all cases takes no part
 RACE_SHARE, ROUNDS_IN_TIME = 0.6, 2  # of a time limit, and rounds that must fit into this share
-CROSS_FITTED = 6.0  # times as long as one fit takes a fit with cross-fitting
 # What a learner costs in the race holds for the last fit if it learns from at least this share of its cases there. On
 # letter, shuttle, nursery and covtype, what DTMC and cascades expect of themselves from 8,000 to 12,000 cases is .96 to
 # 1.15 of what new cases cost; trained on 3,000 of them, they cost 1.01 to 1.78 of it.
@@ -428,7 +428,8 @@ class _Contest:
         found, total = list[Entrant](), 0.0
         for entrant in every:
             own = entrant.seconds * n_rounds
-            if total + own <= seconds or len(found) < 2:
+            lasts = clf.time_limit is None and entrant.last_seconds > LAST_SECONDS
+            if (total + own <= seconds and not lasts) or len(found) < 2:
                 found.append(entrant)
                 total += own
         return found
@@ -456,11 +457,29 @@ class _Contest:
         else:
             race = self._final or self._race
             self._chosen = race.choose()
-            self.expected = race.expected_cost()
+            # In other rounds, another learner than no test might have been chosen.
+            self.expected = None if self._chosen.kind == Kind.NO_TEST else race.expected_cost()
         if self._final is not None:
             self.model = self._final.models[self._chosen.name]
         else:
             self._finish()
+        if self.stopped != "interrupted":
+            self._compare_with_no_test()
+
+    def _compare_with_no_test(self) -> None:
+        """Keep no test if the model of all cases expects to cost more than that; what one answer costs is known."""
+        nothing = next((one for one in self._entrants if one.kind == Kind.NO_TEST), None)
+        expected = self.expected or self.model._expected_cost()
+        if nothing is None or self._chosen is None or nothing is self._chosen or expected is None:
+            return
+        least = _cost_of_no_test(self._training)
+        if not least < expected.mean or math.isclose(least, expected.mean):
+            return
+        clf = nothing.make(False)
+        cases = self._timely(nothing, self._training, self._deadline.remaining())
+        self.model = clf._fit_cases(clf._adopt(_from_now(cases)))
+        self._turned_out |= {self._chosen.name: expected, nothing.name: self.model._expected_cost()}
+        self._chosen, self.expected = nothing, None
 
     def _hold(self) -> None:
         race, clf = self._race, self._clf
@@ -481,7 +500,7 @@ class _Contest:
                     self.stopped = CALLBACK
             race.finish_round()
             self._expect(self._plan.n_rounds - number - 1)
-            if len(race.alive) == 1 and race.alive[0].seconds > NO_TIME:  # others are measured on all cases
+            if race.is_decided() and race.best().seconds > NO_TIME:  # others are measured on all cases
                 return
 
     def _hold_last(self) -> None:
@@ -552,7 +571,7 @@ class _Contest:
         return model
 
     def _reconsider(self) -> None:
-        """Let others learn from all cases, too, if the model is worse than the race let expect; keep the best one.
+        """Let others learn from all cases if the model is worse than expected or than no test; keep the best one.
 
         A cascade may have bad luck with its sets of tests. Not under a time limit, which the last fit has used up.
         """
@@ -564,7 +583,7 @@ class _Contest:
             if (own := model._expected_cost()) is None:
                 break
             found.append((own, entrant, model))
-            expected = race.standing(entrant).cost.high
+            expected = min(race.standing(entrant).cost.high, _cost_of_no_test(self._training))
             as_expected = own.mean <= expected or math.isclose(own.mean, expected)
             if as_expected or not left or len(found) == MOST_MODELS:
                 break
@@ -616,6 +635,13 @@ class _Contest:
             mean, *ends = cost if cost is not None else (np.nan,) * 3
             found = [Candidate(self._chosen.name, mean, (ends[0], ends[1]), 0.0, 0, True)]
         return sorted(found, key=lambda one: one.expected_cost)
+
+
+def _cost_of_no_test(training: Training) -> float:
+    """Return what a case costs if all get the same answer, the one of least cost."""
+    n_answers = training.bound_costs.error_costs.shape[1]
+    errors = [training.errors_of(np.full(training.n_cases, answer)) for answer in range(n_answers)]
+    return min(float(np.average(own, weights=training.sample_weights)) for own in errors)
 
 
 def _from_now(training: Training) -> Training:

@@ -151,11 +151,14 @@ class Race:
         self.seconds[entrant.name] = self.seconds.get(entrant.name, 0.0) + time.monotonic() - start
 
     def finish_round(self) -> None:
-        """Let those leave that cost clearly more than the best one, or exactly as much as a simpler one."""
+        """Let those leave that cost clearly more than the best one, or exactly as much as a simpler one.
+
+        No test and free tests take no time: they stay, so that one unlucky round does not decide about them.
+        """
         if sum(map(len, self.weights)) < ENOUGH:
             return
         best = self.best()
-        left = [one for one in self.alive if one is best or self.behind(one, best) <= CLEARLY]
+        left = [one for one in self.alive if one is best or one.is_baseline or self.behind(one, best) <= CLEARLY]
         simplest_first = sorted(left, key=lambda one: one.kind)
         alike = {
             one.name
@@ -163,6 +166,13 @@ class Race:
             if any(self._is_alike(one, other) for other in simplest_first[:at])
         }
         self.alive = [one for one in left if one.name not in alike]
+
+    def is_decided(self) -> bool:
+        """Return whether one is clearly cheaper than all that are left."""
+        best = self.best()
+        return sum(map(len, self.weights)) >= ENOUGH and all(
+            one is best or self.behind(one, best) > CLEARLY for one in self.alive
+        )
 
     def _is_alike(self, one: Entrant, other: Entrant) -> bool:
         """Return whether two have cost the same for every case, in enough rounds."""
