@@ -139,3 +139,18 @@ def test_a_tree_of_the_core_answers_as_the_tree_of_the_learner():
         answers, paid = route_core(tree._core_tree, cases, least_cost)
         np.testing.assert_array_equal(clf.classes_[answers], tree.predict(X))
         np.testing.assert_array_equal(paid, tree.test_costs(X))
+
+
+def test_the_last_digits_of_numbers_do_not_decide_how_cases_are_divided():
+    """A spreadsheet and a CSV file of the same table may differ by them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)).round(2)
+    y = (X.sum(axis=1) + rng.normal(size=200) > 0).astype(int)
+    noisy = X * 1.1 / 1.1
+    assert (noisy != X).any()
+    costs = ww.Costs(tests={f"x{j}": 1.0 for j in range(3)}, errors=20)
+    one, other = (ww.ACTClassifier(costs=costs, r=1, random_state=0).fit(cases, y) for cases in (X, noisy))
+    assert one.expected_cost_ == pytest.approx(other.expected_cost_, rel=1e-9)
+    order = np.random.default_rng(1).permutation(200)
+    again = ww.ACTClassifier(costs=costs, r=1, random_state=0).fit(noisy[order], y[order])
+    assert again.tree_.to_json() == other.tree_.to_json()

@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 # Whole weights become repeated cases if that makes no more rows than this: then weights and repetitions are exactly the
 # same. Of more, copies of a case would be on both sides of a division, and learners would believe themselves: with
 # weights of 2 for 800 cases, a cascade expected 4 per new case, and these cost 67.
+DIGITS = 12  # significant ones that decide about the order of cases
 MAX_REPEATED = 100
 
 
@@ -142,17 +143,21 @@ class Training:
 
     def _canonical_order(self) -> npt.NDArray[np.intp]:
         """Return an order of the cases that depends on their values and classes, not on where they stand."""
-        key = self.classes.astype(np.uint64)
+        key = exact = self.classes.astype(np.uint64)
         for array in self.schema.arrays(self.columns):
             values = np.asarray(array, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
             values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
-            key = _mixed(key, values.view(np.uint64))
+            # The same table from another file may have another last digit, and must not be divided otherwise.
+            short = _rounded(values)
+            exact = _mixed(exact, values.view(np.uint64))
+            key = _mixed(key, short.view(np.uint64))
         for own in (self.case_prices, self.case_errors):
             for amounts in () if own is None else own.T:
+                exact = _mixed(exact, (amounts + 0.0).view(np.uint64))
                 key = _mixed(key, (amounts + 0.0).view(np.uint64))
-        if self.sample_weights is None:
-            return np.argsort(key, kind="stable")
-        return np.lexsort((self.sample_weights, key))  # cases that differ by their weight only, by their weight
+        # Cases that differ by their weight only, by their weight.
+        ties = [] if self.sample_weights is None else [self.sample_weights]
+        return np.lexsort((*ties, *([] if np.array_equal(exact, key) else [exact]), key))
 
 
 def with_prices(
@@ -170,6 +175,25 @@ def with_deviations(table: Any, deviations: Floats | None) -> Any:
     if deviations is not None:
         table.set_deviations(deviations)
     return table
+
+
+def _rounded(values: Floats) -> Floats:
+    """Return numbers rounded to twelve significant digits; shorter decimals stay exactly as they are.
+
+    Examples
+    --------
+    >>> [float(x) for x in _rounded(np.array([5.1, 0.1 + 0.2, -1234567890.0, 0.0]))]
+    [5.1, 0.3, -1234567890.0, 0.0]
+    """
+    whole = np.abs(values) < 2.0**53
+    if (values[whole] == np.rint(values[whole])).all():
+        return values
+    with np.errstate(all="ignore"):
+        digits = DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+        # A power of ten up to 22 is exact, and so is the nearest number to a quotient by it.
+        scale = np.where((digits >= 0) & (digits <= 22), 10.0 ** np.clip(digits, 0, 22), np.nan)
+        short = np.rint(values * scale) / scale
+    return np.where(np.isfinite(short), short, values)
 
 
 def _mixed(key: npt.NDArray[np.uint64], values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
