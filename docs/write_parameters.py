@@ -168,7 +168,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     "near_optimal": (
         "float",
         """Also count the trees whose objective is at most this share above that of the best one (`near_optimal_`), if
-        the best one is proven and that takes little work. None: do not.""",
+        the best one is proven and that takes little work. Not with `min_cases`. None: do not.""",
     ),
     "thresholds": (
         'int or "all"',

@@ -97,7 +97,7 @@ class OptimalClassifier(TreeClassifier):
         Up to 5 values, all ways to divide them are tried; of more, each value against the rest.
     near_optimal : float or None, default 0.05
         Also count the trees whose objective is at most this share above that of the best one (`near_optimal_`), if the
-        best one is proven and that takes little work. None: do not.
+        best one is proven and that takes little work. Not with `min_cases`. None: do not.
     thresholds : int or "all", default "all"
         Cuts of numeric tests that are tried: all, or at most so many of each, at quantiles. With a number, the tree is
         the best one among these cuts.
