@@ -168,7 +168,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {
     "near_optimal": (
         "float",
         """Also count the trees whose objective is at most this share above that of the best one (`near_optimal_`), if
-        the best one is proven and that takes little work. None: do not.""",
+        the best one is proven and that takes little work. Not with `min_cases`. None: do not.""",
     ),
     "thresholds": (
         'int or "all"',
@@ -311,6 +311,9 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "max_depth": """Longest path from the root to a leaf of the trees that the proof is about, and of the tree
         unless it is grown further (`deepen`). The cross-validation may choose a lower depth.""",
         "max_leaves": "Largest number of leaves.",
+        "min_cases": """At least two branches of a split must each hold this weight of cases. The search does not know
+        of it: if its tree breaks the rule, some others are searched for, all are cut back, and the cheapest is kept,
+        which is not proven; `bound_` still holds. None: branches may hold single cases.""",
         "weighting": SEVERAL,
         "time_limit": """Seconds after which the search ends with the best tree so far; up to half of them are for the
         choice of the settings. If the table has more than 125,000 cells (cases times columns) per second of the limit,
@@ -346,7 +349,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "weighting": SEVERAL,
         "nominal_splits": """How trees ask nominal tests. "multiway": a branch for every value. "subset": two branches,
         for some values and for the rest. "both": whichever is better; DTMC has a branch for every value.""",
-        "min_cases": "At least two branches of a split of a tree must each hold this weight of cases.",
+        "min_cases": """At least two branches of a split of a tree must each hold this weight of cases. Exact trees
+        follow it if it is above 2 (see `OptimalClassifier`).""",
         "max_leaves": "Largest number of leaves of a tree.",
         "time_limit": """Seconds. Three fifths of them are for trying, the rest for the last fit. None: about a minute
         for up to 5,000 cases and 60 tests, on two processors. After Ctrl-C, `fit` raises KeyboardInterrupt; the learner
@@ -440,7 +444,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "history_": ("list of Progress", "Seconds, cost and bound, whenever one of them has changed."),
         "stopped_": (
             '{"done", "work limit", "time limit", "callback", "interrupted"}',
-            'Why the search ended. "done": the tree is proven.',
+            'Why the search ended. "done": the tree is proven, unless `min_cases` has cut it.',
         ),
     },
     "ICETClassifier": {

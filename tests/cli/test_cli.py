@@ -19,6 +19,7 @@ from worthwhile.cli.users import users_app
     ("arguments", "words"),
     [
         (["demo", "--seed", "-1"], "--seed"),
+        (["demo", "--seed", "4294967296"], "invalid value for '--seed'"),
         (["demo", "--seed", "x"], "invalid value for '--seed'"),
         (["demo", "--colour"], "No such option"),
         (["demo", "--out"], "requires an argument"),

@@ -195,3 +195,18 @@ def test_the_suggested_command_can_be_pasted(tmp_path, capsys, monkeypatch):
     write("my data.csv", "x,is it?\n" + "".join(f"{i % 5},{'pq'[i % 5 > 2]}\n" for i in range(40)))
     out = run(capsys, "learn", "my data.csv", "--target", "is it?", "--learner", "dtmc")[1]
     assert "worthwhile costs init 'my data.csv' --target 'is it?' -o costs.toml" in out
+
+
+def test_whole_numbers_that_almost_all_differ_may_be_identifiers(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    with open("tickets.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["ticket", "age", "dose", "y"])
+        writer.writerows([10_000 + i * 37 % 101, 20 + i % 40, (i * 37 % 101) / 4, "ab"[i % 3 == 0]] for i in range(60))
+    code, out, _ = run(capsys, "learn", "tickets.csv", "--target", "y", "--learner", "dtmc")
+    assert code == 0
+    lines = {line.split()[0]: line.split() for line in out.splitlines() if line.strip()}
+    assert lines["ticket"][-3:] == ["yes;", "an", "identifier?"]
+    assert lines["age"][-1] == lines["dose"][-1] == "yes"
+    assert "Whole numbers that almost all differ: ticket; if these are identifiers, use --drop." in out

@@ -46,3 +46,11 @@ def test_with_a_price_list_greedy_learners_use_error_costs():
         assert make_learner(name, {}, {}).get_params() == find_learner(name)().get_params()
     weighted = make_learner("eg2", {"weighting": "instance"}, {}, with_costs=True)
     assert (weighted.prune, weighted.answer) == ("pessimistic", "majority")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in learners.LEARNERS if "max_leaves" in find_learner(name)._parameter_names()]
+)
+def test_every_tree_learner_can_be_limited_to_large_branches(name):
+    clf = make_learner(name, {}, {"min_cases": 20.0, "max_leaves": 16})
+    assert (clf.min_cases, clf.max_leaves) == (20.0, 16)

@@ -57,6 +57,12 @@ def test_the_warning_gives_advice_on_dates():
         ww.C45Classifier().fit(X.assign(when=when.strftime("%Y-%m-%d")), Y)
 
 
+def test_the_warning_gives_advice_on_numbers_that_are_strings():
+    frame = pd.DataFrame({"id": [f"p{i}" for i in range(40)], "dose": [f"{i / 4}" for i in range(40)]})
+    with pytest.warns(UserWarning, match=r"; 'dose' contains numbers as strings: .* pandas.to_numeric$"):
+        ww.DTMCClassifier().fit(frame, [0, 1] * 20)
+
+
 def test_small_tables_repeated_values_and_numbers_are_used():
     assert not is_identifier(Factor.of([str(i) for i in range(29)]))
     assert is_identifier(Factor.of([str(i) for i in range(30)]))

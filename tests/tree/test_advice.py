@@ -298,3 +298,21 @@ def test_no_value_of_an_unused_column_is_refused():
     with pytest.warns(UserWarning, match="name"):
         clf = ww.C45Classifier(cross_fit=False).fit(X, [i < 20 for i in range(40)])
     assert clf.next_test({"name": "Ann", "x": 3}).answer is True
+
+
+def test_surcharges_and_waits_of_results_in_hand_stand_with_the_test_to_do():
+    tests = {
+        "x": {"price": 4, "wait": 1},
+        "y": {"price": 3, "wait": 24, "surcharges": [{"amount": 6, "truth": "yes"}]},
+    }
+    content = small()
+    content["costs"] |= {"tests": tests, "waiting": 0.5}
+    content["nodes"][0]["commits"] = True
+    advice = tree(content).next_test({"y": 1})
+    assert (advice.test, advice.spent) == ("x", 3)
+    assert advice.price == 4 + 12 + 3  # x, the wait for y, and half of the cases are ill
+    assert advice.order == {"x": advice.price}
+    assert [str(extra) for extra in advice.extras["x"]] == ["y class yes: 3.00 of 6.00", "y wait 24: 12.00"]
+    both = tree(content).next_test({})
+    assert sum(both.order.values()) == both.price == 4 + 3 + 12 + 3
+    assert advice.spent + advice.price == both.price

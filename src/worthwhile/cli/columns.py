@@ -24,7 +24,8 @@ HEADINGS = ("column", "type", "values", "range", "missing", "price", "use")
 FLEXIBLE = ("range", "column")  # may be cut off on a narrow terminal
 MOST_ROWS = 40
 MOST_LETTERS = 30  # of the values of a column
-PLAIN_USE, CODE_USE, ROW_USE = "yes", "yes; a code?", "yes; a row number?"
+PLAIN_USE, CODE_USE, ROW_USE, NUMBER_USE = "yes", "yes; a code?", "yes; a row number?", "yes; an identifier?"
+DISTINCT = 0.95  # share of whole numbers that differ, from which on they may be identifiers
 
 
 def column_rows(problem: TrainingData) -> tuple[list[tuple[str, ...]], str]:
@@ -46,8 +47,8 @@ def column_rows(problem: TrainingData) -> tuple[list[tuple[str, ...]], str]:
 
 
 def column_hints(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines that say what to do about columns that may be codes or row numbers."""
-    found = {use: [row[0] for row in rows if row[-1] == use] for use in (CODE_USE, ROW_USE)}
+    """Return lines that say what to do about columns that may be codes, row numbers or identifiers."""
+    found = {use: [row[0] for row in rows if row[-1] == use] for use in (CODE_USE, ROW_USE, NUMBER_USE)}
     lines = []
     if found[CODE_USE]:
         lines.append(
@@ -55,6 +56,9 @@ def column_hints(rows: Sequence[Sequence[str]]) -> list[str]:
         )
     if found[ROW_USE]:
         lines.append(f"Rising from case to case: {', '.join(found[ROW_USE])}; if these are row numbers, use --drop.")
+    if found[NUMBER_USE]:
+        names = ", ".join(found[NUMBER_USE])
+        lines.append(f"Whole numbers that almost all differ: {names}; if these are identifiers, use --drop.")
     return lines
 
 
@@ -101,6 +105,8 @@ def _use(problem: TrainingData, name: str, column: Column, n_values: int) -> str
     if (known == np.rint(known)).all():
         if len(known) >= MIN_CASES and (np.diff(column) > 0).all():
             return ROW_USE
+        if len(known) >= MIN_CASES and n_values >= DISTINCT * len(known):
+            return NUMBER_USE
         if 3 <= n_values <= FEW:
             return CODE_USE
     return PLAIN_USE

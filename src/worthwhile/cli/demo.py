@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from worthwhile.cli.common import Printer, StoppedError, check_folder, search_bar, work_bar
-from worthwhile.cli.options import Quiet
+from worthwhile.cli.options import LAST_SEED, Quiet
 
 __all__ = ["demo"]
 
@@ -22,7 +22,10 @@ def demo(
         "worthwhile-demo"
     ),
     seed: Annotated[
-        int, typer.Option(min=0, help="Random seed of the split into training and test cases, and of the search.")
+        int,
+        typer.Option(
+            min=0, max=LAST_SEED, help="Random seed of the split into training and test cases, and of the search."
+        ),
     ] = 0,
     quiet: Quiet = False,
 ) -> None:

@@ -123,7 +123,7 @@ def learn(
         typer.Option(min=1, help="Largest number of leaves; the cheapest such part of the tree.", show_default=False),
     ] = None,
     min_cases: Annotated[
-        float | None, typer.Option(help="Least number of cases in a branch.", show_default=False)
+        float | None, typer.Option(help="Least number of cases in a branch of a tree.", show_default=False)
     ] = None,
     readable: Annotated[
         bool, typer.Option("--readable", help=f"A tree that people can read: --max-leaves {READABLE_LEAVES}.")

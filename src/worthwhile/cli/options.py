@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+LAST_SEED = 2**32 - 1  # of NumPy's generators
+
 Data = Annotated[Path, typer.Argument(help="Table of cases: CSV, gzipped CSV, Excel, or Parquet.", show_default=False)]
 Model = Annotated[Path, typer.Argument(help="A model written by learn, or a tree in JSON.", show_default=False)]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The target column: the classes.", show_default=False)]
@@ -103,5 +105,5 @@ Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Run on this Dask cluster, e.g. tcp://host:8786.", show_default=False),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; only write files.")]

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from worthwhile.cli.common import Printer, StoppedError, on_cluster, terminal, time_left
-from worthwhile.cli.options import Cluster, Quiet
+from worthwhile.cli.options import LAST_SEED, Cluster, Quiet
 
 __all__ = ["reproduce"]
 
@@ -49,7 +49,7 @@ def reproduce(
         float | None, typer.Option(min=0, help="Start nothing new after this many minutes (not turney).")
     ] = None,
     cluster: Cluster = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed: which splits of the data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed: which splits of the data.")] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Run a published experiment and show our numbers beside the published ones.

@@ -86,7 +86,13 @@ class BoundCosts:
         truth = _truths(prices, classes)
         is_free = not costs.tests and cap is None
         pricing = _free(tuple(columns))[2] if is_free else _core_pricing(prices, truth, cap)
-        return cls(costs, prices, tuple(answers), matrix, pricing, _core.Errors(matrix), cap, truth, by_case)
+        errors = _core.Errors(np.ascontiguousarray(matrix - matrix.min(axis=1, keepdims=True)))
+        return cls(costs, prices, tuple(answers), matrix, pricing, errors, cap, truth, by_case)
+
+    @functools.cached_property
+    def base(self) -> Floats:
+        """By class: what its cheapest answer costs. Routing does without it, since no answer can save it."""
+        return self.error_costs.min(axis=1)
 
     @functools.cached_property
     def learning(self) -> LearningCosts:
@@ -99,7 +105,7 @@ class BoundCosts:
         >>> cents.learning.error_costs.tolist(), round(cents.learning.unit), cents.learning.base.tolist()
         ([[0.0, 112.5], [6.25, 0.0]], 80, [300.0, 0.0])
         """
-        base = self.error_costs.min(axis=1)
+        base = self.base
         regret = self.error_costs - base[:, None]
         unit = self._unit(regret)
         own = self.prices
@@ -123,7 +129,7 @@ class BoundCosts:
     def as_given(self) -> LearningCosts:
         """The costs in the user's money, for formulas of papers that depend on its unit."""
         base = np.zeros(len(self.error_costs))
-        return LearningCosts(1.0, base, self.error_costs, self.core_pricing, self.core_errors)
+        return LearningCosts(1.0, base, self.error_costs, self.core_pricing, _core.Errors(self.error_costs))
 
     @functools.cached_property
     def largest_error(self) -> float:

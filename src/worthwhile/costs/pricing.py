@@ -199,6 +199,34 @@ class Pricing:
                 found[names[test]] = tuple(parts)
         return found
 
+    def extras_in_hand(
+        self, names: Sequence[str], charged: Set[int], paid: Set[int], amounts: Sequence[float] | None = None
+    ) -> tuple[Extra, ...]:
+        """Return the surcharges and waits in the price of `charged` of tests that are paid for themselves.
+
+        Examples
+        --------
+        >>> import worthwhile as ww
+        >>> dye = ww.Test(100, wait=24, surcharges=[ww.Surcharge(300, result="reaction")])
+        >>> pricing = Pricing(ww.Costs(tests={"dye": dye, "ct": 50}, waiting=0.5).prices_for(["dye", "ct"]))
+        >>> [str(extra) for extra in pricing.extras_in_hand(["dye", "ct"], pricing.order([0, 1], set()), {0})]
+        ['dye reaction: 300.00', 'dye wait 24: 12.00']
+        """
+        if self._plain:
+            return ()
+        amounts = self._amounts if amounts is None else amounts
+        found = [
+            Extra(f"{names[test]} {extra.name}", extra.amount, extra.full)
+            for test, extra in self.surcharge_extras(sorted(self.tests(paid)), names, charged, paid, amounts)
+        ]
+        last, before = self.n_tests + self.n_surcharges, self.waited(paid)
+        for test in sorted(item - last for item in charged - paid if item >= last and item - last in paid):
+            after = before + self._wait[test]
+            price = waiting_price(self._waiting, after) - waiting_price(self._waiting, before)
+            found.append(Extra(f"{names[test]} wait {self._wait[test]:g}", price, price))
+            before = after
+        return tuple(found)
+
     def surcharge_extras(
         self, order: Iterable[int], names: Sequence[str], charged: Set[int], paid: Set[int], amounts: Sequence[float]
     ) -> tuple[tuple[int, Extra], ...]:

@@ -348,7 +348,7 @@ def _answer_costs(
     if training.case_errors is None:
         return None
     cases = training.table, training.classes, training.sample_weights
-    sums = tree._core_tree.answer_costs(*cases, training.bound_costs.core_errors)
+    sums = tree._core_tree.answer_costs(*cases, training.bound_costs.as_given.core_errors)
     own = _shrunk_means(tree.nodes, sums, counts.sum(axis=1), np.zeros(tree.n_nodes))
     if strengths is None:
         return own

@@ -49,6 +49,9 @@ def identifier_warning(columns: Columns, positions: Sequence[int]) -> str:
         column = columns.arrays[j]
         if isinstance(column, Factor) and _are_dates(column.categories):
             text += f"; {show(columns.names[j])} contains dates: convert it to a date type, e.g. by pandas.to_datetime"
+        elif isinstance(column, Factor) and _are_numbers(column.categories):
+            how = "if they are amounts, convert it, e.g. by pandas.to_numeric"
+            text += f"; {show(columns.names[j])} contains numbers as strings: {how}"
     return text
 
 
@@ -72,3 +75,11 @@ def _are_dates(texts: Sequence[str]) -> bool:
         return parse_dates(texts) is not None
     except DateFormatError:
         return True
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    try:
+        np.array(texts, dtype=np.float64)
+    except ValueError:
+        return False
+    return True

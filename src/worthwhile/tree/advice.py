@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,16 @@ if TYPE_CHECKING:
     from worthwhile.costs.pricing import Extra, Pricing
     from worthwhile.tree.tree import Tree
 
-__all__ = ["Advice", "advise", "advise_walk", "extras_text", "order_tests", "priced_items", "shares_text"]
+__all__ = [
+    "Advice",
+    "advise",
+    "advise_walk",
+    "extras_text",
+    "order_parts",
+    "order_tests",
+    "priced_items",
+    "shares_text",
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +167,7 @@ def advise_walk(walk: Walk, brief: bool = False) -> Advice:
         if brief:
             found["order"] = {columns[t]: 0.0 for t in charges[0] if t in order.charged and t not in charged}
         else:
-            found |= {"order": pricing.items(*charges), "extras": pricing.extras(*charges)}
+            found["order"], found["extras"] = order_parts(pricing, order.test, charges)
             found["waits"] = pricing.waited(order.charged) - pricing.waited(charged)
         found |= {
             "delayed": pricing.orders_delayed(order.test, walk.charged),
@@ -218,6 +228,26 @@ def shares_text(probabilities: Mapping[Any, float], training_cases: Mapping[Any,
 def order_tests(pricing: Pricing, order: TestOrder) -> list[int]:
     """Return the tests of an order: the test itself, then those it commits to, then what they require."""
     return list(dict.fromkeys([order.test, *order.commits, *sorted(pricing.tests(order.charged))]))
+
+
+def order_parts(
+    pricing: Pricing, test: int, charges: tuple[list[int], Sequence[str], Set[int], Set[int], Sequence[float] | None]
+) -> tuple[dict[str, float], dict[str, tuple[Extra, ...]]]:
+    """Return what each test of an order adds to its price, and the surcharges and waits in that.
+
+    A result in hand may come with a surcharge or a wait that the case is charged for only now, when the order is made:
+    they stand with the test to do. `charges` are the arguments of `Pricing.items`.
+    """
+    _, columns, charged, paid, amounts = charges
+    items, extras = pricing.items(*charges), pricing.extras(*charges)
+    if in_hand := pricing.extras_in_hand(columns, charged, paid, amounts):
+        name = columns[test]
+        others = math.fsum(price for other, price in items.items() if other != name)
+        items = {name: pricing.price(charged, paid, amounts) - others} | {
+            other: price for other, price in items.items() if other != name
+        }
+        extras[name] = (*extras.get(name, ()), *in_hand)
+    return items, extras
 
 
 def priced_items(prices: Mapping[str, float], extras: Mapping[str, tuple[Extra, ...]]) -> list[str]:

@@ -103,18 +103,20 @@ class Walk:
         self.shares: npt.NDArray[np.float64] = found["shares"]
         # What each answer is expected to cost in errors.
         self.answer_costs: npt.NDArray[np.float64] = found["answer_costs"]
+        base = 0.0  # what the case costs whatever the answer, which the core leaves out
         if self.answer_costs is None:
             self.answer_costs = self.shares @ tree.error_costs
+            base = float(self.shares @ tree.context.bound_costs.base)
         self.amounts = tree.context.amounts_of_case(self.case, self.shares, self._expected_surcharges())
         self._found_steps = found["steps"]
         self.next_order: TestOrder | None = None
         if found["waiting"] >= 0:
             charged, commits, _ = found["order"]
             self.next_order = TestOrder(found["waiting"], frozenset(charged), tuple(commits))
-        self.go_on_cost = None if math.isnan(found["go_on_cost"]) else float(found["go_on_cost"])
+        self.go_on_cost = None if math.isnan(found["go_on_cost"]) else float(found["go_on_cost"]) + base
         self.rejected: tuple[int, float] | None = None  # a test that does not pay, and what going on with it costs
         if found["rejected"] >= 0:
-            self.rejected = found["rejected"], found["rejected_cost"]
+            self.rejected = found["rejected"], found["rejected_cost"] + base
 
     @functools.cached_property
     def steps(self) -> list[WalkStep]:

@@ -15,6 +15,33 @@ from worthwhile.learners.cascade import classifier, growing
 from worthwhile.learners.cascade.classifier import spread
 
 
+@pytest.mark.parametrize("given", [{}, {"budget": 5.0}, {"weighting": "instance"}])
+@pytest.mark.parametrize("constant", [57.0, -300.0])
+def test_what_a_class_costs_whatever_the_answer_changes_no_decision(given, constant, tmp_path):
+    X, y = cases(300, seed=3)
+    new = cases(100, seed=4)[0]
+    labels = np.unique(y).tolist()
+    found = []
+    for more in (0.0, constant):
+        errors = {t: {a: (t != a) * 90.0 + (t == labels[0]) * more for a in labels} for t in labels}
+        costs = ww.Costs(tests=COSTS.tests, groups=COSTS.groups, errors=errors)
+        found.append(ww.CascadeClassifier(costs=costs, n_trees=10, random_state=0, columns=NAMES, **given).fit(X, y))
+    plain, raised = found
+    assert len(plain.stages_) > 1
+    assert raised.predict(new).tolist() == plain.predict(new).tolist()
+    assert raised.test_costs(new).tolist() == plain.test_costs(new).tolist()
+    assert raised.expected_cost_ == pytest.approx(plain.expected_cost_ + constant * (y == labels[0]).mean())
+    if not given.get("weighting"):
+        for known in ({}, dict(zip(NAMES, new[0].tolist(), strict=True))):
+            one, other = plain.next_test(known), raised.next_test(known)
+            assert other.test == one.test
+            assert other.stop_cost == pytest.approx(one.stop_cost + constant * one.probabilities[labels[0]])
+    raised.save(tmp_path / "raised.json")
+    loaded = ww.load(tmp_path / "raised.json")
+    assert loaded.predict(new).tolist() == raised.predict(new).tolist()
+    assert loaded.next_test({}) == raised.next_test({})
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 20])
 def test_spreading_covers_everything_once_and_the_ends_first(n):
     assert sorted(spread(n)) == list(range(n))

@@ -97,7 +97,8 @@ class AutoClassifier(CostSensitiveClassifier):
         How trees ask nominal tests. "multiway": a branch for every value. "subset": two branches, for some values and
         for the rest. "both": whichever is better; DTMC has a branch for every value.
     min_cases : float, default 2
-        At least two branches of a split of a tree must each hold this weight of cases.
+        At least two branches of a split of a tree must each hold this weight of cases. Exact trees follow it if it is
+        above 2 (see `OptimalClassifier`).
     max_leaves : int, optional
         Largest number of leaves of a tree.
     readable : bool, default False

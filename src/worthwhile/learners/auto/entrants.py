@@ -32,6 +32,8 @@ CUTS, RACE_WORK, FINAL_WORK = 12, 5e8, 2e9
 # one with own labels if this one has so many thresholds and half soft labels, .981 with 12. On twelve sets, with 12
 # thresholds, it costs .546 of no test from soft labels, .497 from half soft ones and grown further.
 SOFT_CUTS, SOFT_SHARE = 48, 0.5
+# Least weight of the branches of other trees, by default; all figures above are those of exact trees without a limit.
+USUAL_CASES = 2.0
 
 
 class Kind(IntEnum):
@@ -165,7 +167,9 @@ class _Maker:
         return self._exact(race, soft_labels=SOFT_SHARE, thresholds=SOFT_CUTS, deepen=self.deepen)
 
     def _exact(self, race: bool, **own: Any) -> CostSensitiveClassifier:
-        given = {name: value for name, value in self._tree(race).items() if name != "min_cases"} | own
+        given = self._tree(race) | own
+        if given["min_cases"] <= USUAL_CASES:  # only if more is asked for
+            del given["min_cases"]
         price = self.leaf_price[0 if race else 1]
         clf = OptimalClassifier(leaf_price=price, near_optimal=None if race else 0.05, **given)
         clf.__dict__.update(_as_given=True, _work=RACE_WORK if race else FINAL_WORK)

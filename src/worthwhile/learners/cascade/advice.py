@@ -10,7 +10,7 @@ import numpy as np
 
 from worthwhile.costs.error_costs import is_missing
 from worthwhile.learners.cascade.policy import Cascade, CascadeWalk, Order, Stage, marked
-from worthwhile.tree.advice import Advice, priced_items
+from worthwhile.tree.advice import Advice, order_parts, priced_items
 from worthwhile.tree.batch_advice import (
     UNAVAILABLE,
     VALUE,
@@ -122,6 +122,7 @@ class CascadeCase:
         charged = order.charged | before
         everything = list(dict.fromkeys([*tests, *sorted(pricing.tests(charged))]))
         charges = everything, columns, charged, before, self._amounts
+        items, extras = order_parts(pricing, test, charges)
         price, go_on = pricing.price(charged, before, self._amounts), order.cost
         if go_on is not None:  # without results in hand, which the choice goes by but which are part of what is spent
             go_on -= self._cascade.rate * (pricing.price(order.charged, order.before, self._amounts) - price)
@@ -134,8 +135,8 @@ class CascadeCase:
             "delayed": any(pricing.orders_delayed(t, self._free) for t in order.tests),
             "go_on_cost": go_on,
             "reason": why_go_on(self._answer, self._stop_cost, columns[test], order.placed, go_on),
-            "order": pricing.items(*charges),
-            "extras": pricing.extras(*charges),
+            "order": items,
+            "extras": extras,
         }
 
     def asked(self) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -25,18 +25,31 @@ class CostLevels:
     owners : int array
         The class of each level.
     errors : float array (levels, answers)
-        What each answer costs the cases of a level, on average.
+        What each answer costs the cases of a level, on average, above `base`.
     n_classes : int
+    base : float array (levels,), optional
+        What cases of a level cost whatever the answer. Nothing can be done about it, so that no decision goes by it.
+        None: nothing.
     """
 
     owners: npt.NDArray[np.intp]
     errors: Floats
     n_classes: int
+    base: Floats | None = None
 
     @classmethod
     def plain(cls, errors: Floats) -> Self:
         """Return levels that are the classes themselves."""
         return cls(np.arange(len(errors)), errors, len(errors))
+
+    def above_base(self) -> Self:
+        """Return the levels with what their cheapest answers cost apart."""
+        base = self.errors.min(axis=1)
+        return replace(self, errors=self.errors - base[:, None], base=base) if base.any() else self
+
+    def base_of(self, shares: Floats) -> Floats | float:
+        """Return what cases with these probabilities of the levels are expected to cost whatever the answer."""
+        return 0.0 if self.base is None else (shares * self.base).sum(axis=1)
 
     @classmethod
     def of_cases(cls, case_errors: Floats, classes: Codes, errors: Floats, weights: Floats) -> tuple[Self, Codes]:

@@ -95,6 +95,12 @@ class CascadeGrower:
         self.levels, own = CostLevels.plain(self.context.error_costs), training.classes
         if training.case_errors is not None and by_cost:
             self.levels, own = CostLevels.of_cases(training.case_errors, own, self.levels.errors, self.weights)
+        self.levels, self._base = self.levels.above_base(), np.zeros(n)
+        if self.levels.base is not None:
+            self._base = self.levels.base[own]
+            if not by_cost:  # models of weighted cases do not say how likely the classes are
+                mean = float(np.average(self._base, weights=self.weights))
+                self.levels = replace(self.levels, base=np.full_like(self.levels.base, mean))
         self.cases = Cases(
             features,
             feature_owners(schema),
@@ -184,7 +190,7 @@ class CascadeGrower:
             self._models[tests] = self._fitted(tests)
         view = self._view(self._models[tests][1])
         paid = self._pricing.price(self._charged(tests), self._amounts)
-        return float(np.average(paid + view.loss, weights=self.weights))
+        return float(np.average(paid + view.loss + self._base, weights=self.weights))
 
     def _fitted(self, tests: TestSet) -> tuple[StageModel, Floats]:
         """Fit a model; for the first few sets, several kinds of models compete, for others it is known which."""
@@ -240,7 +246,7 @@ class CascadeGrower:
 
     def _view(self, shares: Floats) -> StageView:
         answers, believed = best_answers(shares, self.levels.errors, self.by_cost)
-        return StageView(believed, self.training.errors_of(answers))
+        return StageView(believed, self.training.errors_of(answers) - self._base)
 
     # ---- the rule
 
@@ -266,7 +272,7 @@ class CascadeGrower:
             if first is not None:
                 successors[0] = [first]
             own = cross_fitted(views, successors, prices, self.training.classes, self.weights, rate)
-            self._cross_fits[key] = replace(own, price=own.price + self._first_price(root))
+            self._cross_fits[key] = self._in_all(own, root)
         own = self._cross_fits[key]
         counted = rate if budget is None else 0.0
         if sure_gain(nothing[1].cost(counted) - own.cost(counted), self.weights, MARGIN) <= 0:
@@ -300,7 +306,7 @@ class CascadeGrower:
         return (self._rates()[1], None) if best is None else (best.rate, best.first)
 
     def _rates(self) -> tuple[float, float]:
-        errors = float(np.ptp(self.context.error_costs)) or 1.0
+        errors = float(np.ptp(self.levels.errors)) or 1.0
         unit = errors / (sum(price for price in self._mean_amounts() if price > 0) or 1.0)
         return unit / RATES, unit * RATES
 
@@ -325,7 +331,11 @@ class CascadeGrower:
             for tests, rule in zip(sets, rules, strict=True)
         ]
         whole = Cascade(self.context, tuple(stages), rate, self.by_cost, self.listed, self.tolerated, self.levels)
-        return whole.reachable(), replace(outcomes[0], price=outcomes[0].price + self._first_price(sets[0]))
+        return whole.reachable(), self._in_all(outcomes[0], sets[0])
+
+    def _in_all(self, outcomes: Outcomes, root: TestSet) -> Outcomes:
+        """Return outcomes with what every case pays at first, and with what it costs whatever the answer."""
+        return replace(outcomes, price=outcomes.price + self._first_price(root), loss=outcomes.loss + self._base)
 
     def _walked(self, cascade: Cascade) -> tuple[Outcomes, npt.NDArray[np.intp]]:
         """Return what cases pay and lose by a cascade, with models not trained on them, and where they end."""

@@ -41,7 +41,11 @@ KINDS = {
 def cascade_to_json(cascade: Cascade) -> dict[str, Any]:
     """Return a cascade as plain data."""
     columns, levels = cascade.context.columns, cascade.levels
-    own = {} if levels.is_plain else {"levels": {"owners": levels.owners.tolist(), "errors": levels.errors.tolist()}}
+    own: dict[str, Any] = {}
+    if not levels.is_plain or levels.base is not None:
+        own = {"levels": {"owners": levels.owners.tolist(), "errors": levels.errors.tolist()}}
+    if levels.base is not None:
+        own["levels"]["base"] = levels.base.tolist()
     return own | {
         "problem": write_context(cascade.context),
         "rate": cascade.rate,
@@ -93,6 +97,7 @@ def _levels(context: ProblemContext, content: Any) -> CostLevels:
         return CostLevels.plain(context.error_costs)
     reader = Reader(content, "'levels' of the cascade")
     owners, errors = reader.take("owners", list), reader.take("errors", list)
+    base = reader.take("base", (list, type(None)), None)
     reader.finish()
     classes = range(len(context.classes))
     whole = all(isinstance(owner, int) and not isinstance(owner, bool) for owner in owners)
@@ -101,7 +106,8 @@ def _levels(context: ProblemContext, content: Any) -> CostLevels:
     if len(errors) != len(owners) or not all(isinstance(row, list) for row in errors):
         raise ValueError(f"'errors' of 'levels' of the cascade must be {len(owners)} lists of numbers")
     rows = [_numbers(row, len(context.answers), "a row of 'errors' of 'levels' of the cascade") for row in errors]
-    return CostLevels(np.array(owners, dtype=np.intp), np.array(rows), len(classes))
+    own = None if base is None else _numbers(base, len(owners), "'base' of 'levels' of the cascade")
+    return CostLevels(np.array(owners, dtype=np.intp), np.array(rows), len(classes), own)
 
 
 def _stage(context: ProblemContext, n_levels: int, content: Any, number: int, n_stages: int) -> Stage:

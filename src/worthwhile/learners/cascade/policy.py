@@ -94,7 +94,7 @@ class Cascade:
         return best_answers(shares, self.levels.errors, self.by_cost)[0]
 
     def believed(self, shares: Floats) -> Floats:
-        """Return what the best answer is believed to cost."""
+        """Return what the best answer is believed to cost, above what cases cost whatever the answer."""
         return best_answers(shares, self.levels.errors, self.by_cost)[1]
 
     def reachable(self) -> Cascade:
@@ -328,7 +328,8 @@ class CascadeWalk:
         assert not len(still)
 
     def _stop_cost(self, at: int, shares: Floats) -> Floats:
-        return self._cascade.stages[at].rule.stop(self._cascade.believed(shares))
+        cascade = self._cascade
+        return cascade.stages[at].rule.stop(cascade.believed(shares)) + cascade.levels.base_of(shares)
 
     def _at_stage(self, at: int, rows: npt.NDArray[np.intp]) -> None:
         if not len(rows):
@@ -367,7 +368,7 @@ class CascadeWalk:
             cost = np.where(allowed, cascade.rate * price + edge.cost(believed), np.inf)
             better = cost < costs
             found[better], costs = edge.target, np.where(better, cost, costs)
-        return found, costs
+        return found, costs + cascade.levels.base_of(self.shares[rows])
 
     def _order(
         self, rows: npt.NDArray[np.intp], at: int, target: int, costs: Floats, must: bool = False

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from worthwhile import _core
 from worthwhile.learners.forest.voting import Votes
-from worthwhile.tree.advice import Advice, order_tests
+from worthwhile.tree.advice import Advice, order_parts, order_tests
 from worthwhile.tree.context import ProblemContext
 from worthwhile.tree.explanation import Explanation, steps_of
 from worthwhile.tree.node_costs import best_answer
@@ -141,6 +141,7 @@ class Consultation:
             return now
         columns, pricing, charged = self._context.columns, self._context.pricing, now.charged
         charges = order_tests(pricing, order), columns, order.charged, charged, now.amounts
+        items, extras = order_parts(pricing, order.test, charges)
         return replace(
             now,
             test=columns[order.test],
@@ -148,8 +149,8 @@ class Consultation:
             waits=pricing.waited(order.charged) - pricing.waited(charged),
             commits=tuple(columns[t] for t in order.commits if t not in charged),
             delayed=pricing.orders_delayed(order.test, self._paid),
-            order=pricing.items(*charges),
-            extras=pricing.extras(*charges),
+            order=items,
+            extras=extras,
         )
 
     def _reason(self, stop_answer: Any, stop_cost: float, go_on: float | None) -> str:

@@ -97,10 +97,14 @@ class OptimalClassifier(TreeClassifier):
         Up to 5 values, all ways to divide them are tried; of more, each value against the rest.
     near_optimal : float or None, default 0.05
         Also count the trees whose objective is at most this share above that of the best one (`near_optimal_`), if the
-        best one is proven and that takes little work. None: do not.
+        best one is proven and that takes little work. Not with `min_cases`. None: do not.
     thresholds : int or "all", default "all"
         Cuts of numeric tests that are tried: all, or at most so many of each, at quantiles. With a number, the tree is
         the best one among these cuts.
+    min_cases : float, optional
+        At least two branches of a split must each hold this weight of cases. The search does not know of it: if its
+        tree breaks the rule, some others are searched for, all are cut back, and the cheapest is kept, which is not
+        proven; `bound_` still holds. None: branches may hold single cases.
     max_leaves : int, optional
         Largest number of leaves.
     max_depth : int or None, default 4
@@ -156,7 +160,7 @@ class OptimalClassifier(TreeClassifier):
     history_ : list of Progress
         Seconds, cost and bound, whenever one of them has changed.
     stopped_ : {"done", "work limit", "time limit", "callback", "interrupted"}
-        Why the search ended. "done": the tree is proven.
+        Why the search ended. "done": the tree is proven, unless `min_cases` has cut it.
     classes_ : array
         The classes, sorted.
     feature_importances_ : array
@@ -182,6 +186,7 @@ class OptimalClassifier(TreeClassifier):
 
     max_depth: int = 4
     max_leaves: int | None = None
+    min_cases: float | None = None
     leaf_price: LeafPrice = "chosen"
     soft_labels: SoftLabelShare = "chosen"
     deepen: Deepening = False
@@ -220,7 +225,7 @@ class OptimalClassifier(TreeClassifier):
         self._keep(found, training, choice.settings.deeper)
         search = self._search(self._cuts())
         self._searched = SearchedCases(search, choice.labels, choice.settings, training, found.objective)
-        if found.proven and self.near_optimal is not None:
+        if found.proven and self.near_optimal is not None and self.min_cases is None:
             self._summarise(float(self.near_optimal), deadline)
 
     def _summarise(self, epsilon: float, deadline: Deadline) -> None:
@@ -286,7 +291,7 @@ class OptimalClassifier(TreeClassifier):
             self.stopped_ = "interrupted"
         elif asked:
             self.stopped_ = CALLBACK
-        elif found.proven:
+        elif found.finished:
             self.stopped_ = "done"
         else:
             self.stopped_ = "time limit" if limited else "work limit"
@@ -342,11 +347,13 @@ class OptimalClassifier(TreeClassifier):
         ------
         ValueError
             If the learner was loaded from a file, unpickled or copied: only the one that was fitted has the training
-            cases. `near_optimal_`, the summary that `fit` has made, is there.
+            cases. `near_optimal_`, the summary that `fit` has made, is there. Also with `min_cases`.
         TimeoutError
             If the limits are too low even for the trees that cost no more than the best one.
         """
         check_is_fitted(self, "tree_")
+        if self.min_cases is not None:
+            raise ValueError("rashomon: not available with min_cases, since the trees it lists may have small branches")
         given = {"epsilon": epsilon, "max_trees": max_trees, "distinct": distinct}
         check_parameters("rashomon", given | {"thresholds": thresholds, "time_limit": time_limit})
         searched: SearchedCases | None = self.__dict__.get("_searched")
@@ -420,7 +427,7 @@ class OptimalClassifier(TreeClassifier):
 
     def _search(self, cuts: int) -> ExactSearch:
         memory = MEMORY if self.memory_limit is None else int(self.memory_limit * 2**20)
-        return ExactSearch(self.max_leaves, cuts, memory, self._n_threads())
+        return ExactSearch(self.max_leaves, cuts, memory, self._n_threads(), float(self.min_cases or 0.0))
 
     def _cuts(self) -> int:
         return ALL_CUTS if self.thresholds == "all" else int(self.thresholds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from worthwhile.costs.bound_costs import LearningCosts
 from worthwhile.learners.cross_fitting import FoldTree, n_used
 from worthwhile.learners.deadline import Deadline
 from worthwhile.learners.folds import stratified_folds
+from worthwhile.learners.optimal.branch_limit import BranchLimit
 from worthwhile.learners.soft_labels import SoftLabels, has_values, seconds_needed
 from worthwhile.learners.training import Training, route_core
 from worthwhile.learners.workload import Piece, ensemble_piece, exact_piece, workload
@@ -78,6 +79,18 @@ class Found(NamedTuple):
     by_depth: list[tuple[Any, float]]
     deeper: Any  # the tree, grown further
     deeper_objective: float
+    finished: bool  # the search has looked at everything; proven, if also nothing was cut off the tree
+
+    def better_of(self, other: Found) -> Found:
+        """Return this result with the trees of another one that cost less."""
+        found = self._replace(interrupted=self.interrupted or other.interrupted)
+        if other.objective < self.objective:
+            found = found._replace(core=other.core, objective=other.objective)
+        if other.deeper_objective < self.deeper_objective:
+            found = found._replace(deeper=other.deeper, deeper_objective=other.deeper_objective)
+        depths = zip(self.by_depth, other.by_depth, strict=False)
+        better = [min(pair, key=lambda one: one[1]) for pair in depths]
+        return found._replace(by_depth=better + self.by_depth[len(better) :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +101,7 @@ class ExactSearch:
     cuts: int
     memory: int
     n_threads: int
+    min_cases: float = 0.0  # at least two branches of a split hold this weight; others are cut off afterwards
 
     def run(
         self,
@@ -99,6 +113,20 @@ class ExactSearch:
         tell: Callable[[float, float], bool] | None = None,
     ) -> Found:
         """Return the tree of least cost."""
+        if self.min_cases > 0:
+            return self._run_with_large_branches(rows, costs, settings, work, seconds, tell)
+        return self._run(rows, costs, settings, work, seconds, tell)
+
+    def _run(
+        self,
+        rows: Rows,
+        costs: LearningCosts,
+        settings: Settings,
+        work: float,
+        seconds: float,
+        tell: Callable[[float, float], bool] | None = None,
+    ) -> Found:
+        """Return the tree of least cost, whatever its branches hold."""
         counts = np.bincount(rows[1], rows[2], len(costs.error_costs)).astype(np.float64)
 
         def in_money(cost: float) -> float:
@@ -122,7 +150,42 @@ class ExactSearch:
                 tell=None if tell is None else lambda cost, bound: tell(in_money(cost), in_money(bound)),
             )
         shallow = [(tree, in_money(value)) for tree, value in by_depth]
-        return Found(core, in_money(cost), in_money(bound), proven, interrupted, shallow, deeper, in_money(deeper_cost))
+        costs_found = in_money(cost), in_money(bound)
+        return Found(core, *costs_found, proven, interrupted, shallow, deeper, in_money(deeper_cost), proven)
+
+    def _run_with_large_branches(
+        self,
+        rows: Rows,
+        costs: LearningCosts,
+        settings: Settings,
+        work: float,
+        seconds: float,
+        tell: Callable[[float, float], bool] | None,
+    ) -> Found:
+        """Return the cheapest of some trees without small branches; proven if the best tree of all has none.
+
+        The search does not know of the limit. If its tree breaks it, trees of higher leaf prices, which have fewer
+        small branches, are searched for, and all are cut back.
+        """
+        limit = BranchLimit(rows, costs, self.min_cases, settings.leaf_price)
+        deadline = Deadline(None if math.isinf(seconds) else seconds)
+        asked: list[bool] = []
+
+        def tell_first(cost: float, bound: float) -> bool:
+            if tell is not None and tell(cost, bound):
+                asked.append(True)
+            return bool(asked)
+
+        whole = self._run(rows, costs, settings, work, seconds / 2, tell_first)
+        found = limit.kept(whole)
+        for more in () if found.core is whole.core and found.deeper is whole.deeper else limit.leaf_prices():
+            if found.interrupted or asked or deadline.remaining() <= 0:
+                break
+            other = self._run(rows, costs, replace(settings, leaf_price=more), work, deadline.remaining() / 2)
+            found = found.better_of(limit.kept(limit.revalued(other)))
+        if found.core is whole.core:
+            return found
+        return found._replace(bound=whole.objective if whole.proven else whole.bound, proven=False)
 
 
 def no_test_cost(training: Training) -> float:
