@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import worthwhile as ww
@@ -161,6 +161,7 @@ def test_known_values_come_first_in_the_ledger():
 
 @compare(70)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3]))
+@example(615, 0.3)  # a value without a branch at the first of two nodes that ask for its test
 def test_a_run_pays_what_a_table_pays(seed, missing):
     rng = np.random.default_rng(seed)
     known, cases = tree(random_content(rng)), [random_case(rng, missing) for _ in range(4)]

@@ -226,16 +226,19 @@ def ledger_of(
     place = {name: column for column, name in enumerate(context.columns)}
     free = context.closure_of(already_paid)
     charged = values[-1].charged if values else frozenset[int]()
-    order = [place[v.test] for v, _, _ in lines if v.test in final]
+    # A value without a branch is free, and asked for again where the test has one for it: the last line has the price.
+    last = {value.test: line for line, (value, _, _) in enumerate(lines)}
+    order = [place[v.test] for line, (v, _, _) in enumerate(lines) if v.test in final and last[v.test] == line]
     charges = order, context.columns, charged, free, amounts
     prices, extras = context.pricing.items(*charges), context.pricing.extras(*charges)
     entries, spent = [], 0.0
-    for value, ordered_with, commits in lines:
-        price = prices.get(value.test, 0.0)
+    for line, (value, ordered_with, commits) in enumerate(lines):
+        is_last = last[value.test] == line
+        price = prices.get(value.test, 0.0) if is_last else 0.0
         spent += price
         shown = "" if is_missing(value.value) else context.schema.shown(value.test, value.value)
         own = value.test, value.value, price, commits, spent, value.given, value.note, ordered_with, shown
-        entries.append(LedgerEntry(*own, extras.get(value.test, ())))
+        entries.append(LedgerEntry(*own, extras.get(value.test, ()) if is_last else ()))
     return tuple(entries)
 
 
