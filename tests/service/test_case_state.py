@@ -78,7 +78,7 @@ def follow(notebook, values, rng, order_first):
             notebook.change("order", list(guidance.slip), None)
             paid.append(guidance.price)
             now = notebook.state.guidance()
-            # What is paid for changes the way of a case through a cascade, and so how likely the class of a surcharge is.
+            # What is paid for changes the way through a cascade, and so how likely the class of a surcharge is.
             if now.advice.amounts == guidance.advice.amounts:
                 assert now.spent == pytest.approx(guidance.spent + guidance.price)
             continue
