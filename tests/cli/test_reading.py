@@ -324,3 +324,82 @@ def test_models_that_learned_from_a_frame_take_the_columns_of_files_by_name(caps
     expected = clf.predict(frame[["chol", "pain", "age"]][5:30]).tolist()
     assert [row["answer"] for row in read_rows(Path("answers.csv"))] == expected
     assert [row["answer"] for row in read_rows(Path("orders.csv"))] == expected
+
+
+PAGE = "<!-- saved -->\n<!DOCTYPE html>\n<html><body>Not found</body></html>\n"
+PRICES = "kind,name,price,answer\ntest,age,1,\nerror,sick,100,well\nerror,well,50,sick\n"
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_file_where_the_table_should_be(capsys):
+    table = "; a table of cases is expected here (CSV, Excel or Parquet)"
+    assert learn(capsys, "costs.toml") == f"costs.toml: looks like a price list{table}"
+    assert learn(capsys, "model.json") == f"model.json: looks like a saved model{table}"
+    assert learn(capsys, write("p.csv", PRICES)) == f"p.csv: looks like a price list{table}"
+    assert learn(capsys, write("page.csv", PAGE)) == (
+        f"page.csv: looks like an HTML page{table}; if it was downloaded, download the file itself"
+    )
+    assert learn(capsys, write("page.html", PAGE)) == f"page.html: looks like an HTML page{table}"
+    assert learn(capsys, write("doc.csv", "%PDF-1.7\n")) == f"doc.csv: looks like a PDF document{table}"
+    assert learn(capsys, write("doc.xlsx", "%PDF-1.7\n")) == f"doc.xlsx: looks like a PDF document{table}"
+    assert learn(capsys, write("empty.parquet", "")) == f"empty.parquet: the file is empty{table}"
+    assert fails(capsys, "predict", "model.json", "model.json", "-o", "a.csv").startswith("model.json: looks like a")
+    products = write(
+        "products.csv", "kind,name,price,class\n" + "".join(f"a,b{i % 4},{i},{i % 2}\n" for i in range(20))
+    )
+    assert "looks like" not in learn(capsys, products)  # but the price list does not match
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_file_where_the_price_list_should_be(capsys):
+    prices = "; a price list is expected here (TOML, CSV or Excel)"
+    assert learn(capsys, "good.csv", costs="good.csv") == f"good.csv, line 1: looks like a table of cases{prices}"
+    assert learn(capsys, "good.csv", costs="model.json") == f"model.json: looks like a saved model{prices}"
+    assert learn(capsys, "good.csv", costs=write("page.toml", PAGE)).startswith(
+        "page.toml: looks like an HTML page; a price"
+    )
+    assert fails(capsys, "costs", "check", "good.csv", "costs.toml") == (
+        f"good.csv, line 1: looks like a table of cases{prices}"
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_file_where_the_model_should_be(capsys):
+    model = "; a model that worthwhile saved is expected here (JSON)"
+    assert fails(capsys, "show", "good.csv") == f"good.csv: looks like a table{model}"
+    assert fails(capsys, "predict", "good.csv", "model.json", "-o", "a.csv") == f"good.csv: looks like a table{model}"
+    assert fails(capsys, "next", "costs.toml") == f"costs.toml: looks like a price list{model}"
+    assert fails(capsys, "show", write("m.json", "[{}]")) == f"m.json: looks like a list in JSON{model}"
+    assert fails(capsys, "show", write("m.json", "hello")) == f"m.json: looks like text that is not JSON{model}"
+    assert fails(capsys, "show", write("m.json", "")) == f"m.json: the file is empty{model}"
+
+
+@pytest.mark.usefixtures("good_files")
+def test_an_empty_price_list(capsys):
+    start = "; worthwhile costs init DATA --target COLUMN writes one to start from"
+    empty = f"the price list is empty: it has neither prices of tests nor costs of errors{start}"
+    assert learn(capsys, "good.csv", costs=write("c.toml", "")) == f"c.toml: {empty}"
+    assert (
+        learn(capsys, "good.csv", costs=write("c.toml", '# later\n[about]\ntitle = "x"\n[tests]\n'))
+        == f"c.toml: {empty}"
+    )
+    assert learn(capsys, "good.csv", costs=write("c.csv", "kind,name,price\n")) == f"c.csv: {empty}"
+
+
+@pytest.mark.usefixtures("good_files")
+@pytest.mark.parametrize("head", ["test,price", "name,price", "name,price,test", "kind,name,cost"])
+def test_a_wrong_header_of_a_price_list_says_which_columns_it_may_have(capsys, head):
+    message = learn(capsys, "good.csv", costs=write("c.csv", f"{head}\n" + COSTS))
+    assert "a price list in a spreadsheet has the columns kind, name, price and, where needed, group, del" in message
+    assert message.endswith("such as test,age,5.00")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_right_files_are_taken(capsys):
+    with gzip.open("zipped.csv.gz", "wt") as file:
+        file.write(HEAD + "".join(ROWS))
+    write("p.csv", PRICES)
+    for table in ("good.csv", "zipped.csv.gz"):
+        known = ["--target", "class", "--costs", "p.csv", "--learner", "dtmc", "-q", "-o", "new.json"]
+        assert cli.run(["learn", table, *known]) == 0
+    assert cli.run(["show", "new.json", "-q"]) == 0

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.error_costs import MAX_CLASSES, listing, show, suggest
 from worthwhile.excel import EXCEL_SUFFIXES, cell_text, write_rows
+from worthwhile.file_kinds import EMPTY, EXCEL, PARQUET, PRICES, TABLE, check_kind
 from worthwhile.files import warn_of_formulas, write_file
 from worthwhile.table.columns import Column, Columns, Factor
 from worthwhile.table.csv_reader import CsvFile
@@ -40,6 +41,8 @@ __all__ = [
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 SUFFIXES = (*CSV_SUFFIXES, *EXCEL_SUFFIXES, *PARQUET_SUFFIXES)
+# What files of each format may look like; their readers say what is wrong with an empty one.
+_KINDS = {"csv": (None, EMPTY), "excel": (None, EXCEL), "parquet": (None, PARQUET)}
 DECIMALS = (".", ",")
 FEW = 10  # distinct values of numeric columns that may be codes
 _WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.0*)?")
@@ -279,7 +282,12 @@ class TableFile:
     decimal: str = field(default=".", init=False)  # of a CSV file, once it was read
 
     def __post_init__(self) -> None:
-        self.format = _format_of(self.path)
+        try:
+            self.format = _format_of(self.path)
+        except ValueError:
+            check_kind(self.path, TABLE, (None, EXCEL, PARQUET))
+            raise
+        check_kind(self.path, TABLE, _KINDS[self.format])
         options = self.options
         self.text: CsvFile | ExcelFile | None = None
         if self.format == "csv":
@@ -291,7 +299,11 @@ class TableFile:
     def names(self) -> list[str]:
         """The checked column names."""
         if self.text is not None:
-            return self.text.names
+            from worthwhile.costs.files import is_price_header
+
+            if is_price_header(names := self.text.names):
+                raise ValueError(f"{self.path}: looks like {PRICES}; {TABLE}")
+            return names
         from worthwhile.table.parquet_reader import parquet_names
 
         return parquet_names(self.path)
