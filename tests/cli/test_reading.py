@@ -191,7 +191,7 @@ def test_first_lines_that_cannot_be_cut_into_names(capsys):
 @pytest.mark.usefixtures("good_files")
 def test_parquet_without_pyarrow(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert learn(capsys, write("a.parquet", "")) == (
+    assert learn(capsys, write("a.parquet", "PAR1")) == (
         "a.parquet: Parquet files need pyarrow, which is not installed: pip install 'worthwhile[parquet]', "
         "or save the table as CSV"
     )

@@ -704,9 +704,11 @@ class Costs:
 
         description = cost_files.read(path)
         try:
-            return cls(**description.arguments)
+            found = cls(**description.arguments)
         except CostsError as error:
             raise ValueError(f"{description.place(error.entry)}: {error}") from None
+        cost_files.check_filled(description)
+        return found
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write costs to a file, TOML, CSV or Excel by its suffix.

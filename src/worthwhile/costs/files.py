@@ -54,15 +54,17 @@ def read(path: str | os.PathLike[str]) -> Description:
     """Read the description of costs in a file; its suffix names the format."""
     place = Path(path)
     check_kind(place, PRICE_LIST, (None, EXCEL, PRICES, EMPTY))
-    found = _format_of(place).read(place)
-    if (
-        not any(found.arguments.get(part) for part in ("tests", "groups", "waiting"))
-        and "errors" not in found.arguments
+    return _format_of(place).read(place)
+
+
+def check_filled(found: Description) -> None:
+    """Raise an error if a price list says nothing."""
+    if "errors" not in found.arguments and not any(
+        found.arguments.get(part) for part in ("tests", "groups", "waiting")
     ):
         raise ValueError(
-            f"{place}: the price list is empty: it has neither prices of tests nor costs of errors; {_START}"
+            f"{found.path}: the price list is empty: it has neither prices of tests nor costs of errors; {_START}"
         )
-    return found
 
 
 def write(costs: Costs, path: str | os.PathLike[str]) -> None:
