@@ -15,6 +15,7 @@ from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, run_joined, w
 from counting import CountedName, counted
 from worthwhile import cli
 from worthwhile.cli import reading
+from worthwhile.table.files import MEASURED
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
 
@@ -107,11 +108,18 @@ def test_a_first_line_that_names_no_columns(capsys):
 def test_one_class_only_and_classes_that_are_none(capsys):
     write("one.csv", HEAD + "".join(row for row in ROWS if "sick" in row))
     assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; a target needs at least two"
-    assert learn(capsys, "good.csv", target="age", costs=None).startswith(
-        "good.csv: column 'age' has a different class for every case ('40', '41', '42' and 37 more)"
+    assert learn(capsys, "good.csv", target="age", costs=None) == (
+        f"good.csv: column 'age' contains 40 different numbers such as 79; {MEASURED}"
+    )
+    write("names.csv", "x,y\n" + "".join(f"{i % 7},name {i % 25}\n" for i in range(40)))
+    assert learn(capsys, "names.csv", target="y", costs=None) == (
+        "names.csv: column 'y' has 25 different classes for 40 cases ('name 0', 'name 1', 'name 10' and 22 more);"
+        " is it the target?"
     )
     write("real.csv", "x,y\n" + "".join(f"{i},{i % 20 + 0.5}\n" for i in range(40)))
-    assert learn(capsys, "real.csv", target="y", costs=None).endswith("must be a class, not a measured value")
+    assert learn(capsys, "real.csv", target="y", costs=None) == (
+        f"real.csv: column 'y' contains 20 different numbers such as 0.5; {MEASURED}"
+    )
     write("gap.csv", HEAD + "".join(ROWS) + "1,none,2,\n3,none,4,?\n")
     assert learn(capsys, "gap.csv") == (
         "gap.csv, line 42: has no class in column 'class' (2 of 42 cases have none);"
@@ -403,3 +411,53 @@ def test_right_files_are_taken(capsys):
         known = ["--target", "class", "--costs", "p.csv", "--learner", "dtmc", "-q", "-o", "new.json"]
         assert cli.run(["learn", table, *known]) == 0
     assert cli.run(["show", "new.json", "-q"]) == 0
+
+
+@pytest.mark.usefixtures("good_files")
+def test_many_numbers_as_classes_are_doubted(capsys):
+    write("ages.csv", "x,age\n" + "".join(f"{i % 7},{20 + i % 30}\n" for i in range(90)))
+    known = ["learn", "ages.csv", "--target", "age", "--learner", "dtmc", "-o", "new.json"]
+    code, _, err = run(capsys, *known)
+    assert (code, err) == (
+        0,
+        f"worthwhile: column 'age' contains 30 different numbers; if they are measured, {MEASURED}\n",
+    )
+    assert run(capsys, *known, "-q")[2] == ""
+
+
+@pytest.mark.usefixtures("good_files")
+def test_classes_that_look_alike(capsys):
+    write("c.toml", COSTS.replace("sick", "Sick"))
+    assert learn(capsys, "good.csv", costs="c.toml") == (
+        "c.toml: errors has no row for class 'sick'; its classes are 'Sick', 'well'; did you mean 'Sick'?"
+    )
+    write("c.toml", COSTS.replace("[errors.well]\nsick", "[errors.well]\nSick"))
+    assert learn(capsys, "good.csv", costs="c.toml") == (
+        "c.toml: errors['sick'] has no cost for answer 'Sick'; every class needs a cost for each of the answers 'well',"
+        " 'Sick'; 'Sick' and 'sick' look alike: use one spelling"
+    )
+    write(
+        "c.toml", COSTS.replace("chol = 5.0", "chol = { price = 5.0, surcharges = [{ amount = 1, truth = 'SICK ' }] }")
+    )
+    assert learn(capsys, "good.csv", costs="c.toml").endswith("the unknown class 'SICK '; did you mean 'sick'?")
+    write("mixed.csv", HEAD + "".join(ROWS).replace("well", "Well", 2).replace("none", "None", 1))
+    assert fails(capsys, "evaluate", "model.json", "mixed.csv", "--target", "class") == (
+        "mixed.csv, line 2: column 'class' has the class 'Well', which the model does not know;"
+        " its classes are 'sick', 'well'; did you mean 'well'?"
+    )
+    code, _, err = run(capsys, "learn", "mixed.csv", "--target", "class", "--learner", "dtmc", "-o", "new.json")
+    same = "; if they mean the same, spell them alike in the table\n"
+    assert (code, err) == (
+        0,
+        f"worthwhile: column 'pain' has values that look alike: 'None' (1 case) and 'none' (13 cases){same}"
+        f"worthwhile: column 'class' has classes that look alike: 'Well' (2 cases) and 'well' (18 cases){same}",
+    )
+
+
+def test_numbers_that_are_written_differently_are_the_same_class():
+    costs = ww.Costs(errors={"1": {"2": 5}, "2": {"1": 9}})
+    assert costs.error_matrix([1.0, 2.0])[1].tolist() == [[0, 5], [9, 0]]
+    with pytest.raises(ValueError, match=r"no row for class '01'; its classes are '1', '2'; did you mean '1'\?"):
+        costs.check_classes(["01", "2"])
+    with pytest.raises(ValueError, match=r"no row for class 3; its classes are '1', '2'$"):
+        costs.check_classes([3, 2])

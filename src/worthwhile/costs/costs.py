@@ -23,6 +23,7 @@ from worthwhile.costs.error_costs import (
     is_missing,
     label_key,
     listing,
+    nearest,
     number,
     plain_label,
     show,
@@ -752,7 +753,7 @@ def _check_truths(tests: Mapping[str, Test], errors: ErrorTable) -> None:
             if surcharge.truth is not None and label_key(surcharge.truth) not in known:
                 raise CostsError(
                     f"a surcharge of test {show(name)} has the unknown class {show(surcharge.truth)}; "
-                    f"{suggest(label_key(surcharge.truth), known)}",
+                    f"{nearest(surcharge.truth, known)[2:] or suggest(label_key(surcharge.truth), known)}",
                     ("test", name, f"surcharge {place}"),
                 )
 
