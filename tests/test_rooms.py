@@ -20,7 +20,7 @@ PACKAGE = Path(ww.__file__).parent
 ROOT = Path(__file__).parent.parent
 
 # What each room may import; every room may import itself, and the leaves.
-LEAVES = {"_core", "excel", "files", "wording", "parallel", "__version__"}
+LEAVES = {"_core", "excel", "file_kinds", "files", "wording", "parallel", "__version__"}
 MAY_IMPORT = {
     "costs": set(),
     "table": {"costs"},
@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "parallel": set(),
     "excel": set(),
+    "file_kinds": set(),
     "files": set(),
     "wording": set(),
 }

@@ -15,6 +15,7 @@ from command_line import COSTS, HEAD, ROWS, fails, read_rows, run, run_joined, w
 from counting import CountedName, counted
 from worthwhile import cli
 from worthwhile.cli import reading
+from worthwhile.table.files import MEASURED
 from worthwhile.table.schema import Schema
 from worthwhile.tree.context import ProblemContext
 
@@ -107,11 +108,18 @@ def test_a_first_line_that_names_no_columns(capsys):
 def test_one_class_only_and_classes_that_are_none(capsys):
     write("one.csv", HEAD + "".join(row for row in ROWS if "sick" in row))
     assert learn(capsys, "one.csv") == "one.csv: column 'class' has only one class, 'sick'; a target needs at least two"
-    assert learn(capsys, "good.csv", target="age", costs=None).startswith(
-        "good.csv: column 'age' has a different class for every case ('40', '41', '42' and 37 more)"
+    assert learn(capsys, "good.csv", target="age", costs=None) == (
+        f"good.csv: column 'age' contains 40 different numbers such as 79; {MEASURED}"
+    )
+    write("names.csv", "x,y\n" + "".join(f"{i % 7},name {i % 25}\n" for i in range(40)))
+    assert learn(capsys, "names.csv", target="y", costs=None) == (
+        "names.csv: column 'y' has 25 different classes for 40 cases ('name 0', 'name 1', 'name 10' and 22 more);"
+        " is it the target?"
     )
     write("real.csv", "x,y\n" + "".join(f"{i},{i % 20 + 0.5}\n" for i in range(40)))
-    assert learn(capsys, "real.csv", target="y", costs=None).endswith("must be a class, not a measured value")
+    assert learn(capsys, "real.csv", target="y", costs=None) == (
+        f"real.csv: column 'y' contains 20 different numbers such as 0.5; {MEASURED}"
+    )
     write("gap.csv", HEAD + "".join(ROWS) + "1,none,2,\n3,none,4,?\n")
     assert learn(capsys, "gap.csv") == (
         "gap.csv, line 42: has no class in column 'class' (2 of 42 cases have none);"
@@ -191,7 +199,7 @@ def test_first_lines_that_cannot_be_cut_into_names(capsys):
 @pytest.mark.usefixtures("good_files")
 def test_parquet_without_pyarrow(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert learn(capsys, write("a.parquet", "")) == (
+    assert learn(capsys, write("a.parquet", "PAR1")) == (
         "a.parquet: Parquet files need pyarrow, which is not installed: pip install 'worthwhile[parquet]', "
         "or save the table as CSV"
     )
@@ -324,3 +332,132 @@ def test_models_that_learned_from_a_frame_take_the_columns_of_files_by_name(caps
     expected = clf.predict(frame[["chol", "pain", "age"]][5:30]).tolist()
     assert [row["answer"] for row in read_rows(Path("answers.csv"))] == expected
     assert [row["answer"] for row in read_rows(Path("orders.csv"))] == expected
+
+
+PAGE = "<!-- saved -->\n<!DOCTYPE html>\n<html><body>Not found</body></html>\n"
+PRICES = "kind,name,price,answer\ntest,age,1,\nerror,sick,100,well\nerror,well,50,sick\n"
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_file_where_the_table_should_be(capsys):
+    table = "; a table of cases is expected here (CSV, Excel or Parquet)"
+    assert learn(capsys, "costs.toml") == f"costs.toml: looks like a price list{table}"
+    assert learn(capsys, "model.json") == f"model.json: looks like a saved model{table}"
+    assert learn(capsys, write("p.csv", PRICES)) == f"p.csv: looks like a price list{table}"
+    assert learn(capsys, write("page.csv", PAGE)) == (
+        f"page.csv: looks like an HTML page{table}; if it was downloaded, download the file itself"
+    )
+    assert learn(capsys, write("page.html", PAGE)) == f"page.html: looks like an HTML page{table}"
+    assert learn(capsys, write("doc.csv", "%PDF-1.7\n")) == f"doc.csv: looks like a PDF document{table}"
+    assert learn(capsys, write("doc.xlsx", "%PDF-1.7\n")) == f"doc.xlsx: looks like a PDF document{table}"
+    assert learn(capsys, write("empty.parquet", "")) == f"empty.parquet: the file is empty{table}"
+    assert fails(capsys, "predict", "model.json", "model.json", "-o", "a.csv").startswith("model.json: looks like a")
+    products = write(
+        "products.csv", "kind,name,price,class\n" + "".join(f"a,b{i % 4},{i},{i % 2}\n" for i in range(20))
+    )
+    assert "looks like" not in learn(capsys, products)  # but the price list does not match
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_file_where_the_price_list_should_be(capsys):
+    prices = "; a price list is expected here (TOML, CSV or Excel)"
+    assert learn(capsys, "good.csv", costs="good.csv") == f"good.csv, line 1: looks like a table of cases{prices}"
+    assert learn(capsys, "good.csv", costs="model.json") == f"model.json: looks like a saved model{prices}"
+    assert learn(capsys, "good.csv", costs=write("page.toml", PAGE)).startswith(
+        "page.toml: looks like an HTML page; a price"
+    )
+    assert fails(capsys, "costs", "check", "good.csv", "costs.toml") == (
+        f"good.csv, line 1: looks like a table of cases{prices}"
+    )
+
+
+@pytest.mark.usefixtures("good_files")
+def test_a_wrong_file_where_the_model_should_be(capsys):
+    model = "; a model that worthwhile saved is expected here (JSON)"
+    assert fails(capsys, "show", "good.csv") == f"good.csv: looks like a table{model}"
+    assert fails(capsys, "predict", "good.csv", "model.json", "-o", "a.csv") == f"good.csv: looks like a table{model}"
+    assert fails(capsys, "next", "costs.toml") == f"costs.toml: looks like a price list{model}"
+    assert fails(capsys, "show", write("m.json", "[{}]")) == f"m.json: looks like a list in JSON{model}"
+    assert fails(capsys, "show", write("m.json", "hello")) == f"m.json: looks like text that is not JSON{model}"
+    assert fails(capsys, "show", write("m.json", "")) == f"m.json: the file is empty{model}"
+
+
+@pytest.mark.usefixtures("good_files")
+def test_an_empty_price_list(capsys):
+    start = "; worthwhile costs init DATA --target COLUMN writes one to start from"
+    empty = f"the price list is empty: it has neither prices of tests nor costs of errors{start}"
+    assert learn(capsys, "good.csv", costs=write("c.toml", "")) == f"c.toml: {empty}"
+    assert (
+        learn(capsys, "good.csv", costs=write("c.toml", '# later\n[about]\ntitle = "x"\n[tests]\n'))
+        == f"c.toml: {empty}"
+    )
+    assert learn(capsys, "good.csv", costs=write("c.csv", "kind,name,price\n")) == f"c.csv: {empty}"
+
+
+@pytest.mark.usefixtures("good_files")
+@pytest.mark.parametrize("head", ["test,price", "name,price", "name,price,test", "kind,name,cost"])
+def test_a_wrong_header_of_a_price_list_says_which_columns_it_may_have(capsys, head):
+    message = learn(capsys, "good.csv", costs=write("c.csv", f"{head}\n" + COSTS))
+    assert "a price list in a spreadsheet has the columns kind, name, price and, where needed, group, del" in message
+    assert message.endswith("such as test,age,5.00")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_right_files_are_taken(capsys):
+    with gzip.open("zipped.csv.gz", "wt") as file:
+        file.write(HEAD + "".join(ROWS))
+    write("p.csv", PRICES)
+    for table in ("good.csv", "zipped.csv.gz"):
+        known = ["--target", "class", "--costs", "p.csv", "--learner", "dtmc", "-q", "-o", "new.json"]
+        assert cli.run(["learn", table, *known]) == 0
+    assert cli.run(["show", "new.json", "-q"]) == 0
+
+
+@pytest.mark.usefixtures("good_files")
+def test_many_numbers_as_classes_are_doubted(capsys):
+    write("ages.csv", "x,age\n" + "".join(f"{i % 7},{20 + i % 30}\n" for i in range(90)))
+    known = ["learn", "ages.csv", "--target", "age", "--learner", "dtmc", "-o", "new.json"]
+    code, _, err = run(capsys, *known)
+    assert (code, err) == (
+        0,
+        f"worthwhile: column 'age' contains 30 different numbers; if they are measured, {MEASURED}\n",
+    )
+    assert run(capsys, *known, "-q")[2] == ""
+
+
+@pytest.mark.usefixtures("good_files")
+def test_classes_that_look_alike(capsys):
+    write("c.toml", COSTS.replace("sick", "Sick"))
+    assert learn(capsys, "good.csv", costs="c.toml") == (
+        "c.toml: errors has no row for class 'sick'; its classes are 'Sick', 'well'; did you mean 'Sick'?"
+    )
+    write("c.toml", COSTS.replace("[errors.well]\nsick", "[errors.well]\nSick"))
+    assert learn(capsys, "good.csv", costs="c.toml") == (
+        "c.toml: errors['sick'] has no cost for answer 'Sick'; every class needs a cost for each of the answers 'well',"
+        " 'Sick'; 'Sick' and 'sick' look alike: use one spelling"
+    )
+    write(
+        "c.toml", COSTS.replace("chol = 5.0", "chol = { price = 5.0, surcharges = [{ amount = 1, truth = 'SICK ' }] }")
+    )
+    assert learn(capsys, "good.csv", costs="c.toml").endswith("the unknown class 'SICK '; did you mean 'sick'?")
+    write("mixed.csv", HEAD + "".join(ROWS).replace("well", "Well", 2).replace("none", "None", 1))
+    assert fails(capsys, "evaluate", "model.json", "mixed.csv", "--target", "class") == (
+        "mixed.csv, line 2: column 'class' has the class 'Well', which the model does not know;"
+        " its classes are 'sick', 'well'; did you mean 'well'?"
+    )
+    code, _, err = run(capsys, "learn", "mixed.csv", "--target", "class", "--learner", "dtmc", "-o", "new.json")
+    same = "; if they mean the same, spell them alike in the table\n"
+    assert (code, err) == (
+        0,
+        f"worthwhile: column 'pain' has values that look alike: 'None' (1 case) and 'none' (13 cases){same}"
+        f"worthwhile: column 'class' has classes that look alike: 'Well' (2 cases) and 'well' (18 cases){same}",
+    )
+
+
+def test_numbers_that_are_written_differently_are_the_same_class():
+    costs = ww.Costs(errors={"1": {"2": 5}, "2": {"1": 9}})
+    assert costs.error_matrix([1.0, 2.0])[1].tolist() == [[0, 5], [9, 0]]
+    with pytest.raises(ValueError, match=r"no row for class '01'; its classes are '1', '2'; did you mean '1'\?"):
+        costs.check_classes(["01", "2"])
+    with pytest.raises(ValueError, match=r"no row for class 3; its classes are '1', '2'$"):
+        costs.check_classes([3, 2])

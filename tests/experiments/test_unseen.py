@@ -167,7 +167,7 @@ def test_files_that_cannot_be_used_are_named_in_one_line(folder):
     assert skipped["clinic.csv.gz"] == "clinic.csv has the same name."
     assert "too few cases" in skipped["small.csv"]
     assert "only one class" in skipped["same.csv"]
-    assert "must be a class, not a measured value" in skipped["measured.csv"]
+    assert "predicts classes, not numbers" in skipped["measured.csv"]
     assert {"broken.csv", "garbage.csv.gz"} <= set(skipped)
     assert skipped["bytes.csv"].startswith("line 2: is neither UTF-8 nor Windows")
     assert skipped["bytes.csv"].endswith("; save the file as UTF-8.")

@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from worthwhile.costs.error_costs import plain_spelling, show
 from worthwhile.table.columns import Column, Factor
 from worthwhile.table.dates import date_text
-from worthwhile.table.files import FEW
+from worthwhile.table.files import FEW, MEASURED
 from worthwhile.table.identifiers import MIN_CASES
-from worthwhile.wording import amount
+from worthwhile.wording import amount, enumeration
 
 if TYPE_CHECKING:
     from worthwhile.cli.reading import TrainingData
 
-__all__ = ["FLEXIBLE", "HEADINGS", "column_hints", "column_rows"]
+__all__ = ["FLEXIBLE", "HEADINGS", "column_hints", "column_rows", "look_alikes", "measured_target"]
 
 HEADINGS = ("column", "type", "values", "range", "missing", "price", "use")
 FLEXIBLE = ("range", "column")  # may be cut off on a narrow terminal
 MOST_ROWS = 40
 MOST_LETTERS = 30  # of the values of a column
 PLAIN_USE, CODE_USE, ROW_USE, NUMBER_USE = "yes", "yes; a code?", "yes; a row number?", "yes; an identifier?"
+MANY_NUMBERS = 20  # classes that are numbers, above which they may be measured
 DISTINCT = 0.95  # share of whole numbers that differ, from which on they may be identifiers
 
 
@@ -59,6 +61,41 @@ def column_hints(rows: Sequence[Sequence[str]]) -> list[str]:
     if found[NUMBER_USE]:
         names = ", ".join(found[NUMBER_USE])
         lines.append(f"Whole numbers that almost all differ: {names}; if these are identifiers, use --drop.")
+    return lines
+
+
+def measured_target(problem: TrainingData) -> list[str]:
+    """Return a warning if the target has many different numbers, as if it were measured."""
+    n = len(np.unique(problem.y))
+    if n <= MANY_NUMBERS or problem.y.dtype.kind != "i":
+        return []
+    return [f"column {show(problem.target)} contains {n} different numbers; if they are measured, {MEASURED}"]
+
+
+def look_alikes(problem: TrainingData) -> list[str]:
+    """Return a warning for every column whose values differ in capitals or white space only, such as Yes and yes.
+
+    The values of the other columns than the target may also be numbers that are written differently.
+    """
+    lines = []
+    for name, column in problem.table.columns.items():
+        if name == problem.target:
+            texts, counts = np.unique(problem.y.astype(str), return_counts=True)
+        elif isinstance(column, Factor) and name not in problem.left_out:
+            codes, counts = np.unique(column.codes[column.codes >= 0], return_counts=True)
+            texts = np.array(column.categories, dtype=object)[codes]
+        else:
+            continue
+        alike: dict[str, list[str]] = {}
+        for text, count in zip(texts.tolist(), counts.tolist(), strict=True):
+            alike.setdefault(plain_spelling(text), []).append(f"{show(text)} ({count} case{'s' * (count > 1)})")
+        for found in alike.values():
+            if len(found) > 1:
+                what = "classes" if name == problem.target else "values"
+                lines.append(
+                    f"column {show(name)} has {what} that look alike: {enumeration(found)};"
+                    " if they mean the same, spell them alike in the table"
+                )
     return lines
 
 

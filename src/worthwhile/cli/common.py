@@ -241,9 +241,11 @@ def open_table(path: Path, quiet: bool, missing: str | None, **options: str | No
 
 def load_model(path: Path) -> Any:
     """Read a saved learner or a tree in JSON."""
+    from worthwhile.file_kinds import check_model
     from worthwhile.files import read_text
     from worthwhile.tree.json_format import FORMAT, read_json
 
+    check_model(path)
     text = read_text(path)
     try:
         content = read_json(text)

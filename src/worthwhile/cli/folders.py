@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from worthwhile.cli.common import check_apart, check_folder, check_writable
 from worthwhile.cli.reading import tests_of
-from worthwhile.costs.error_costs import listing, show
+from worthwhile.costs.error_costs import listing, nearest, show
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.files import new_file, new_files
 from worthwhile.learners.part_files import (
@@ -122,7 +122,8 @@ def labelled_batches(clf: Any, data: Path, target: str | None) -> Iterator[tuple
             place = np.array([known.get(value_text(label), -1) for label in labels.tolist()], dtype=np.intp)
             if (place < 0).any():
                 strange = value_text(labels[int(np.flatnonzero(place < 0)[0])])
-                knows = f"which the model does not know; its classes are {listing(context.classes)}"
+                classes = f"its classes are {listing(context.classes)}{nearest(strange, known)}"
+                knows = f"which the model does not know; {classes}"
                 raise ValueError(f"{path}: column {show(target)} has the class {show(strange)}, {knows}")
             yield _cases(clf, batch), place[codes]
 

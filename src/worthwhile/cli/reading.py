@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from worthwhile.cli.columns import FLEXIBLE, HEADINGS, column_hints, column_rows
+from worthwhile.cli.columns import FLEXIBLE, HEADINGS, column_hints, column_rows, look_alikes, measured_target
 from worthwhile.cli.common import Printer
 from worthwhile.costs.costs import Costs
-from worthwhile.costs.error_costs import listing, show
+from worthwhile.costs.error_costs import listing, nearest, show
 from worthwhile.evaluation.metrics import context_of
 from worthwhile.table.columns import Factor, value_text
 from worthwhile.table.files import DataTable, TableFile, check_target
@@ -186,6 +186,8 @@ def describe_data(problem: TrainingData, say: Printer) -> None:
     say.listing([HEADINGS[j] for j in kept], [[row[j] for j in kept] for row in rows], flexible=FLEXIBLE)
     for line in (*([more] if more else []), *column_hints(rows)):
         say(line)
+    for line in (*look_alikes(problem), *measured_target(problem)):
+        say.warn(line)
     if problem.unused:
         say.warn(f"{unused_columns(problem.unused)} not used; use --nominal if a column is a test, otherwise --drop")
     for name in problem.unused:
@@ -298,6 +300,6 @@ def true_classes(
     for code, text in enumerate(texts):
         if text not in known:
             row = int(np.flatnonzero(place == code)[0])
-            knows = f"which the model does not know; its classes are {listing(context.classes)}"
+            knows = f"which the model does not know; its classes are {listing(context.classes)}{nearest(text, known)}"
             raise ValueError(f"{table.location(row)}: column {show(target)} has the class {show(text)}, {knows}")
     return table, target, label_array([known[text] for text in texts])[place]

@@ -23,6 +23,7 @@ from worthwhile.costs.error_costs import (
     is_missing,
     label_key,
     listing,
+    nearest,
     number,
     plain_label,
     show,
@@ -704,9 +705,11 @@ class Costs:
 
         description = cost_files.read(path)
         try:
-            return cls(**description.arguments)
+            found = cls(**description.arguments)
         except CostsError as error:
             raise ValueError(f"{description.place(error.entry)}: {error}") from None
+        cost_files.check_filled(description)
+        return found
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write costs to a file, TOML, CSV or Excel by its suffix.
@@ -750,7 +753,7 @@ def _check_truths(tests: Mapping[str, Test], errors: ErrorTable) -> None:
             if surcharge.truth is not None and label_key(surcharge.truth) not in known:
                 raise CostsError(
                     f"a surcharge of test {show(name)} has the unknown class {show(surcharge.truth)}; "
-                    f"{suggest(label_key(surcharge.truth), known)}",
+                    f"{nearest(surcharge.truth, known)[2:] or suggest(label_key(surcharge.truth), known)}",
                     ("test", name, f"surcharge {place}"),
                 )
 

@@ -66,6 +66,44 @@ def suggest(name: str, valid: Iterable[str]) -> str:
     )
 
 
+def nearest(label: Any, valid: Iterable[Any]) -> str:
+    """Return "; did you mean …?" with the class that is closest to a wrong one; "" if none is close.
+
+    Classes are alike if they differ in capitals or white space only, or are the same number.
+
+    Examples
+    --------
+    >>> nearest("yes ", ["No", "Yes"]), nearest("01", ["0", "1"]), nearest("sik", ["sick", "well"]), nearest(3, [1, 2])
+    ("; did you mean 'Yes'?", "; did you mean '1'?", "; did you mean 'sick'?", '')
+    """
+    labels = list(valid)
+    own = plain_spelling(label)
+    found = [other for other in labels if plain_spelling(other) == own]
+    if not found and not _is_number(own):
+        by_spelling = {plain_spelling(other): other for other in labels}
+        found = [by_spelling[text] for text in difflib.get_close_matches(own, by_spelling, n=1, cutoff=0.7)]
+    return f"; did you mean {show(found[0])}?" if found else ""
+
+
+def plain_spelling(label: Any) -> str:
+    """Return a class in lower case without surplus white space, and a number in its plainest form.
+
+    Examples
+    --------
+    >>> plain_spelling(" Not  Sure"), plain_spelling("01"), plain_spelling(1.0), plain_spelling("nan")
+    ('not sure', '1', '1', 'nan')
+    """
+    text = " ".join(str(label).casefold().split())
+    return f"{float(text):.15g}" if _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a single value is missing: None, NaN or pandas.NA.
 
@@ -239,9 +277,11 @@ class ErrorTable:
             entries.setdefault(truth, 0.0)
             for answer in answers:
                 if answer not in entries:
+                    alike = [a for a in answers if a != answer and plain_spelling(a) == plain_spelling(answer)]
+                    both = f"; {show(answer)} and {show(alike[0])} look alike: use one spelling" if alike else ""
                     raise CostsError(
-                        f"errors[{show(truth)}] has no cost for answer {show(answer)}; "
-                        f"every class needs a cost for each of the answers {listing(a for a in answers if a != truth)}",
+                        f"errors[{show(truth)}] has no cost for answer {show(answer)}; every class needs a cost for "
+                        f"each of the answers {listing(a for a in answers if a != truth)}{both}",
                         ("error", label_key(truth), label_key(answer)),
                     )
         cells = tuple(tuple(entries[answer] for answer in answers) for entries in filled)
@@ -298,7 +338,9 @@ class ErrorTable:
         for label, truth in zip(labels, found, strict=True):
             if truth is None:
                 raise CostsError(
-                    f"errors has no row for class {show(label)}; its classes are {listing(self.truths)}", ("error",)
+                    f"errors has no row for class {show(label)}; its classes are {listing(self.truths)}"
+                    f"{nearest(label, self.truths)}",
+                    ("error",),
                 )
             if truth in seen:
                 raise CostsError(f"classes contains {show(truth)} twice: {listing(labels)}", ("error",))

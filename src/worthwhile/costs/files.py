@@ -20,6 +20,7 @@ from worthwhile.costs.error_costs import EntryKey, label_key, listing, show, sug
 from worthwhile.costs.price_list import Test
 from worthwhile.costs.surcharges import COMPARISON, Condition, Surcharge
 from worthwhile.excel import cell_text, fits_cell, read_rows, write_rows
+from worthwhile.file_kinds import EMPTY, EXCEL, PRICE_LIST, PRICES, check_kind
 from worthwhile.files import read_text, warn_of_formulas, write_file
 
 if TYPE_CHECKING:
@@ -52,7 +53,18 @@ class Format:
 def read(path: str | os.PathLike[str]) -> Description:
     """Read the description of costs in a file; its suffix names the format."""
     place = Path(path)
+    check_kind(place, PRICE_LIST, (None, EXCEL, PRICES, EMPTY))
     return _format_of(place).read(place)
+
+
+def check_filled(found: Description) -> None:
+    """Raise an error if a price list says nothing."""
+    if "errors" not in found.arguments and not any(
+        found.arguments.get(part) for part in ("tests", "groups", "waiting")
+    ):
+        raise ValueError(
+            f"{found.path}: the price list is empty: it has neither prices of tests nor costs of errors; {_START}"
+        )
 
 
 def write(costs: Costs, path: str | os.PathLike[str]) -> None:
@@ -202,6 +214,11 @@ _CSV_KINDS = {
     "surcharge": ("price", "truth", "result", "where", "after", "after_any"),
     "waiting": ("price",),
 }
+_CSV_HINT = (
+    f"a price list in a spreadsheet has the columns {', '.join(_CSV_COLUMNS[:3])} and, where needed, "
+    f"{', '.join(_CSV_ALL[3:])}; its kinds of rows are {', '.join(_CSV_KINDS)}, such as test,age,5.00"
+)
+_START = "worthwhile costs init DATA --target COLUMN writes one to start from"
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False, "": False}
 _COMMA_PRICE = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _GROUPED = re.compile(r"[-+]?\d{1,3}([.,]\d{3})+")  # 1.234 or 1,234: thousands, or decimals
@@ -306,16 +323,23 @@ def _checked_rows(path: Path, word: str, rows: Iterable[tuple[int, list[str]]]) 
 
 
 def _csv_header(cells: list[str], where: str) -> list[str]:
-    columns = [cell.strip().lower() for cell in cells]
+    columns, required = [cell.strip().lower() for cell in cells], _CSV_COLUMNS[:3]
+    if len(columns) > 1 and set(columns).isdisjoint(_CSV_ALL):
+        raise ValueError(f"{where}: looks like a table of cases; {PRICE_LIST}")
     for position, column in enumerate(columns):
         if column not in _CSV_ALL:
-            raise ValueError(f"{where}: unknown column {show(column)}; valid: {', '.join(_CSV_ALL)}")
+            raise ValueError(f"{where}: unknown column {show(column)}; {_CSV_HINT}")
         if column in columns[:position]:
             raise ValueError(f"{where}: column {show(column)} appears twice")
-    for column in _CSV_COLUMNS[:3]:
+    for column in required:
         if column not in columns:
-            raise ValueError(f"{where}: column {show(column)} is missing; required: {', '.join(_CSV_COLUMNS[:3])}")
+            raise ValueError(f"{where}: column {show(column)} is missing; {_CSV_HINT}")
     return columns
+
+
+def is_price_header(names: Iterable[str]) -> bool:
+    """Return whether column names are those of a price list in CSV or Excel."""
+    return set(_CSV_COLUMNS[:3]) <= {name.strip().lower() for name in names} <= set(_CSV_ALL)
 
 
 def _csv_row(columns: list[str], cells: list[str], where: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from worthwhile.file_kinds import check_model
 from worthwhile.files import read_text
 from worthwhile.learners import c45cs, greedy
 from worthwhile.learners.act import classifier as act_classifier
@@ -75,6 +76,7 @@ def load(path: str | os.PathLike[str]) -> CostSensitiveClassifier:
     [3.0, 13.0]
     """
     place = Path(path)
+    check_model(place)
     text = read_text(place)
     try:
         return from_document(read_json(text))

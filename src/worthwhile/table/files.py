@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from worthwhile.costs.error_costs import MAX_CLASSES, listing, show, suggest
 from worthwhile.excel import EXCEL_SUFFIXES, cell_text, write_rows
+from worthwhile.file_kinds import EMPTY, EXCEL, PARQUET, PRICES, TABLE, check_kind
 from worthwhile.files import warn_of_formulas, write_file
 from worthwhile.table.columns import Column, Columns, Factor
 from worthwhile.table.csv_reader import CsvFile
@@ -26,6 +27,7 @@ from worthwhile.table.identifiers import is_identifier
 from worthwhile.table.text_columns import parse_number, read_text_columns
 
 __all__ = [
+    "MEASURED",
     "DataTable",
     "ReadOptions",
     "TableFile",
@@ -40,8 +42,14 @@ __all__ = [
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 SUFFIXES = (*CSV_SUFFIXES, *EXCEL_SUFFIXES, *PARQUET_SUFFIXES)
+# What files of each format may look like; their readers say what is wrong with an empty one.
+_KINDS = {"csv": (None, EMPTY), "excel": (None, EXCEL), "parquet": (None, PARQUET)}
 DECIMALS = (".", ",")
 FEW = 10  # distinct values of numeric columns that may be codes
+MEASURED = (
+    "worthwhile predicts classes, not numbers: add a column that cuts them into classes, such as low and high"
+    ' (in a spreadsheet =IF(B2>50,"high","low"), in pandas pd.cut), and name that as the target'
+)
 _WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.0*)?")
 _EXCEL_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})([.,]\d+)?([eE][-+]?\d+)?")  # not 007, and no code of 20 digits
 _MAX_LENGTH = 20  # digits and sign of a 64-bit integer
@@ -197,15 +205,17 @@ class DataTable:
         where = f"{self.path}: column {show(target)}"
         if len(labels) == 1:
             raise ValueError(f"{where} has only one class, {show(labels[0])}; a target needs at least two")
-        if len(labels) == self.n_cases > 2:
-            raise ValueError(f"{where} has a different class for every case ({listing(labels, 3)}); is it the target?")
+        numbers = all(parse_number(text) is not None for text in labels)
+        odd = next((text for text in labels if _is_fraction(text)), labels[-1])
+        mostly = len(labels) > max(FEW, self.n_cases / 2)
+        if numbers and (mostly or (len(labels) > FEW and _is_fraction(odd))):
+            raise ValueError(f"{where} contains {len(labels)} different numbers such as {odd}; {MEASURED}")
         if len(labels) > most:
             limit = f"at most {most:,} are supported; is it the target?"
             raise ValueError(f"{where} has {len(labels):,} classes ({listing(labels, 3)}); {limit}")
-        odd = next((text for text in labels if _is_fraction(text)), None)
-        if odd is not None and len(labels) > FEW:
-            found = f"contains {len(labels)} different numbers such as {odd}"
-            raise ValueError(f"{where} {found}; the target must be a class, not a measured value")
+        if mostly or len(labels) == self.n_cases > 2:
+            found = f"has {len(labels)} different classes for {self.n_cases} cases ({listing(labels, 3)})"
+            raise ValueError(f"{where} {found}; is it the target?")
 
     def location(self, row: int) -> str:
         """Return file and line of a case; for Excel and Parquet, file and row."""
@@ -279,7 +289,12 @@ class TableFile:
     decimal: str = field(default=".", init=False)  # of a CSV file, once it was read
 
     def __post_init__(self) -> None:
-        self.format = _format_of(self.path)
+        try:
+            self.format = _format_of(self.path)
+        except ValueError:
+            check_kind(self.path, TABLE, (None, EXCEL, PARQUET))
+            raise
+        check_kind(self.path, TABLE, _KINDS[self.format])
         options = self.options
         self.text: CsvFile | ExcelFile | None = None
         if self.format == "csv":
@@ -291,7 +306,11 @@ class TableFile:
     def names(self) -> list[str]:
         """The checked column names."""
         if self.text is not None:
-            return self.text.names
+            from worthwhile.costs.files import is_price_header
+
+            if is_price_header(names := self.text.names):
+                raise ValueError(f"{self.path}: looks like {PRICES}; {TABLE}")
+            return names
         from worthwhile.table.parquet_reader import parquet_names
 
         return parquet_names(self.path)
