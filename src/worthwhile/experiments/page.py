@@ -64,46 +64,62 @@ class MeanInterval:
         return "–" if math.isnan(self.mean) else mean if math.isnan(self.interval) else f"{mean} ± {interval}"
 
 
-def mean_interval(values: Sequence[float]) -> MeanInterval:
-    """Return the mean of independent values and its 95 % confidence interval, t · sd / √n.
+def mean_interval(values: Sequence[float], groups: Sequence[Any] | None = None) -> MeanInterval:
+    """Return the mean of values and its 95 % confidence interval.
+
+    Of independent values it is t · sd / √n. Values of one group, such as problems of one data set, may be alike: then
+    groups count, not values, and t has as many degrees of freedom as there are groups, less one.
+
+    Parameters
+    ----------
+    values : sequence of float
+    groups : sequence, optional
+        The group of each value; none: all values are independent.
 
     Examples
     --------
     >>> print(mean_interval([50.0, 54.0, 58.0]))
     54.0 ± 9.9
+    >>> print(mean_interval([50.0, 50.0, 54.0, 54.0, 58.0, 58.0], groups="aabbcc"))
+    54.0 ± 9.9
     """
     from scipy import stats
 
-    n = len(values)
+    own = np.asarray(values, dtype=float)
+    _, members = np.unique(range(len(own)) if groups is None else list(groups), return_inverse=True)
+    mean, n = float(np.mean(own)), int(members.max()) + 1
     if n < 2:
-        return MeanInterval(float(np.mean(values)), math.nan)
-    width = float(stats.t.ppf(0.975, n - 1)) * float(np.std(values, ddof=1)) / math.sqrt(n)
-    return MeanInterval(float(np.mean(values)), width)
+        return MeanInterval(mean, math.nan)
+    sums = np.bincount(members, weights=own - mean)
+    error = math.sqrt(n / (n - 1) * float(sums @ sums)) / len(own)
+    return MeanInterval(mean, float(stats.t.ppf(0.975, n - 1)) * error)
 
 
-def geometric(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the geometric mean and its 95 % interval; NaN where there is none.
+def geometric(values: Sequence[float], groups: Sequence[Any] | None = None) -> tuple[float, float, float]:
+    """Return the geometric mean and its 95 % interval, over groups if there are any; NaN where there is none.
 
     Examples
     --------
     >>> [round(number, 2) for number in geometric([0.5, 1.0, 2.0])]
     [1.0, 0.18, 5.59]
+    >>> [round(number, 2) for number in geometric([0.5, 0.5, 1.0, 1.0, 2.0, 2.0], groups="aabbcc")]
+    [1.0, 0.18, 5.59]
     """
     if not values:
         return math.nan, math.nan, math.nan
-    found = mean_interval(np.log(values).tolist())
+    found = mean_interval(np.log(values).tolist(), groups)
     return math.exp(found.mean), math.exp(found.mean - found.interval), math.exp(found.mean + found.interval)
 
 
-def ratio_text(ratios: Sequence[float]) -> str:
-    """Return the geometric mean of ratios with its 95 % interval, as pages show it.
+def ratio_text(ratios: Sequence[float], groups: Sequence[Any] | None = None) -> str:
+    """Return the geometric mean of ratios with its 95 % interval, over groups if there are any, as pages show it.
 
     Examples
     --------
     >>> ratio_text([0.5, 1.0, 2.0]), ratio_text([0.5]), ratio_text([])
     ('1.000 (0.179 to 5.595)', '0.500', '–')
     """
-    mean, low, high = geometric(ratios)
+    mean, low, high = geometric(ratios, groups)
     if math.isnan(mean):
         return "–"
     return f"{mean:.3f}" if math.isnan(low) else f"{mean:.3f} ({low:.3f} to {high:.3f})"
