@@ -137,11 +137,17 @@ class TableEntry:
     rough: bool = False
     digits: int = 0  # of the published number, after the point
     tolerance: float = math.nan
+    part: bool = False  # rough because ours is from a part of the problems: counted apart
 
     @property
     def inside(self) -> bool | None:
         """Whether ours, rounded like the published one, is in the published interval; None: not compared."""
-        if self.published is None or self.rough or math.isnan(self.ours.mean):
+        return None if self.rough else self.within
+
+    @property
+    def within(self) -> bool | None:
+        """Whether ours is in the published interval, also if it is rough; None: there is none."""
+        if self.published is None or math.isnan(self.ours.mean):
             return None
         mean, interval = self.published
         width = self.tolerance if math.isnan(interval) else interval
@@ -374,6 +380,8 @@ def judgement(table: ResultTable) -> str:
 def counted_once(tables: Sequence[ResultTable]) -> str:
     """Return how many published averages ours agree with, those that several tables repeat counted once.
 
+    Averages of which ours is from a part of the problems are counted apart.
+
     Examples
     --------
     >>> entries = {("a", "b"): TableEntry(MeanInterval(20.8, 1.0), (26, 5))}
@@ -381,25 +389,44 @@ def counted_once(tables: Sequence[ResultTable]) -> str:
     >>> print(counted_once([table, table]).split("; ")[1])
     only by rounding: a, b in T (20.8, published 26 ± 5).
     """
-    distinct = {
+    whole, part = (_distinct(tables, part) for part in (False, True))
+    texts = []
+    if whole:
+        inside = sum(entry.within is True for entry in whole.values())
+        text = (
+            f"Counted once, since tables repeat some, {inside} of {len(whole)} published averages are reproduced within"
+            " their intervals"
+        )
+        barely = {place: entry for place, entry in whole.items() if entry.only_by_rounding}
+        outside = {place: entry for place, entry in whole.items() if not entry.within}
+        text += f"; only by rounding: {_places(barely)}" if barely else ""
+        texts.append(f"{text}; not: {_places(outside)}." if outside else f"{text}.")
+    if part:
+        inside = sum(entry.within is True for entry in part.values())
+        outside = {place: entry for place, entry in part.items() if not entry.within}
+        text = (
+            f"Of {len(part)} more, of which ours are from a part of the problems, {inside} are within the published"
+            " intervals"
+        )
+        texts.append(f"{text}; not: {_places(outside)}." if outside else f"{text}.")
+    return " ".join(texts)
+
+
+def _distinct(tables: Sequence[ResultTable], part: bool) -> dict[str, TableEntry]:
+    """Return the entries that have a published interval, by a text that says where they are first; each once."""
+    found = {
         (round(entry.ours.mean, 9), entry.published): (f"{row}, {column} in {table.title.split(':')[0]}", entry)
         for table in reversed(tables)  # the first table is kept
-        for (row, column), entry in table.entries.items()
-        if entry.inside is not None and math.isnan(entry.tolerance)
+        for (row, column), entry in reversed(table.entries.items())
+        if entry.within is not None and math.isnan(entry.tolerance) and (entry.part if part else not entry.rough)
     }
-    if not distinct:
-        return ""
-    inside = sum(entry.inside is True for _, entry in distinct.values())
-    barely = [
-        f"{place} ({entry.ours.mean:.1f}, published {entry.published_text()})"
-        for place, entry in distinct.values()
-        if entry.only_by_rounding
-    ]
-    text = (
-        f"Counted once, since tables repeat some, {inside} of {len(distinct)} published averages are reproduced within"
-        " their intervals"
+    return dict(reversed(found.values()))
+
+
+def _places(entries: Mapping[str, TableEntry]) -> str:
+    return "; ".join(
+        f"{place} ({entry.ours.mean:.1f}, published {entry.published_text()})" for place, entry in entries.items()
     )
-    return f"{text}; only by rounding: {'; '.join(barely)}." if barely else f"{text}."
 
 
 def footnote(table: ResultTable) -> str:
