@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from worthwhile.files import write_file, write_text
 
 __all__ = [
     "Breakdown",
+    "Compared",
     "DotPlot",
     "MeanInterval",
     "Panel",
@@ -26,6 +28,7 @@ __all__ = [
     "ResultTable",
     "RunInfo",
     "TableEntry",
+    "compared",
     "counted_once",
     "footnote",
     "geometric",
@@ -33,6 +36,7 @@ __all__ = [
     "layout",
     "mean_interval",
     "ratio_text",
+    "reversed_orders",
     "write_pages",
 ]
 
@@ -330,6 +334,8 @@ def _markdown(name: str, tables: Sequence[ResultTable], about: RunInfo) -> str:
         lines += [protocol, ""]
     if len(tables) > 1 and (counted := counted_once(tables)):
         lines += [counted, ""]
+    if orders := reversed_orders(compared(tables)):
+        lines += [orders, ""]
     for table in tables:
         lines += _section(table)
     return "\n".join(lines).rstrip() + "\n"
@@ -410,6 +416,66 @@ def counted_once(tables: Sequence[ResultTable]) -> str:
         )
         texts.append(f"{text}; not: {_places(outside)}." if outside else f"{text}.")
     return " ".join(texts)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A number of ours beside the published one, and where both stand."""
+
+    table: str
+    row: str
+    column: str
+    ours: float
+    published: float
+
+
+def reversed_orders(numbers: Sequence[Compared]) -> str:
+    """Return in how many pairs of rows of a column the order is not the published one, and in which.
+
+    Pairs that the paper prints with equal numbers have no order. A pair that several tables repeat counts once.
+
+    Examples
+    --------
+    >>> some = [Compared("T 1", "a", "x", 5.0, 4), Compared("T 1", "b", "x", 3.0, 6), Compared("T 1", "c", "x", 9.0, 9)]
+    >>> reversed_orders([*some, *some]).splitlines()[-1]
+    '- T 1, x: b 3.0, a 5.0 (published 6, 4)'
+    """
+    by_column: dict[tuple[str, str], list[Compared]] = {}
+    for number in numbers:
+        by_column.setdefault((number.table, number.column), []).append(number)
+    n_pairs, other = 0, list[str]()
+    seen = set[frozenset[tuple[str, float, float]]]()
+    for own in by_column.values():
+        for one, two in itertools.combinations(own, 2):
+            key = frozenset((each.row, round(each.ours, 3), each.published) for each in (one, two))
+            if one.published == two.published or key in seen:
+                continue
+            seen.add(key)
+            n_pairs += 1
+            first, second = sorted((one, two), key=lambda each: each.ours)
+            if first.published > second.published:
+                other.append(
+                    f"- {first.table}, {first.column}: {first.row} {first.ours:.1f}, {second.row} {second.ours:.1f}"
+                    f" (published {first.published:g}, {second.published:g})"
+                )
+    if not n_pairs:
+        return ""
+    text = (
+        f"Of {n_pairs} pairs of rows of a column that the paper prints with different averages, each counted once,"
+        f" {len(other)} have the other"
+        " order here"
+    )
+    return "\n".join([f"{text}:", "", *other]) if other else f"{text}."
+
+
+def compared(tables: Sequence[ResultTable]) -> list[Compared]:
+    """Return the averages that have a published interval, in the order of the tables."""
+    return [
+        Compared(table.title.split(":")[0], row, column, entry.ours.mean, entry.published[0])
+        for table in tables
+        for (row, column), entry in table.entries.items()
+        if entry.published is not None and entry.inside is not None and math.isnan(entry.tolerance)
+    ]
 
 
 def _distinct(tables: Sequence[ResultTable], part: bool) -> dict[str, TableEntry]:
