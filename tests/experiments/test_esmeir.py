@@ -150,11 +150,21 @@ def test_significant_differences_of_a_row_with_fewer_problems():
     table = grid("table4").table(cells, False, 0)
     assert not any("refined" in row for row in table.rows)
     assert table.entries["DTMC beats ACT", "500, FP/FN 0.125"].published == (4.0, pytest.approx(math.nan, nan_ok=True))
-    _, counts, winners = table.breakdowns
+    _, over_sets, counts, winners = table.breakdowns
+    assert over_sets.title.startswith("Wilcoxon's test over the data sets")
     assert counts.title == "On the 4 problems that all rows have: numbers of significant differences"
     assert counts.rows["ACT, refined beats ACT"] == ["4"] * 14
     assert "ACT beats DTMC" not in counts.rows
     assert winners.rows["ICET against ACT, refined"][0].startswith("–")  # four problems are too few
+
+
+def test_statements_on_significance_are_counted():
+    cells = made_up("table2", cost=lambda cell: {"act": 5.0, "dtmc": 7.0}.get(cell.learner, 6.0))
+    notes = grid("table2").table(cells, False, 0).notes
+    [same] = [note for note in notes if note.startswith("In ")]
+    assert same.startswith("In 9 of 10 published comparisons") and same.endswith("not: DTMC against ACT at 100.")
+    [held] = [note for note in notes if note.startswith("Of the paper's")]
+    assert held.startswith("Of the paper's 10 statements by Wilcoxon's test") and " 8 hold; not: " in held
 
 
 def test_the_paper_of_2006():

@@ -14,6 +14,7 @@ from worthwhile.experiments.page import (
     ResultTable,
     RunInfo,
     TableEntry,
+    counted_once,
     layout,
     mean_interval,
     write_pages,
@@ -31,6 +32,32 @@ def test_the_interval_by_hand():
     assert alone.mean == 3
     assert math.isnan(alone.interval)
     assert str(alone) == "3.0"
+
+
+def test_values_of_one_group_count_as_one():
+    # Groups of one size: the interval of their means. sd = sqrt(5/3), t(3) = 3.18245
+    means = [1.0, 2.0, 3.0, 4.0]
+    values = [mean + gap for mean in means for gap in (-0.5, 0.5)]
+    pooled, over_groups = mean_interval(values), mean_interval(values, groups=[mean for mean in means for _ in "ab"])
+    assert over_groups.mean == pooled.mean == 2.5
+    assert over_groups.interval == pytest.approx(3.18245 * math.sqrt(5 / 3) / 2, rel=1e-5)
+    assert over_groups.interval > pooled.interval
+    assert math.isnan(mean_interval(values, groups=["one"] * 8).interval)
+
+
+def test_averages_from_a_part_of_the_problems_are_counted_apart():
+    def table(title, means, **rest):
+        entries = {(str(i), "x"): TableEntry(MeanInterval(mean, 1.0), (50, 2.0), **rest) for i, mean in enumerate(means)}
+        return ResultTable("t", title, [row for row, _ in entries], ["x"], entries)
+
+    whole, part = table("Table 1: a", [50.0, 52.4, 53.0]), table("Table 2: b", [51.0, 60.0], rough=True, part=True)
+    assert counted_once([whole, whole, part]) == (
+        "Counted once, since tables repeat some, 2 of 3 published averages are reproduced within their intervals; only"
+        " by rounding: 1, x in Table 1 (52.4, published 50 ± 2); not: 2, x in Table 1 (53.0, published 50 ± 2). Of 2"
+        " more, of which ours are from a part of the problems, 1 are within the published intervals; not: 1, x in Table"
+        " 2 (60.0, published 50 ± 2)."
+    )
+    assert counted_once([table("Table 3: c", [50.0], rough=True)]) == ""
 
 
 def test_inside_is_judged_as_rounded():

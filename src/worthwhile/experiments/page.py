@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from worthwhile.files import write_file, write_text
 
 __all__ = [
     "Breakdown",
+    "Compared",
     "DotPlot",
     "MeanInterval",
     "Panel",
@@ -26,6 +28,7 @@ __all__ = [
     "ResultTable",
     "RunInfo",
     "TableEntry",
+    "compared",
     "counted_once",
     "footnote",
     "geometric",
@@ -33,6 +36,7 @@ __all__ = [
     "layout",
     "mean_interval",
     "ratio_text",
+    "reversed_orders",
     "write_pages",
 ]
 
@@ -64,46 +68,62 @@ class MeanInterval:
         return "–" if math.isnan(self.mean) else mean if math.isnan(self.interval) else f"{mean} ± {interval}"
 
 
-def mean_interval(values: Sequence[float]) -> MeanInterval:
-    """Return the mean of independent values and its 95 % confidence interval, t · sd / √n.
+def mean_interval(values: Sequence[float], groups: Sequence[Any] | None = None) -> MeanInterval:
+    """Return the mean of values and its 95 % confidence interval.
+
+    Of independent values it is t · sd / √n. Values of one group, such as problems of one data set, may be alike: then
+    groups count, not values, and t has as many degrees of freedom as there are groups, less one.
+
+    Parameters
+    ----------
+    values : sequence of float
+    groups : sequence, optional
+        The group of each value; none: all values are independent.
 
     Examples
     --------
     >>> print(mean_interval([50.0, 54.0, 58.0]))
     54.0 ± 9.9
+    >>> print(mean_interval([50.0, 50.0, 54.0, 54.0, 58.0, 58.0], groups="aabbcc"))
+    54.0 ± 9.9
     """
     from scipy import stats
 
-    n = len(values)
+    own = np.asarray(values, dtype=float)
+    _, members = np.unique(range(len(own)) if groups is None else list(groups), return_inverse=True)
+    mean, n = float(np.mean(own)), int(members.max()) + 1
     if n < 2:
-        return MeanInterval(float(np.mean(values)), math.nan)
-    width = float(stats.t.ppf(0.975, n - 1)) * float(np.std(values, ddof=1)) / math.sqrt(n)
-    return MeanInterval(float(np.mean(values)), width)
+        return MeanInterval(mean, math.nan)
+    sums = np.bincount(members, weights=own - mean)
+    error = math.sqrt(n / (n - 1) * float(sums @ sums)) / len(own)
+    return MeanInterval(mean, float(stats.t.ppf(0.975, n - 1)) * error)
 
 
-def geometric(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the geometric mean and its 95 % interval; NaN where there is none.
+def geometric(values: Sequence[float], groups: Sequence[Any] | None = None) -> tuple[float, float, float]:
+    """Return the geometric mean and its 95 % interval, over groups if there are any; NaN where there is none.
 
     Examples
     --------
     >>> [round(number, 2) for number in geometric([0.5, 1.0, 2.0])]
     [1.0, 0.18, 5.59]
+    >>> [round(number, 2) for number in geometric([0.5, 0.5, 1.0, 1.0, 2.0, 2.0], groups="aabbcc")]
+    [1.0, 0.18, 5.59]
     """
     if not values:
         return math.nan, math.nan, math.nan
-    found = mean_interval(np.log(values).tolist())
+    found = mean_interval(np.log(values).tolist(), groups)
     return math.exp(found.mean), math.exp(found.mean - found.interval), math.exp(found.mean + found.interval)
 
 
-def ratio_text(ratios: Sequence[float]) -> str:
-    """Return the geometric mean of ratios with its 95 % interval, as pages show it.
+def ratio_text(ratios: Sequence[float], groups: Sequence[Any] | None = None) -> str:
+    """Return the geometric mean of ratios with its 95 % interval, over groups if there are any, as pages show it.
 
     Examples
     --------
     >>> ratio_text([0.5, 1.0, 2.0]), ratio_text([0.5]), ratio_text([])
     ('1.000 (0.179 to 5.595)', '0.500', '–')
     """
-    mean, low, high = geometric(ratios)
+    mean, low, high = geometric(ratios, groups)
     if math.isnan(mean):
         return "–"
     return f"{mean:.3f}" if math.isnan(low) else f"{mean:.3f} ({low:.3f} to {high:.3f})"
@@ -121,11 +141,17 @@ class TableEntry:
     rough: bool = False
     digits: int = 0  # of the published number, after the point
     tolerance: float = math.nan
+    part: bool = False  # rough because ours is from a part of the problems: counted apart
 
     @property
     def inside(self) -> bool | None:
         """Whether ours, rounded like the published one, is in the published interval; None: not compared."""
-        if self.published is None or self.rough or math.isnan(self.ours.mean):
+        return None if self.rough else self.within
+
+    @property
+    def within(self) -> bool | None:
+        """Whether ours is in the published interval, also if it is rough; None: there is none."""
+        if self.published is None or math.isnan(self.ours.mean):
             return None
         mean, interval = self.published
         width = self.tolerance if math.isnan(interval) else interval
@@ -308,6 +334,8 @@ def _markdown(name: str, tables: Sequence[ResultTable], about: RunInfo) -> str:
         lines += [protocol, ""]
     if len(tables) > 1 and (counted := counted_once(tables)):
         lines += [counted, ""]
+    if orders := reversed_orders(compared(tables)):
+        lines += [orders, ""]
     for table in tables:
         lines += _section(table)
     return "\n".join(lines).rstrip() + "\n"
@@ -358,6 +386,8 @@ def judgement(table: ResultTable) -> str:
 def counted_once(tables: Sequence[ResultTable]) -> str:
     """Return how many published averages ours agree with, those that several tables repeat counted once.
 
+    Averages of which ours is from a part of the problems are counted apart.
+
     Examples
     --------
     >>> entries = {("a", "b"): TableEntry(MeanInterval(20.8, 1.0), (26, 5))}
@@ -365,25 +395,104 @@ def counted_once(tables: Sequence[ResultTable]) -> str:
     >>> print(counted_once([table, table]).split("; ")[1])
     only by rounding: a, b in T (20.8, published 26 ± 5).
     """
-    distinct = {
+    whole, part = (_distinct(tables, part) for part in (False, True))
+    texts = []
+    if whole:
+        inside = sum(entry.within is True for entry in whole.values())
+        text = (
+            f"Counted once, since tables repeat some, {inside} of {len(whole)} published averages are reproduced within"
+            " their intervals"
+        )
+        barely = {place: entry for place, entry in whole.items() if entry.only_by_rounding}
+        outside = {place: entry for place, entry in whole.items() if not entry.within}
+        text += f"; only by rounding: {_places(barely)}" if barely else ""
+        texts.append(f"{text}; not: {_places(outside)}." if outside else f"{text}.")
+    if part:
+        inside = sum(entry.within is True for entry in part.values())
+        outside = {place: entry for place, entry in part.items() if not entry.within}
+        text = (
+            f"Of {len(part)} more, of which ours are from a part of the problems, {inside} are within the published"
+            " intervals"
+        )
+        texts.append(f"{text}; not: {_places(outside)}." if outside else f"{text}.")
+    return " ".join(texts)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A number of ours beside the published one, and where both stand."""
+
+    table: str
+    row: str
+    column: str
+    ours: float
+    published: float
+
+
+def reversed_orders(numbers: Sequence[Compared]) -> str:
+    """Return in how many pairs of rows of a column the order is not the published one, and in which.
+
+    Pairs that the paper prints with equal numbers have no order. A pair that several tables repeat counts once.
+
+    Examples
+    --------
+    >>> some = [Compared("T 1", "a", "x", 5.0, 4), Compared("T 1", "b", "x", 3.0, 6), Compared("T 1", "c", "x", 9.0, 9)]
+    >>> reversed_orders([*some, *some]).splitlines()[-1]
+    '- T 1, x: b 3.0, a 5.0 (published 6, 4)'
+    """
+    by_column: dict[tuple[str, str], list[Compared]] = {}
+    for number in numbers:
+        by_column.setdefault((number.table, number.column), []).append(number)
+    n_pairs, other = 0, list[str]()
+    seen = set[frozenset[tuple[str, float, float]]]()
+    for own in by_column.values():
+        for one, two in itertools.combinations(own, 2):
+            key = frozenset((each.row, round(each.ours, 3), each.published) for each in (one, two))
+            if one.published == two.published or key in seen:
+                continue
+            seen.add(key)
+            n_pairs += 1
+            first, second = sorted((one, two), key=lambda each: each.ours)
+            if first.published > second.published:
+                other.append(
+                    f"- {first.table}, {first.column}: {first.row} {first.ours:.1f}, {second.row} {second.ours:.1f}"
+                    f" (published {first.published:g}, {second.published:g})"
+                )
+    if not n_pairs:
+        return ""
+    text = (
+        f"Of {n_pairs} pairs of rows of a column that the paper prints with different averages, each counted once,"
+        f" {len(other)} have the other"
+        " order here"
+    )
+    return "\n".join([f"{text}:", "", *other]) if other else f"{text}."
+
+
+def compared(tables: Sequence[ResultTable]) -> list[Compared]:
+    """Return the averages that have a published interval, in the order of the tables."""
+    return [
+        Compared(table.title.split(":")[0], row, column, entry.ours.mean, entry.published[0])
+        for table in tables
+        for (row, column), entry in table.entries.items()
+        if entry.published is not None and entry.inside is not None and math.isnan(entry.tolerance)
+    ]
+
+
+def _distinct(tables: Sequence[ResultTable], part: bool) -> dict[str, TableEntry]:
+    """Return the entries that have a published interval, by a text that says where they are first; each once."""
+    found = {
         (round(entry.ours.mean, 9), entry.published): (f"{row}, {column} in {table.title.split(':')[0]}", entry)
         for table in reversed(tables)  # the first table is kept
-        for (row, column), entry in table.entries.items()
-        if entry.inside is not None and math.isnan(entry.tolerance)
+        for (row, column), entry in reversed(table.entries.items())
+        if entry.within is not None and math.isnan(entry.tolerance) and (entry.part if part else not entry.rough)
     }
-    if not distinct:
-        return ""
-    inside = sum(entry.inside is True for _, entry in distinct.values())
-    barely = [
-        f"{place} ({entry.ours.mean:.1f}, published {entry.published_text()})"
-        for place, entry in distinct.values()
-        if entry.only_by_rounding
-    ]
-    text = (
-        f"Counted once, since tables repeat some, {inside} of {len(distinct)} published averages are reproduced within"
-        " their intervals"
+    return dict(reversed(found.values()))
+
+
+def _places(entries: Mapping[str, TableEntry]) -> str:
+    return "; ".join(
+        f"{place} ({entry.ours.mean:.1f}, published {entry.published_text()})" for place, entry in entries.items()
     )
-    return f"{text}; only by rounding: {'; '.join(barely)}." if barely else f"{text}."
 
 
 def footnote(table: ResultTable) -> str:

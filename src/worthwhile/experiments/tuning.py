@@ -17,18 +17,24 @@ CASCADE = "pima, heart, waveform40, vote, car, tic_tac_toe, glass, vowel"
 SET_ON: Mapping[str, str] = {
     "ICETClassifier": f"{TURNEY}; where it learns from the cases' own labels, also folds of multi-xor, xor-5, car,"
     " tic-tac-toe, wine and monks-1",
-    "ACTClassifier": f"{TURNEY}; how it chooses its labels, also on six other sets, vote and car among them",
+    "ACTClassifier": f"{TURNEY}; how it chooses its labels, also on six other sets, vote and car among them; how"
+    " probabilities are shrunk, also on tic_tac_toe, german_credit, glass, lymphography, sonar, iris, wine,"
+    " breast_wisconsin, solar_flare1, soybean_large and annealing",
     "OptimalClassifier": (
         "german_credit, credit_approval_crx, ionosphere, wdbc, horse_colic, lymphography, vowel, vote, monks 1 to 3,"
         " titanic, tae, satimage, dna, splice, letter, sonar and adult; the boosting of its soft labels also on car,"
-        " glass, soybean, tic-tac-toe and nursery"
+        " glass, soybean, tic-tac-toe and nursery; the price of a leaf with more than 1,200 cases with a look at"
+        " nursery, shuttle, adult, credit default, covtype, waveform40 and nettalk"
     ),
-    "AutoClassifier": f"{CASCADE}; parts of it with a look at german_credit, satimage, optdigits, adult and"
-    " dna_statlog; its trees as those of ACTClassifier, ICETClassifier and OptimalClassifier",
+    "AutoClassifier": f"{CASCADE}; parts of it with a look at german_credit, satimage, optdigits, adult, dna_statlog,"
+    " letter, krk, abalone and nursery; when it reconsiders, at credit default; since 2026-11-19 its rules at vote,"
+    " glass, horse_colic, credit_approval_crx, heart and pima; its trees as those of ACTClassifier, ICETClassifier and"
+    " OptimalClassifier (so shuttle and covtype, too), its cascades as those of CascadeClassifier",
     "CascadeClassifier": f"{CASCADE}, soybean, abalone, nursery; its boosting also with a look at krk and adult,"
-    " its budgets at adult, Forest and credit default",
+    " its budgets at test cases of adult, Forest and credit default",
     "C45CSClassifier, chosen": "trials 200 and up of Vowel, Glass, Soybean, Lympho, Wave, Anneal, Splice and Abalone",
-    "BudgetForestClassifier": "these very data sets, with a look at the test cases of this split",
+    "BudgetForestClassifier": "these very data sets, with a look at the test cases of split 0; kinds of splits also with"
+    " a look at pima, heart, waveform40, vote, car, satimage and optdigits",
 }
 
 

@@ -332,6 +332,8 @@ def _running_times(results: TurneyResults, seed: int) -> ResultTable:
         notes=_notes(results),
         breakdowns=[Breakdown("Seconds of training on this machine", columns, times)],
         block=len(columns),
+        tuned=named(OWN, [row.label for row in results.rows]),
+        reported=_reported(results),
     )
 
 
