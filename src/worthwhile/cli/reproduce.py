@@ -41,13 +41,9 @@ def reproduce(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Run only this learner, data set or price list (not turney). May be repeated."
-        ),
+        typer.Option(metavar="NAME", help="Run only this learner, data set or price list. May be repeated."),
     ] = None,
-    minutes: Annotated[
-        float | None, typer.Option(min=0, help="Start nothing new after this many minutes (not turney).")
-    ] = None,
+    minutes: Annotated[float | None, typer.Option(min=0, help="Start nothing new after this many minutes.")] = None,
     cluster: Cluster = None,
     seed: Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed: which splits of the data.")] = 0,
     quiet: Quiet = False,
