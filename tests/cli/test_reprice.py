@@ -50,9 +50,9 @@ def test_on_cases_a_new_tree_is_learned(capsys):
     assert "new list" not in out
     assert "old list" not in out
     assert " the model " in out
+    assert "A new tree asks for the same tests in the same way." in out
     code, out, _ = run_joined(capsys, "reprice", "model.json", "--errors", "sick:well=100")
     assert out.startswith("Nothing changes: the new error costs are those of the model.")
-    assert "A new tree asks for the same tests in the same way." in out
 
 
 @pytest.mark.usefixtures("good_files")
@@ -159,3 +159,9 @@ def test_another_currency_and_answers_that_stay(capsys, folder, tmp_path):
     assert "The model gives the same answers as before." in out
     err = run_joined(capsys, "reprice", folder / "model.json", "--errors", "Sick:buff=5")[2]
     assert err.endswith("write TRUTH:ANSWER=COST with the classes 'buff', 'sick'\n")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_tests_that_no_longer_change_the_answer_are_named(capsys):
+    out = run_joined(capsys, "reprice", "model.json", "--errors", "sick:well=0.5")[1]
+    assert "Whatever the result of age, the new answer is well: the model still does the test, but" in out

@@ -106,6 +106,8 @@ def reprice(
         say.warn(f"the currency was {context.costs.currency} and is now {new.currency}; amounts are not converted")
     models = _named(clf, kept, changed, bool(differences))
     _say_expected(models, say)
+    for line in _idle_tests(models.get("new list, new answers")):
+        say(line)
     if differences and "new list, new answers" not in models and _answers_can_change(clf, context.costs, new):
         say("The model gives the same answers as before.")
     if data is not None:
@@ -186,6 +188,18 @@ def _single_tree(model: Any) -> Any:
 def _answers_can_change(model: Any, before: Any, after: Any) -> bool:
     """Return whether errors cost something else, which a model may answer by."""
     return bool(before.errors != after.errors and _single_tree(model) is not None)
+
+
+def _idle_tests(model: Any) -> list[str]:
+    """Return a line for each test that changes no answer of a model any more."""
+    from worthwhile.tree.text import idle_tests
+
+    tree = None if model is None else _single_tree(model)
+    return [
+        f"Whatever the result of {tree.columns[tree.nodes.test[node]]}, the new answer is {answer}: "
+        "the model still does the test, but it changes nothing; learn a new model."
+        for node, answer in (idle_tests(tree) if tree is not None else {}).items()
+    ]
 
 
 def _say_expected(models: Mapping[str, Any], say: Printer) -> None:
