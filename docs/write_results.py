@@ -68,6 +68,12 @@ def rows_below(page: str, title: str) -> dict[str, dict[str, str]]:
     return found
 
 
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Return the lines of the CSV file of a reproduction."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def csv_means(path: Path) -> dict[tuple[str, str, str], float]:
     """Return our means by table, row and column, from the CSV file of a reproduction."""
     with path.open(encoding="utf-8", newline="") as file:
@@ -174,7 +180,12 @@ def _esmeir() -> Iterator[Line]:
     others = "the default has not run here; some constants were set with a look at car, vote and others of these"
     for part, problems, over, beside in (
         ("80 others", "80 problems of 20 data sets, five error costs", "20 data sets", others),
-        ("Turney's 25", "25 problems of Turney's data sets", "5 data sets", "constants were set on other splits of these"),
+        (
+            "Turney's 25",
+            "25 problems of Turney's data sets",
+            "5 data sets",
+            "constants were set on other splits of these",
+        ),
     ):
         rival, ratio = strongest(ratios[f"ACT, refined, {part}"])
         family = "Esmeir & Markovitch (2008), table 1"
@@ -230,8 +241,7 @@ def rounding(pairs: Sequence[tuple[str, str]]) -> tuple[float, float]:
         return float(text) - half, float(text) + half
 
     logs = [
-        [math.log(own / other) for own, other in zip(ends(one), reversed(ends(two)), strict=True)]
-        for one, two in pairs
+        [math.log(own / other) for own, other in zip(ends(one), reversed(ends(two)), strict=True)] for one, two in pairs
     ]
     low, high = (math.exp(float(np.mean(each))) for each in zip(*logs, strict=True))
     return low, high
