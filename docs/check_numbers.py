@@ -318,8 +318,8 @@ CLAIMS = [
     ),
     Claim(
         "In percent of the standard cost, his ICET costs # (ours as published: #), doing no test #, the best of"
-        " scikit-learn's and pystreed's trees by cross-validation, without prices, #, the refined ICET # and the refined"
-        " ACT #;",
+        " scikit-learn's and pystreed's trees by cross-validation, without prices, #, the refined ICET # and the"
+        " refined ACT #;",
         [
             text("turney.md", r"\| ICET \| 50.0 ± 2.2 \| (\d+) ± 7"),
             *(
@@ -438,8 +438,8 @@ CLAIMS = [
     # The default
     Claim("The default]() on # data sets", [counted(lambda: len({data for data, _ in results.default_costs()}))]),
     Claim(
-        "# splits: `AutoClassifier` costs # % of the standard cost in geometric mean, the best single rival (a forest on"
-        " selected tests) #: # of it (95 % interval over data sets # to #).",
+        "# splits: `AutoClassifier` costs # % of the standard cost in geometric mean, the best single rival (a forest"
+        " on selected tests) #: # of it (95 % interval over data sets # to #).",
         [
             text("default.md", r"\nSplits: (\d+)\."),
             counted(lambda: results.default_means()["auto"]),
@@ -448,8 +448,8 @@ CLAIMS = [
         ],
     ),
     Claim(
-        "Against the best rival of each cell, chosen with hindsight, it costs # (# to #), and more than 10 % above it on"
-        " # of #.",
+        "Against the best rival of each cell, chosen with hindsight, it costs # (# to #), and more than 10 % above it"
+        " on # of #.",
         [
             text("default.md", r"chosen with hindsight: (\S+) \("),
             text("default.md", r"chosen with hindsight: \S+ \((\S+) to"),
@@ -459,8 +459,8 @@ CLAIMS = [
         ],
     ),
     Claim(
-        "Parts of it were looked at on # of these sets, where it costs # (# to #) of that rival; on the other # it costs"
-        " # (# to #).",
+        "Parts of it were looked at on # of these sets, where it costs # (# to #) of that rival; on the other # it"
+        " costs # (# to #).",
         [
             text("default.md", r"looked at on (\d+) of the \d+ sets"),
             *(
@@ -507,8 +507,8 @@ CLAIMS = [
     ),
     Claim(
         "On [# of the sets](), the first # trials, `CascadeClassifier` costs # and #, its settings chosen on some of"
-        " them; scikit-learn's forest costs # with a tuned threshold (two classes only), # with answers of least cost and"
-        " more classes.",
+        " them; scikit-learn's forest costs # with a tuned threshold (two classes only), # with answers of least cost"
+        " and more classes.",
         [
             counted(lambda: sum(int(n) for n in re.findall(r"\((\d) sets\)\*\*", page("ting-boosting.md")))),
             text("ting-boosting.md", r"The first (\d+) of the paper's 100 trials"),
@@ -549,7 +549,8 @@ CLAIMS = [
         ],
     ),
     Claim(
-        "In rankings made of credit default, # split, LightGBM's penalties are better than our forest at # of # budgets.",
+        "In rankings made of credit default, # split, LightGBM's penalties are better than our forest at # of #"
+        " budgets.",
         [
             text("nan.md", r"\nAverages over splits: credit default, drawn prices (\d+)\."),
             counted(rank_budgets),
@@ -558,8 +559,8 @@ CLAIMS = [
     ),
     # Weka, speed
     Claim(
-        "on # data sets and the same folds, mean accuracy differs by # points and mean tree size by # %; # difference is"
-        " explained.",
+        "on # data sets and the same folds, mean accuracy differs by # points and mean tree size by # %; # difference"
+        " is explained.",
         [
             text("j48.md", r"of (\d+) data sets\."),
             text("j48.md", r"mean accuracy: -(\S+) points"),

@@ -19,7 +19,7 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -265,8 +265,8 @@ def _nan() -> Iterator[Line]:
     rival = max(ratios, key=lambda name: ratios[name][0])
     problems, over = f"errors at ten budgets, {len(means)} problems", f"{len(means)} data sets"
     beside = (
-        "ten splits of at most 3,000 training cases; parts set on these very data sets, some after a look at test cases;"
-        f" behind at some budgets on {behind(errors, rivals, ours)}"
+        "ten splits of at most 3,000 training cases; parts set on these very data sets, some after a look at test"
+        f" cases; behind at some budgets on {behind(errors, rivals, ours)}"
     )
     ratio, family = Ratio(*ratios[rival]), "Nan, Wang & Saligrama (2015), figure 4"
     yield Line(family, "nan.md", problems, ours, rival, ratio, over, beside)
@@ -385,8 +385,8 @@ def in_short(lines: Sequence[Line]) -> str:
             f"- **Less, and the interval excludes 1:** {named('below')}.",
             f"- **More, and the interval excludes 1:** {named('above')}.",
             f"- **It may be chance** (the interval contains 1): {named('around')}.",
-            f"- Against what is simple: on the {n_sets} data sets of the first line, in percent of the standard cost and"
-            f" geometric mean, AutoClassifier costs {means['auto']:.1f}, {others}.",
+            f"- Against what is simple: on the {n_sets} data sets of the first line, in percent of the standard cost"
+            f" and geometric mean, AutoClassifier costs {means['auto']:.1f}, {others}.",
             f"- {ranking()}",
         ]
     )

@@ -416,10 +416,10 @@ def _budget_notes(finished: Sequence[str]) -> list[str]:
     return [
         *without,
         f"Errors in percent of the test cases, averages over splits ({'; '.join(finished)}) like those of table 1, but"
-        f" with at most {MOST_CASES[0]:,} training and {MOST_CASES[1]:,} test cases. These are not the conditions of the"
-        " paper's figure 4: there, all training cases (36,603 of Forest) are used, in splits that we do not have, and"
-        " other sets and rivals; here, samples of our own splits, unit prices on Forest, drawn prices on the other sets."
-        " Nothing is compared with published numbers. The columns are budgets,"
+        f" with at most {MOST_CASES[0]:,} training and {MOST_CASES[1]:,} test cases. These are not the conditions of"
+        " the paper's figure 4: there, all training cases (36,603 of Forest) are used, in splits that we do not have,"
+        " and other sets and rivals; here, samples of our own splits, unit prices on Forest, drawn prices on the other"
+        " sets. Nothing is compared with published numbers. The columns are budgets,"
         " in percent of the price of all tests: what a case may pay, on average over the validation cases."
         " On these cases, every method also chooses among its settings within the budget. *BudgetRF*, as in the paper,"
         f" with up to {PAPER_TREES} trees: the α out of {', '.join(map(str, ALPHAS))}. *BudgetForest, adaptive*: the α"

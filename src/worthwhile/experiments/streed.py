@@ -353,9 +353,7 @@ def _against(results: StreedResults, rows: Sequence[Row]) -> Breakdown:
             ratios, sets = list(by_problem.values()), [data for data, _ in by_problem]
             less, more = sum(r < 1 - 1e-3 for r in ratios), sum(r > 1 + 1e-3 for r in ratios)
             lines[row.label] = [str(less), str(len(ratios) - less - more), str(more), ratio_text(ratios, sets)]
-    title = (
-        "OptimalClassifier against each row: problems, and the ratio of costs with its 95 % interval over data sets"
-    )
+    title = "OptimalClassifier against each row: problems, and the ratio of costs with its 95 % interval over data sets"
     return Breakdown(title, ["less", "same", "more", "ratio"], lines)
 
 
