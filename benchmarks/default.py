@@ -230,9 +230,7 @@ def where_looked_at(against: Mapping[tuple[str, float], float]) -> list[str]:
     }
     if not all(groups.values()):
         return []
-    own = {
-        name: {cell: ratio for cell, ratio in against.items() if cell[0] in some} for name, some in groups.items()
-    }
+    own = {name: {cell: ratio for cell, ratio in against.items() if cell[0] in some} for name, some in groups.items()}
     here, others, none = own.values()
     untouched = groups["nothing at all"]
     return [

@@ -19,7 +19,7 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,12 @@ def rows_below(page: str, title: str) -> dict[str, dict[str, str]]:
         elif not set(line) <= set("|-: "):
             found[cells[0]] = dict(zip(headings[1:], cells[1:], strict=True))
     return found
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """Return the lines of the CSV file of a reproduction."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def csv_means(path: Path) -> dict[tuple[str, str, str], float]:
@@ -174,7 +180,12 @@ def _esmeir() -> Iterator[Line]:
     others = "the default has not run here; some constants were set with a look at car, vote and others of these"
     for part, problems, over, beside in (
         ("80 others", "80 problems of 20 data sets, five error costs", "20 data sets", others),
-        ("Turney's 25", "25 problems of Turney's data sets", "5 data sets", "constants were set on other splits of these"),
+        (
+            "Turney's 25",
+            "25 problems of Turney's data sets",
+            "5 data sets",
+            "constants were set on other splits of these",
+        ),
     ):
         rival, ratio = strongest(ratios[f"ACT, refined, {part}"])
         family = "Esmeir & Markovitch (2008), table 1"
@@ -230,8 +241,7 @@ def rounding(pairs: Sequence[tuple[str, str]]) -> tuple[float, float]:
         return float(text) - half, float(text) + half
 
     logs = [
-        [math.log(own / other) for own, other in zip(ends(one), reversed(ends(two)), strict=True)]
-        for one, two in pairs
+        [math.log(own / other) for own, other in zip(ends(one), reversed(ends(two)), strict=True)] for one, two in pairs
     ]
     low, high = (math.exp(float(np.mean(each))) for each in zip(*logs, strict=True))
     return low, high
@@ -255,8 +265,8 @@ def _nan() -> Iterator[Line]:
     rival = max(ratios, key=lambda name: ratios[name][0])
     problems, over = f"errors at ten budgets, {len(means)} problems", f"{len(means)} data sets"
     beside = (
-        "ten splits of at most 3,000 training cases; parts set on these very data sets, some after a look at test cases;"
-        f" behind at some budgets on {behind(errors, rivals, ours)}"
+        "ten splits of at most 3,000 training cases; parts set on these very data sets, some after a look at test"
+        f" cases; behind at some budgets on {behind(errors, rivals, ours)}"
     )
     ratio, family = Ratio(*ratios[rival]), "Nan, Wang & Saligrama (2015), figure 4"
     yield Line(family, "nan.md", problems, ours, rival, ratio, over, beside)
@@ -375,8 +385,8 @@ def in_short(lines: Sequence[Line]) -> str:
             f"- **Less, and the interval excludes 1:** {named('below')}.",
             f"- **More, and the interval excludes 1:** {named('above')}.",
             f"- **It may be chance** (the interval contains 1): {named('around')}.",
-            f"- Against what is simple: on the {n_sets} data sets of the first line, in percent of the standard cost and"
-            f" geometric mean, AutoClassifier costs {means['auto']:.1f}, {others}.",
+            f"- Against what is simple: on the {n_sets} data sets of the first line, in percent of the standard cost"
+            f" and geometric mean, AutoClassifier costs {means['auto']:.1f}, {others}.",
             f"- {ranking()}",
         ]
     )

@@ -162,9 +162,11 @@ def test_statements_on_significance_are_counted():
     cells = made_up("table2", cost=lambda cell: {"act": 5.0, "dtmc": 7.0}.get(cell.learner, 6.0))
     notes = grid("table2").table(cells, False, 0).notes
     [same] = [note for note in notes if note.startswith("In ")]
-    assert same.startswith("In 9 of 10 published comparisons") and same.endswith("not: DTMC against ACT at 100.")
+    assert same.startswith("In 9 of 10 published comparisons")
+    assert same.endswith("not: DTMC against ACT at 100.")
     [held] = [note for note in notes if note.startswith("Of the paper's")]
-    assert held.startswith("Of the paper's 10 statements by Wilcoxon's test") and " 8 hold; not: " in held
+    assert held.startswith("Of the paper's 10 statements by Wilcoxon's test")
+    assert " 8 hold; not: " in held
 
 
 def test_the_paper_of_2006():

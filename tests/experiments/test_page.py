@@ -47,7 +47,9 @@ def test_values_of_one_group_count_as_one():
 
 def test_averages_from_a_part_of_the_problems_are_counted_apart():
     def table(title, means, **rest):
-        entries = {(str(i), "x"): TableEntry(MeanInterval(mean, 1.0), (50, 2.0), **rest) for i, mean in enumerate(means)}
+        entries = {
+            (str(i), "x"): TableEntry(MeanInterval(mean, 1.0), (50, 2.0), **rest) for i, mean in enumerate(means)
+        }
         return ResultTable("t", title, [row for row, _ in entries], ["x"], entries)
 
     whole, part = table("Table 1: a", [50.0, 52.4, 53.0]), table("Table 2: b", [51.0, 60.0], rough=True, part=True)

@@ -243,8 +243,8 @@ def _protocol(quick: bool, seed: int) -> str:
         f" (number {seed}), {folds}. Numbers are the average cost per case, tests and errors, in percent of the"
         " standard cost with the class frequencies of the whole data set; a problem enters with the mean of its folds;"
         " ± is, as in the paper, the 95 % confidence interval over the problems, t · sd / √n, as if they were"
-        " independent; but up to five of them are of one data set, so it is too narrow. The intervals of our rows by the"
-        f" others are over data sets.{search}\n\n"
+        " independent; but up to five of them are of one data set, so it is too narrow. The intervals of our rows by"
+        f" the others are over data sets.{search}\n\n"
         "The paper's own price lists are unavailable: ours are drawn by the same rules, with a standard deviation of"
         " a quarter of the range, which the paper does not give. The data sets are those of its Table 5 with these"
         " differences: hepatitis has 155 cases (154), missing values filled as in Turney (1995); nursery 12,960"
@@ -558,7 +558,7 @@ def _significant(results: EsmeirResults, a: Row, b: Row, errors: str) -> tuple[i
 def _winner(
     results: EsmeirResults, a: Row, b: Row, errors: str, problems: Sequence[PricedData], over_sets: bool = False
 ) -> str:
-    """Return the learner with lower costs by Wilcoxon's test over some problems, or their data sets, and the p value."""
+    """Return the learner with lower costs by Wilcoxon's test over problems, or over data sets, and the p value."""
     from scipy import stats
 
     if len(problems) < 2:

@@ -33,8 +33,8 @@ SET_ON: Mapping[str, str] = {
     "CascadeClassifier": f"{CASCADE}, soybean, abalone, nursery; its boosting also with a look at krk and adult,"
     " its budgets at test cases of adult, Forest and credit default",
     "C45CSClassifier, chosen": "trials 200 and up of Vowel, Glass, Soybean, Lympho, Wave, Anneal, Splice and Abalone",
-    "BudgetForestClassifier": "these very data sets, with a look at the test cases of split 0; kinds of splits also with"
-    " a look at pima, heart, waveform40, vote, car, satimage and optdigits",
+    "BudgetForestClassifier": "these very data sets, with a look at the test cases of split 0; kinds of splits also"
+    " with a look at pima, heart, waveform40, vote, car, satimage and optdigits",
 }
 
 
