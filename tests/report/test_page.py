@@ -23,8 +23,8 @@ def test_a_report_on_a_trained_tree(write, heart):
     assert [name for name in page.ids if name in SECTIONS] == SECTIONS
     assert page.text.count("<h1>Heart disease (Cleveland)</h1>") == 1
     assert (
-        "Model: a decision tree, learned by EG2, trained on 200 cases. Costs are measured on 103 other cases. Source of the prices: Turney"
-        in page.words[""]
+        "Model: a decision tree, learned by EG2, trained on 200 cases. Costs are measured on 103 other cases."
+        " Source of the prices: Turney" in page.words[""]
     )
     saved = json.loads(re.search(r'<script type="application/json" id="model">(.*?)</script>', page.text).group(1))
     assert saved == json.loads(json.dumps(heart.clf._document()))

@@ -19,6 +19,7 @@ WIDTH, HEIGHT = 174, 56  # of a box, at least
 GAP, ROW, MARGIN = 92, 10, 8  # between levels, at least; between rows, around the picture
 NAME, LINE, BRANCH = 19, 25, 10  # characters that fit into the name of a box, its other lines and a branch
 LONG_NAME, LONG_BRANCH = 30, 24  # the same in the widest boxes, and where levels are far apart
+PAGE = 1130  # pixels across a page
 COLOURS = 8  # for answers, defined in the style sheet
 
 
@@ -53,7 +54,16 @@ class _Room:
         names += [value_text(tree.answers[int(answer)]) for answer in set(tree.nodes.answer[tree.nodes.test < 0])]
         branches = [condition(tree, node, b) for node in inner for b in range(len(tree.nodes.children(node)))]
         longest = max(map(len, names)), max(map(len, branches), default=0)
-        return cls(min(max(longest[0], NAME), LONG_NAME), min(max(longest[1], BRANCH), LONG_BRANCH))
+        room = cls(NAME, BRANCH)
+        for branch in range(BRANCH, min(longest[1], LONG_BRANCH) + 1):  # branches first: boxes have a description
+            room = room._if_narrow(cls(NAME, branch), tree.depth)
+        for name in range(NAME, min(longest[0], LONG_NAME) + 1):
+            room = room._if_narrow(cls(name, room.branch), tree.depth)
+        return room
+
+    def _if_narrow(self, wider: _Room, depth: int) -> _Room:
+        """Return what takes more room if a tree of this depth then still fits on a page, otherwise this."""
+        return wider if (depth + 1) * wider.width + depth * wider.gap + 2 * MARGIN <= PAGE else self
 
     @property
     def line(self) -> int:
