@@ -29,9 +29,7 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; otherwise the environment variable WORTHWHILE_DATA.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A rough version in less than two minutes (unseen: five).")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough version, in a few minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; created if missing.")] = Path(
         "worthwhile-reproduce"
@@ -41,13 +39,9 @@ def reproduce(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Run only this learner, data set or price list (not turney). May be repeated."
-        ),
+        typer.Option(metavar="NAME", help="Run only this learner, data set or price list. May be repeated."),
     ] = None,
-    minutes: Annotated[
-        float | None, typer.Option(min=0, help="Start nothing new after this many minutes (not turney).")
-    ] = None,
+    minutes: Annotated[float | None, typer.Option(min=0, help="Start nothing new after this many minutes.")] = None,
     cluster: Cluster = None,
     seed: Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed: which splits of the data.")] = 0,
     quiet: Quiet = False,
