@@ -23,6 +23,8 @@ from pathlib import Path
 
 from common import ROOT, provenance, rows_by
 
+from worthwhile.experiments.tuning import SET_ON
+
 SETS = (
     "credit_approval_crx", "breast_cancer", "horse_colic", "ionosphere", "vote",
     "wdbc", "vowel", "car", "titanic", "tae",
@@ -31,6 +33,14 @@ LEARNERS = (
     "C45", "C45CS", "EG2", "IDX", "CSID3", "DTMC", "LSID3",
     "ICET", "ACT", "Optimal", "Cascade", "BudgetForest", "Auto",
 )  # fmt: skip
+OWN = {
+    "ICET": "ICETClassifier",
+    "ACT": "ACTClassifier",
+    "Optimal": "OptimalClassifier",
+    "Cascade": "CascadeClassifier",
+    "BudgetForest": "BudgetForestClassifier",
+    "Auto": "AutoClassifier",
+}
 WITHIN = (0.8, 1.25)
 SETTLED = (
     "How probabilities are shrunk was settled on Turney's data sets, tic_tac_toe, german_credit, glass, lymphography,"
@@ -241,21 +251,33 @@ def same_tree_part(title: str, rows: list[dict]) -> list[str]:
 
 
 def splits_by_learner(rows: list[dict]) -> str:
-    """Return how many splits each learner was measured on; the fewest of its data sets count."""
-    fewest = {
-        learner: min(len([row for row in rows if (row["learner"], row["set"]) == (learner, name)]) for name in SETS)
-        for learner in learners_of(rows)
-    }
+    """Return how many splits each learner was measured on; from the fewest to the most of its data sets."""
+    found = {}
+    for learner in learners_of(rows):
+        numbers = [sum((row["learner"], row["set"]) == (learner, name) for row in rows) for name in SETS]
+        found[learner] = f"{max(numbers)}" if min(numbers) == max(numbers) else f"{min(numbers)} or {max(numbers)}"
     parts = [
-        f"{n} ({', '.join(learner for learner, own in fewest.items() if own == n)})"
-        for n in sorted(set(fewest.values()), reverse=True)
+        f"{n} ({', '.join(learner for learner, own in found.items() if own == n)})"
+        for n in sorted(set(found.values()), reverse=True)
     ]
-    return f"Splits per data set: {', '.join(parts)}."
+    return (
+        f"Splits per data set: {', '.join(parts)}. So few splits leave single cells uncertain; there are no intervals."
+    )
+
+
+def tuned(rows: list[dict]) -> list[str]:
+    """Return where the constants of our own learners were set, as a table."""
+    lines = ["Where tuned on, where reported on:", "", "|  | constants set on | reported here on |", "|---|---|---|"]
+    return [
+        *lines,
+        *(f"| {own} | {SET_ON[OWN[own]]} | these ten sets |" for own in learners_of(rows) if own in OWN),
+        "",
+    ]
 
 
 def page(before: list[dict], after: list[dict], old: str) -> str:
     lines = ["# Expected and actual costs", "", provenance(), ""]
-    lines += [f"{splits_by_learner(after)} {SETTLED}", "", KNOWS_LESS, "", WHERE_IT_LOSES, ""]
+    lines += [f"{splits_by_learner(after)} {SETTLED}", "", *tuned(after), KNOWS_LESS, "", WHERE_IT_LOSES, ""]
     for title, rows in (("Now", after), ("Before", before)):
         if rows:
             lines += [*costs_part(title, rows), *loss_part(title, rows)]

@@ -29,9 +29,7 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; otherwise the environment variable WORTHWHILE_DATA.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A rough version in less than two minutes (unseen: five).")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A rough version, in a few minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; otherwise one per core.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; created if missing.")] = Path(
         "worthwhile-reproduce"
