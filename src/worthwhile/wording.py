@@ -12,6 +12,8 @@ __all__ = ["BY_PROBABILITIES", "LEFT_OUT", "amount", "enumeration", "percent", "
 LEFT_OUT = "measured on cases left out in training"  # of the learner: models of the same kind, on other cases
 BY_PROBABILITIES = "by the model's own probabilities"  # of this model: class probabilities and shares of its nodes
 
+MANY = 100  # cases, of which tenths do not matter
+
 
 def amount(money: float, fine: bool = False) -> str:
     """Return an amount with two decimals, or with two significant digits if it is small; zero has no minus sign.
@@ -65,14 +67,16 @@ def percent(share: float) -> str:
 
 
 def weight_text(weight: float) -> str:
-    """Return a weight as text, that of whole cases without decimals.
+    """Return a weight as text, that of whole or many cases without decimals.
 
     Examples
     --------
-    >>> weight_text(34.0), weight_text(8.25)
-    ('34', '8.2')
+    >>> weight_text(34.0), weight_text(8.25), weight_text(12.000000001), weight_text(2345.6), weight_text(0.042)
+    ('34', '8.2', '12', '2346', '0.04')
     """
-    return f"{weight:.0f}" if math.isclose(weight, round(weight), rel_tol=1e-5, abs_tol=1e-8) else f"{weight:.1f}"
+    if weight >= MANY or math.isclose(weight, round(weight), rel_tol=1e-5, abs_tol=1e-8):
+        return f"{weight:.0f}"
+    return f"{weight:.1f}" if weight >= 0.095 else f"{weight:.1g}"
 
 
 def enumeration(names: Sequence[str], word: str = "and") -> str:

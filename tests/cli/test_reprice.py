@@ -46,8 +46,13 @@ def test_on_cases_a_new_tree_is_learned(capsys):
     assert new.costs.price("age") == 90.0
     write("same.toml", COSTS)
     code, out, _ = run_joined(capsys, "reprice", "model.json", "--costs", "same.toml", *options)
-    assert "The lists have the same prices and error costs." in out
+    assert out.startswith("Nothing changes: prices, groups and error costs are those of the model. Expected cost per")
+    assert "new list" not in out
+    assert "old list" not in out
+    assert " the model " in out
     assert "A new tree asks for the same tests in the same way." in out
+    code, out, _ = run_joined(capsys, "reprice", "model.json", "--errors", "sick:well=100")
+    assert out.startswith("Nothing changes: the new error costs are those of the model.")
 
 
 @pytest.mark.usefixtures("good_files")
@@ -57,7 +62,7 @@ def test_error_costs_from_the_shell(capsys):
     assert "sick, answered well 100.00 40.00" in out
     assert ww.load("new.json").costs.errors["sick"]["well"] == 40.0
     assert cli.run(["reprice", "model.json", "--errors", "7", "-q"]) == 0
-    assert "there is no such error; the errors are 'sick:sick'" in fails(
+    assert "there is no such error; write TRUTH:ANSWER=COST with the classes 'sick', 'well'" in fails(
         capsys, "reprice", "model.json", "--errors", "sick:ill=4"
     )
     assert "write a cost, or TRUTH:ANSWER=COST" in fails(capsys, "reprice", "model.json", "--errors", "much")
@@ -138,3 +143,25 @@ def test_the_same_tree_is_the_same_whatever_the_order_of_its_nodes(capsys, folde
     code, out, _ = run_joined(capsys, "reprice", folder / "model.json", "--costs", folder / "heart.toml", *options)
     assert code == 0
     assert "A new tree asks for the same tests in the same way." in out
+
+
+def test_another_currency_and_answers_that_stay(capsys, folder, tmp_path):
+    costs = ww.Costs.read(folder / "heart.toml")
+    text = (folder / "heart.toml").read_text()
+    (tmp_path / "usd.toml").write_text(text.replace(f'"{costs.currency}"', '"USD"'))
+    code, out, err = run_joined(capsys, "reprice", folder / "model.json", "--costs", tmp_path / "usd.toml")
+    assert code == 0
+    assert err == f"worthwhile: the currency was {costs.currency} and is now USD; amounts are not converted\n"
+    assert f"currency {costs.currency} USD" in out
+    assert "Expected cost per case in USD" in out
+    assert "same answers" not in out
+    out = run_joined(capsys, "reprice", folder / "model.json", "--errors", "501")[1]
+    assert "The model gives the same answers as before." in out
+    err = run_joined(capsys, "reprice", folder / "model.json", "--errors", "Sick:buff=5")[2]
+    assert err.endswith("write TRUTH:ANSWER=COST with the classes 'buff', 'sick'\n")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_tests_that_no_longer_change_the_answer_are_named(capsys):
+    out = run_joined(capsys, "reprice", "model.json", "--errors", "sick:well=0.5")[1]
+    assert "Whatever the result of age, the new answer is well: the model still does the test, but" in out

@@ -141,12 +141,6 @@ def test_reproduce_writes_everything_and_goes_on(tmp_path, monkeypatch):
         experiments.reproduce("c", out)
 
 
-def test_other_papers_need_all_of_their_cells(tmp_path):
-    for part in ({"only": ["x"]}, {"seconds": 0.0}):
-        with pytest.raises(ValueError, match="the tables of small need all of their cells"):
-            run([experiment("a", "x")], Store(tmp_path / "cells.csv", FAMILY), **part)
-
-
 def test_a_compressed_file_of_cells(tmp_path):
     path, grid = tmp_path / "cells.csv.gz", experiment("a", "x")
     results = run([grid], Store(path, FAMILY))

@@ -6,6 +6,7 @@ import worthwhile as ww
 from handmade import small, tree, turney
 from report_trees import surcharged
 from worthwhile.tree.dialogue import Dialogue
+from worthwhile.tree.text import text_notes
 
 
 def test_turneys_tree_as_text():
@@ -140,3 +141,31 @@ def test_the_box_of_a_node_shows_them_too():
         r"\nincl. 56.25: dye reaction and class sick\norders 1 more test\n46 % of cases"
     ) in dot
     assert 'label="ordered at once with lab"; 1; 3; 4; 7; 8;' in dot
+
+
+def idle():
+    """Return a tree whose lower test changes no answer."""
+    nodes = [
+        {"test": "x", "threshold": 0, "children": [1, 2], "weights": [5, 5]},
+        {"test": "y", "threshold": 0, "children": [3, 4], "weights": [5, 1]},
+        {"answer": "yes", "weights": [0, 4]},
+        {"answer": "no", "weights": [4.5, 0]},
+        {"test": "x", "threshold": -1, "children": [5, 6], "weights": [0.5, 1]},
+        {"answer": "no", "weights": [0.47, 1]},
+        {"answer": "no", "weights": [0.03, 0]},
+    ]
+    return tree(small(nodes=nodes))
+
+
+def test_a_test_that_changes_no_answer_is_marked_once_and_explained():
+    lines = idle().to_text().splitlines()
+    assert [line for line in lines if "always answers" in line] == [lines[1]]
+    assert lines[1].startswith("├─ ≤ 0: y? (2.00; ")
+    assert lines[1].endswith("; always answers no)")
+    assert "always" not in idle().to_text(expected_costs=False)  # of a forest, whose trees vote
+    assert text_notes(idle()) == [
+        "Where it says “always answers”, all branches below give the same answer.",
+        "Counts such as 4.5 include parts of cases: one without a result is in several branches.",
+    ]
+    assert text_notes(tree(turney())) == []
+    assert "(0.03 of 10 cases," in idle().to_text()

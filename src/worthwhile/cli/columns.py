@@ -88,7 +88,9 @@ def look_alikes(problem: TrainingData) -> list[str]:
             continue
         alike: dict[str, list[str]] = {}
         for text, count in zip(texts.tolist(), counts.tolist(), strict=True):
-            alike.setdefault(plain_spelling(text), []).append(f"{show(text)} ({count} case{'s' * (count > 1)})")
+            alike.setdefault(plain_spelling(text), []).append(
+                f"{show(text, long=True)} ({count} case{'s' * (count > 1)})"
+            )
         for found in alike.values():
             if len(found) > 1:
                 what = "classes" if name == problem.target else "values"

@@ -6,7 +6,7 @@ import math
 import shlex
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -189,8 +189,8 @@ def learn(
     for path in (out, report):
         check_writable(path)
     from worthwhile.cli.case_costs import CaseColumns
+    from worthwhile.cli.limits import about_prices
     from worthwhile.cli.reading import read_training_data
-    from worthwhile.evaluation.baselines import warn_if_useless
 
     say, declared, by_case = Printer(quiet), split_names(nominal), CaseColumns.parse(case_price, case_error)
     with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
@@ -203,7 +203,7 @@ def learn(
             source, problem.table, problem.names, problem.costs, problem.y, sorted(set(problem.y.tolist()))
         )
         ids = None if report is None else _identifiers(problem, source, split_names(drop))
-    _describe(problem, by_case, data, say)
+    _describe(problem, by_case, data, say, about_prices(problem, own, cap, budget))
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     for_report = test_share is None and report is not None
     held_out = REPORT_SHARE if for_report else test_share or 0.0
@@ -215,8 +215,7 @@ def learn(
     clf._set_origin(clf._fingerprint, source.decimal)
     clf.save(out)
     name = _name_of(clf)
-    if message := warn_if_useless(clf, split.X_train, split.y_train, **split.own_train.arguments()):
-        warnings.warn(f"{message}; try another learner", stacklevel=1)
+    _warn_if_useless(clf, split)
     if stopped:
         say(f"Stopped after {seconds:.1f} s; kept: {name}, the best model so far.")
         _say_costs(clf, split, say)
@@ -232,6 +231,14 @@ def learn(
         title = about.get("title") or f"{data.stem}: which tests are worth their price"
         _write_report(report, clf, split, title, _case_names(problem, split, ids), quiet)
         say(f"Report: {report}", wrap=False)
+
+
+def _warn_if_useless(clf: Any, split: _Split) -> None:
+    """Warn if a model costs more than no test."""
+    from worthwhile.evaluation.baselines import warn_if_useless
+
+    if message := warn_if_useless(clf, split.X_train, split.y_train, **split.own_train.arguments()):
+        warnings.warn(f"{message}; try another learner", stacklevel=1)
 
 
 def _name_of(clf: Any) -> str:
@@ -252,7 +259,7 @@ def _limit_leaves(learner: str, max_leaves: int | None, readable: bool) -> dict[
     return {"max_leaves": max_leaves, **trees_only}
 
 
-def _describe(problem: TrainingData, by_case: CaseColumns, data: Path, say: Printer) -> None:
+def _describe(problem: TrainingData, by_case: CaseColumns, data: Path, say: Printer, doubts: Sequence[str]) -> None:
     """Print what was read: the table, what columns say of costs, and how to make a price list if there is none."""
     from worthwhile.cli.reading import describe_data
 
@@ -265,6 +272,8 @@ def _describe(problem: TrainingData, by_case: CaseColumns, data: Path, say: Prin
         say("No --costs: tests are free, every error costs 1. To write a starter price list:")
         target = shlex.quote(problem.target)
         say(f"  worthwhile costs init {shlex.quote(str(data))} --target {target} -o costs.toml", wrap=False)
+    for line in doubts:
+        say.warn(line)
 
 
 @dataclass(frozen=True, eq=False)

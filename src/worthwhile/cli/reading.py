@@ -113,7 +113,8 @@ def _without(costs: Costs, dropped: Collection[str]) -> Costs:
     """Return the costs of the remaining tests and of the groups that still have tests."""
     gone = set(dropped)
     named = [name for own, test in costs.tests.items() for name in (own, *test.prerequisites)]
-    return costs.only(name for name in named if name not in gone)
+    before = [name for test in costs.tests.values() for own in test.surcharges for name in own.mentioned_before]
+    return costs.only(name for name in (*named, *before) if name not in gone)
 
 
 def without_extra(costs: Costs, path: Path, names: Collection[str]) -> tuple[Costs, list[str]]:
@@ -162,7 +163,7 @@ def check_costs(
         try:
             costs.prices_for(names)
         except ValueError as error:
-            extra = option and any(name not in columns for name in costs.tests)
+            extra = option and any(name not in columns for name in costs.tests) and "another table" not in str(error)
             raise ValueError(f"{error}{'; --ignore-extra-prices leaves them out' * extra}") from None
         if classes:
             costs.check_classes(list(classes))

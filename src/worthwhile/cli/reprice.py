@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -100,11 +100,19 @@ def reprice(
     if differences:
         say.listing(["what", "old", "new"], differences, flexible=["new", "old", "what"])
     else:
-        say("The lists have the same prices and error costs.")
-    _say_expected(clf, kept, changed, say)
+        given = "the new error costs are" if costs is None else "prices, groups and error costs are"
+        say(f"Nothing changes: {given} those of the model.")
+    if context.costs.currency and new.currency not in ("", context.costs.currency):
+        say.warn(f"the currency was {context.costs.currency} and is now {new.currency}; amounts are not converted")
+    models = _named(clf, kept, changed, bool(differences))
+    _say_expected(models, say)
+    for line in _idle_tests(models.get("new list, new answers")):
+        say(line)
+    if differences and "new list, new answers" not in models and _answers_can_change(clf, context.costs, new):
+        say("The model gives the same answers as before.")
     if data is not None:
         with open_table(data, quiet, missing, encoding=encoding, decimal=decimal, dates=dates, sheet=sheet) as source:
-            _measure(clf, kept, changed, source, target, drop_missing_target, say)
+            _measure(models, changed, source, target, drop_missing_target, say)
     if out is not None:
         _save(changed, out)
         say(f"Model with the new costs: {out}", wrap=False)
@@ -125,7 +133,7 @@ def _new_costs(context: Any, path: Path | None, errors: Sequence[str] | None, ig
 
 def _with_errors(costs: Any, context: Any, errors: Sequence[str]) -> Any:
     """Return costs with the error costs that --errors names."""
-    from worthwhile.costs.error_costs import listing
+    from worthwhile.costs.error_costs import show
 
     answers, matrix = costs.error_matrix(context.classes)
     table = {
@@ -144,7 +152,10 @@ def _with_errors(costs: Any, context: Any, errors: Sequence[str]) -> Any:
                 raise ValueError(f"--errors {text}: one cost for all errors stands alone")
             return costs.with_errors(value)
         if place.strip() not in places:
-            raise ValueError(f"--errors {text}: there is no such error; the errors are {listing(places)}")
+            classes = ", ".join(show(name, long=True) for name in map(str, answers))
+            raise ValueError(
+                f"--errors {text}: there is no such error; write TRUTH:ANSWER=COST with the classes {classes}"
+            )
         truth, answer = places[place.strip()]
         table[truth][answer] = value
     return costs.with_errors(table)
@@ -174,52 +185,86 @@ def _single_tree(model: Any) -> Any:
     return model._tree() if isinstance(model, TreeClassifier) else None
 
 
-def _say_expected(old: Any, kept: Any, changed: Any, say: Printer) -> None:
-    """Print what a case is expected to cost by the figures of the model."""
+def _answers_can_change(model: Any, before: Any, after: Any) -> bool:
+    """Return whether errors cost something else, which a model may answer by."""
+    return bool(before.errors != after.errors and _single_tree(model) is not None)
+
+
+def _idle_tests(model: Any) -> list[str]:
+    """Return a line for each test that changes no answer of a model any more."""
+    from worthwhile.tree.text import idle_tests
+
+    tree = None if model is None else _single_tree(model)
+    return [
+        f"Whatever the result of {tree.columns[tree.nodes.test[node]]}, the new answer is {answer}: "
+        "the model still does the test, but it changes nothing; learn a new model."
+        for node, answer in (idle_tests(tree) if tree is not None else {}).items()
+    ]
+
+
+def _say_expected(models: Mapping[str, Any], say: Printer) -> None:
+    """Print what a case is expected to cost by the figures of the models."""
     from worthwhile.tree.node_costs import node_costs
     from worthwhile.tree.repricing import cost_parts
     from worthwhile.wording import BY_PROBABILITIES, LEFT_OUT, amount
 
-    named = _named(old, kept, changed)
-    parts = {name: cost_parts(_single_tree(model)) for name, model in named.items()}
+    old, *others = models.values()
+    parts = {name: cost_parts(_single_tree(model)) for name, model in models.items()}
     if any(part is None for part in parts.values()):
         say("What a case is expected to cost is unknown: the tree has no training weights.")
         return
     rows = [CostRow(name, part.tests, part.errors) for name, part in parts.items() if part is not None]
-    rows.append(CostRow("no test, new list", 0.0, node_costs(_single_tree(kept))[0].stop_cost or 0.0))
-    say(f"Expected cost per case, {BY_PROBABILITIES}:")
+    kept = others[0] if others else old
+    rows.append(
+        CostRow(f"no test{', new list' * bool(others)}", 0.0, node_costs(_single_tree(kept))[0].stop_cost or 0.0)
+    )
+    say(f"Expected cost per case{_unit(kept)}, {BY_PROBABILITIES}:")
     say.table(["", "tests", "errors", "total"], [row.cells() for row in rows])
     if hasattr(old, "expected_cost_"):
-        say(f"With the old list, a new case is expected to cost {amount(old.expected_cost_)}, {LEFT_OUT}.")
+        start = "With the old list, a" if others else "A"
+        say(f"{start} new case is expected to cost {amount(old.expected_cost_)}, {LEFT_OUT}.")
 
 
-def _named(old: Any, kept: Any, changed: Any) -> dict[str, Any]:
-    """Return the models to compare; the last one only if its answers differ."""
+def _unit(model: Any) -> str:
+    """Return " in EUR" if the price list names its currency."""
+    from worthwhile.evaluation.metrics import context_of
+
+    currency = context_of(model).costs.currency
+    return f" in {currency}" if currency else ""
+
+
+def _named(old: Any, kept: Any, changed: Any, differ: bool) -> dict[str, Any]:
+    """Return the models to compare: one if the lists do not differ; the last one only if its answers differ."""
     import numpy as np
 
+    if not differ:
+        return {"the model": old}
     named = {"old list": old, "new list": kept}
     if not np.array_equal(_single_tree(kept).nodes.answer, _single_tree(changed).nodes.answer):
         named["new list, new answers"] = changed
     return named
 
 
-def _measure(old: Any, kept: Any, changed: Any, source: Any, target: str | None, drop: bool, say: Printer) -> None:
+def _measure(
+    models: Mapping[str, Any], changed: Any, source: Any, target: str | None, drop: bool, say: Printer
+) -> None:
     """Print what the cases of a file cost, and whether a model learned from them would differ."""
     from worthwhile.cli.reading import true_classes, unknown_values
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.wording import LEFT_OUT, amount
 
+    old = next(iter(models.values()))
     table, target, y = true_classes(old, source, target, drop)
     names = context_of(old).columns
     X, fresh = table.cases(names), _learned_again(old, changed, table, names, y)
-    named = _named(old, kept, changed) | ({} if fresh is None else {"learned again": fresh})
+    named = {**models, **({} if fresh is None else {"learned again": fresh})}
     rows = []
     for name, model in named.items():
         tests = model.test_costs(X, y=y)
         rows.append(CostRow(name, float(tests.mean()), float((model.total_costs(X, y) - tests).mean())))
     for line in (*source.notes(), *unknown_values(old, table)):
         say(line)
-    say(f"Per case, on the {table.n_cases} cases of {source.path}:")
+    say(f"Per case{_unit(changed)}, on the {table.n_cases} cases of {source.path}:")
     say.table(["", "tests", "errors", "total"], [row.cells() for row in rows])
     if fresh is None:
         say("A tree from a file has no learner; no new one is learned.")

@@ -55,7 +55,6 @@ def show(
     """
     _check_picture(plot)
     from worthwhile.evaluation.metrics import context_of
-    from worthwhile.tree.text import expectation
 
     known = load_model(model)
     if explain_choice or cost_curve or hasattr(known, "stages_"):
@@ -82,15 +81,25 @@ def show(
             if len(trees) > 1 and form in (Form.text, Form.rules):
                 say(f"tree {number}")
             say(text, wrap=False)
-    chosen = known._expected_cost() if hasattr(known, "candidates_") else None
-    if not forest and form == Form.text and (note := expectation(trees[1], chosen)):
-        say()
-        say(note)
+    if not forest and form == Form.text:
+        _say_notes(known, trees[1], say)
     if form in (Form.text, Form.rules) and (cap := _cap(known)) is not None:
         say(f"No case pays more than {cap} for its tests.")
     if plot is not None:
         _draw(plot, next(iter(trees.values())), max_depth)
         say(f"Picture: {plot}", wrap=False)
+
+
+def _say_notes(known: Any, tree: Any, say: Printer) -> None:
+    """Print what may surprise in the text of a tree, and what a new case is expected to cost."""
+    from worthwhile.tree.text import expectation, text_notes
+
+    for note in text_notes(tree):
+        say(note)
+    chosen = known._expected_cost() if hasattr(known, "candidates_") else None
+    if note := expectation(tree, chosen):
+        say()
+        say(note)
 
 
 def _explain_choice(known: Any, path: Path, plot: Path | None, say: Printer, as_tree: bool) -> None:

@@ -23,7 +23,7 @@ class CostChange(NamedTuple):
 
 
 def compare_costs(old: Costs, new: Costs, classes: Sequence[Any]) -> list[CostChange]:
-    """Return what differs between two price lists: tests, groups, waiting and errors of some classes.
+    """Return what differs between two price lists: tests, groups, waiting, currency and errors of some classes.
 
     Examples
     --------
@@ -46,6 +46,8 @@ def compare_costs(old: Costs, new: Costs, classes: Sequence[Any]) -> list[CostCh
             found.append(CostChange(f"group {group}", prices[0] or NOTHING, prices[1] or NOTHING))
     if old.waiting != new.waiting:
         found.append(CostChange("waiting", _waiting(old), _waiting(new)))
+    if old.currency != new.currency:
+        found.append(CostChange("currency", old.currency or NOTHING, new.currency or NOTHING))
     return found + _errors(old, new, classes)
 
 

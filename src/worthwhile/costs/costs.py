@@ -643,6 +643,15 @@ class Costs:
         missing = [name for name in dict.fromkeys([*self._closures, *before]) if name not in position]
         if not missing:
             return
+        if len(self._tests) > 1 and all(
+            name not in position and not nearest(name, known) and name not in ("errors", "waiting")
+            for name in self._tests
+        ):
+            raise CostsError(
+                f"no test of the price list is a column of the table: the tests are {listing(self._tests)}; "
+                f"the columns are {listing(position)}; is it the price list of another table?",
+                ("test", missing[0]),
+            )
         needs = {r: name for name, test in self._tests.items() for r in test.prerequisites}
         parts = []
         for name in missing[:3]:

@@ -37,10 +37,18 @@ class CostsError(ValueError):
         self.entry = entry
 
 
-def show(value: Any) -> str:
-    """Return a value as text for a message: shortened, numpy scalars as plain numbers."""
+_LONG = reprlib.Repr()
+_LONG.maxstring = 120
+
+
+def show(value: Any, long: bool = False) -> str:
+    """Return a value as text for a message: shortened, numpy scalars as plain numbers.
+
+    `long`: less shortened, where two names may differ in the middle.
+    """
     try:
-        return reprlib.repr(value.item() if isinstance(value, np.generic) else value)
+        plain = value.item() if isinstance(value, np.generic) else value
+        return _LONG.repr(plain) if long else reprlib.repr(plain)
     except ValueError:  # Python refuses to write thousands of digits
         return "a number with thousands of digits"
 
@@ -82,7 +90,7 @@ def nearest(label: Any, valid: Iterable[Any]) -> str:
     if not found and not _is_number(own):
         by_spelling = {plain_spelling(other): other for other in labels}
         found = [by_spelling[text] for text in difflib.get_close_matches(own, by_spelling, n=1, cutoff=0.7)]
-    return f"; did you mean {show(found[0])}?" if found else ""
+    return f"; did you mean {show(found[0], long=True)}?" if found else ""
 
 
 def plain_spelling(label: Any) -> str:
@@ -278,7 +286,11 @@ class ErrorTable:
             for answer in answers:
                 if answer not in entries:
                     alike = [a for a in answers if a != answer and plain_spelling(a) == plain_spelling(answer)]
-                    both = f"; {show(answer)} and {show(alike[0])} look alike: use one spelling" if alike else ""
+                    both = (
+                        f"; {show(answer, long=True)} and {show(alike[0], long=True)} look alike: use one spelling"
+                        if alike
+                        else ""
+                    )
                     raise CostsError(
                         f"errors[{show(truth)}] has no cost for answer {show(answer)}; every class needs a cost for "
                         f"each of the answers {listing(a for a in answers if a != truth)}{both}",
@@ -338,7 +350,7 @@ class ErrorTable:
         for label, truth in zip(labels, found, strict=True):
             if truth is None:
                 raise CostsError(
-                    f"errors has no row for class {show(label)}; its classes are {listing(self.truths)}"
+                    f"errors has no row for class {show(label, long=True)}; its classes are {listing(self.truths)}"
                     f"{nearest(label, self.truths)}",
                     ("error",),
                 )

@@ -76,7 +76,6 @@ class Family:
     measure: Callable[[Cell, str | None], Numbers]
     weight: Callable[[Cell], float]  # roughly how long a cell takes; any unit
     order: Callable[[Cell], Any] | None = None  # sort key: what runs first, across experiments
-    partial: bool = False  # whether tables can be made while cells are missing
 
 
 @dataclass(frozen=True)
@@ -308,8 +307,6 @@ def run(
         experiment, and the share of the work that is done, by weight.
     """
     family = experiments[0].family
-    if (only or seconds is not None) and not family.partial:
-        raise ValueError(f"the tables of {family.name} need all of their cells; --only and --minutes are not available")
     owner = _in_order(experiments, quick, seed)
     missing = {cell: owner[cell] for cell in _chosen(owner, only) if cell not in store.results}
     _check_data(family, dict.fromkeys(cell.data for cell in missing), folder)

@@ -248,4 +248,4 @@ def order(cell: Cell) -> tuple[int, int, int, float, str, int]:
 
 
 NUMBERS = ("test_cost", "wrong_first", "wrong_second", "all_tests", "least_wrong", "nodes", "seconds")
-FAMILY = Family("esmeir", NUMBERS, cases_of, measure, weight, order, partial=True)
+FAMILY = Family("esmeir", NUMBERS, cases_of, measure, weight, order)

@@ -423,4 +423,4 @@ def _order(cell: Cell) -> int:
     return cell.split  # a run that is stopped has all problems, of fewer splits
 
 
-FAMILY = Family("nan", NUMBERS, cases_of, measure, weight, _order, partial=True)
+FAMILY = Family("nan", NUMBERS, cases_of, measure, weight, _order)

@@ -166,7 +166,7 @@ def order(cell: Cell) -> tuple[int, float]:
     return cell.split, weight(cell)
 
 
-FAMILY = Family("streed", ("test_cost", "total_cost", "nodes", "seconds"), load, measure, weight, order, partial=True)
+FAMILY = Family("streed", ("test_cost", "total_cost", "nodes", "seconds"), load, measure, weight, order)
 
 
 def _rows() -> tuple[Row, ...]:

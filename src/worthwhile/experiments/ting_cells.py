@@ -302,4 +302,4 @@ def order(cell: Cell) -> float:
 
 
 NUMBERS = ("cost", "nodes", "high", "wrong", "seconds")
-FAMILY = Family("ting", NUMBERS, cases_of, measure, weight, order, partial=True)
+FAMILY = Family("ting", NUMBERS, cases_of, measure, weight, order)

@@ -158,7 +158,7 @@ NUMBERS = (
     "nodes",
     "seconds",
 )
-FAMILY = Family("turney", NUMBERS, load_problem, measure, weight, order, partial=True)
+FAMILY = Family("turney", NUMBERS, load_problem, measure, weight, order)
 
 
 def retested(numbers: Numbers, trained: float, tested: float) -> float:

@@ -97,7 +97,7 @@ def order(cell: Cell) -> tuple[int, str, str]:
     return cell.split, cell.data, cell.errors
 
 
-FAMILY = Family("unseen", ("cost", "expected", "seconds"), load, measure, weight, order, partial=True)
+FAMILY = Family("unseen", ("cost", "expected", "seconds"), load, measure, weight, order)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from worthwhile.table.schema import OtherValue
 from worthwhile.tree.context import ProblemContext, label_column
 from worthwhile.tree.json_format import write_tree
 from worthwhile.tree.node_costs import node_costs
+from worthwhile.tree.text import text_notes
 from worthwhile.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def sections(
         "forest": _forest(chosen, chosen.budget_curve(X_own, y)) if forest else None,
         "near_optimal": getattr(chosen, "near_optimal_", None),
         "first_test": None if tree is None or tree.n_nodes == 1 else tree.columns[tree.nodes.test[0]],
+        "tree_notes": [] if tree is None else text_notes(tree),
         "layout": None if tree is None else layout_tree(tree),
         "model": None if several else write_tree(est) if isinstance(est, Tree) else chosen._document(),
         "spending": spending(clf, X, own[0], y),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from worthwhile.tree.json_format import ExpectedCost
     from worthwhile.tree.tree import Tree
 
-__all__ = ["box_lines", "colour_of", "expectation", "to_dot", "to_text"]
+__all__ = ["box_lines", "colour_of", "expectation", "idle_tests", "text_notes", "to_dot", "to_text"]
 
 # Two figures are called expected; where both are shown, this says why they differ.
 NODES_EXPECT = f"Expected costs at the nodes are {BY_PROBABILITIES}; at the first node they may differ."
@@ -83,8 +83,8 @@ def _correct(tree: Tree, node: int, shares: npt.NDArray[np.float64]) -> list[str
     return [f"{'over 99%' if share == '100%' and shares[answer] < 1 - 1e-9 else share} correct"]
 
 
-def node_line(tree: Tree, node: int, costs: NodeCosts) -> str:
-    """Return the line of a node."""
+def node_line(tree: Tree, node: int, costs: NodeCosts, note: str = "") -> str:
+    """Return the line of a node; a note goes into the parentheses behind a test."""
     if is_leaf(tree, node):
         notes = "; ".join(leaf_notes(tree, node, costs))
         return f"{tree.answers[tree.nodes.answer[node]]}{f' ({notes})' if notes else ''}"
@@ -93,7 +93,39 @@ def node_line(tree: Tree, node: int, costs: NodeCosts) -> str:
         notes += f"; {percent(costs.share)} of cases"
     if costs.expected_cost is not None:
         notes += f", expected cost {amount(costs.expected_cost)}"
-    return f"{tree.columns[tree.nodes.test[node]]}? ({notes})"
+    return f"{tree.columns[tree.nodes.test[node]]}? ({notes}{note})"
+
+
+def idle_tests(tree: Tree) -> dict[int, str]:
+    """Return the answer below each test node that has the same answer in all its branches; only the upper ones."""
+    answers: list[set[int]] = [set() for _ in range(tree.n_nodes)]
+    for node in reversed(range(tree.n_nodes)):  # children come after their parent
+        below = (answers[child] for child in tree.nodes.children(node))
+        answers[node] = {int(tree.nodes.answer[node])} if is_leaf(tree, node) else set().union(*below)
+    idle = {node for node in range(tree.n_nodes) if len(answers[node]) == 1 and not is_leaf(tree, node)}
+    inside = {child for node in idle for child in tree.nodes.children(node)}
+    return {node: str(tree.answers[answers[node].pop()]) for node in sorted(idle - inside)}
+
+
+def text_notes(tree: Tree) -> list[str]:
+    """Return sentences that explain what may surprise in the text of a tree: idle tests, and parts of cases.
+
+    Examples
+    --------
+    >>> import worthwhile as ww
+    >>> X, y = [[i] for i in range(20)], [0] * 9 + [1] * 2 + [0] * 9
+    >>> clf = ww.C45Classifier(prune="none", answer="majority", min_cases=8).fit(X, y)
+    >>> text_notes(clf.tree_)
+    ['Where it says “always answers”, all branches below give the same answer.']
+    """
+    notes = []
+    if idle_tests(tree):
+        notes.append("Where it says “always answers”, all branches below give the same answer.")
+    leaves = tree.nodes.weights[tree.nodes.test < 0].sum(axis=1)
+    part = next((text for text in map(weight_text, leaves.tolist()) if "." in text), "")
+    if part:
+        notes.append(f"Counts such as {part} include parts of cases: one without a result is in several branches.")
+    return notes
 
 
 def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
@@ -121,11 +153,13 @@ def box_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
 def to_text(tree: Tree, expected_costs: bool = True) -> str:
     """Return the tree as indented text; see `Tree.to_text`."""
     costs = node_costs(tree, expected_costs)
+    idle = idle_tests(tree) if expected_costs else {}  # the trees of a forest vote
     lines = []
     todo = [(0, "", "")]  # node, the start of its line, the indent of its children
     while todo:
         node, before, indent = todo.pop()
-        lines.append(before + node_line(tree, node, costs[node]))
+        note = f"; always answers {idle[node]}" if node in idle else ""
+        lines.append(before + node_line(tree, node, costs[node], note))
         children = tree.nodes.children(node)
         for b in reversed(range(len(children))):
             last = b == len(children) - 1
