@@ -317,9 +317,9 @@ CLAIMS = [
         ],
     ),
     Claim(
-        "In percent of the standard cost, his ICET costs # (ours as published: #, in a later run #), doing no test #, the best"
-        " of scikit-learn's and pystreed's trees by cross-validation, without prices, #, the refined ICET # and the"
-        " refined ACT #;",
+        "In percent of the standard cost, his ICET costs # (ours as published: #, in a later run #), doing no test #,"
+        " the best of scikit-learn's and pystreed's trees by cross-validation, without prices, #, the refined ICET #"
+        " and the refined ACT #;",
         [
             text("turney.md", r"\| ICET \| 50.0 ± 2.2 \| (\d+) ± 7"),
             mean(*TURNEY, "ICET", ALL),
@@ -382,8 +382,8 @@ CLAIMS = [
     ),
     Claim(
         "but it is better than ACT as published on the # problems of Turney's data sets alone, on other splits of which"
-        " its constants were set (# of it; 95 % interval over data sets # to #); on the # others, some of which were looked"
-        " at for other constants, it is # better (#, # to #)",
+        " its constants were set (# of it; 95 % interval over data sets # to #); on the # others, some of which were"
+        " looked at for other constants, it is # better (#, # to #)",
         [
             text("esmeir.md", r"Where tuned[\s\S]*?\| (\d+) problems of Turney's data sets and 80 others"),
             *ratio("esmeir.md", HALVES, "ACT, refined, Turney's 25", "ACT"),
