@@ -538,7 +538,7 @@ CLAIMS = [
             text("nan.md", r"\| Forest \|.*13.64 \(\+(\S+)\)"),
         ],
     ),
-    Claim("at most # training cases;", [text("nan.md", r"but with at most ([\d,]+) training and")]),
+    Claim("at most # training cases of our own splits;", [text("nan.md", r"but with at most ([\d,]+) training and")]),
     Claim(
         "makes no more errors than the best of # rivals at # of # budgets on covertype, # on credit default, # on adult"
         " and # on letter (# splits; behind by at most # points; parts were set on these very data sets, some after a"
