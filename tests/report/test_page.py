@@ -23,8 +23,8 @@ def test_a_report_on_a_trained_tree(write, heart):
     assert [name for name in page.ids if name in SECTIONS] == SECTIONS
     assert page.text.count("<h1>Heart disease (Cleveland)</h1>") == 1
     assert (
-        "Model: EG2, trained on 200 cases. Costs are measured on 103 other cases. Source of the prices: Turney"
-        in page.words[""]
+        "Model: a decision tree, learned by EG2, trained on 200 cases. Costs are measured on 103 other cases."
+        " Source of the prices: Turney" in page.words[""]
     )
     saved = json.loads(re.search(r'<script type="application/json" id="model">(.*?)</script>', page.text).group(1))
     assert saved == json.loads(json.dumps(heart.clf._document()))
@@ -50,10 +50,14 @@ def test_a_report_on_the_tree_that_was_chosen(write, readable):
     clf, X, y = chosen(["dtmc"], readable=readable)
     page = write(clf, X[:60], y[:60], X_train=X, y_train=y)
     assert [name for name in page.ids if name in SECTIONS] == SECTIONS
-    assert "Model: DTMC, chosen by AutoClassifier, trained on 80 cases." in page.words[""]
+    assert (
+        "Model: a decision tree, learned by DTMC, the best of several learners (AutoClassifier), trained on 80 cases."
+        in page.words[""]
+    )
     assert f"{clf.expected_cost_:.2f} measured on cases left out in training" in page.words["summary"]
     assert "x1 2.00 used leaves the tree between" in page.words["sensitivity"]
-    assert page.words["tried"].startswith("Learners tried DTMC: the lowest cost on cases left out in training.")
+    assert page.words["tried"].startswith("Learners tried Several methods of learning were compared")
+    assert "was kept. DTMC: the lowest cost on cases left out in training." in page.words["tried"]
     for one in clf.candidates_:
         assert f"{one.name} {one.expected_cost:.2f} " in page.words["tried"]
 
@@ -73,7 +77,7 @@ def test_a_report_on_a_cascade_has_no_tree(write, auto):
         clf.best_estimator_ = cascade
     page = write(clf if auto else cascade, X, y, X_train=X, y_train=y)
     assert [name for name in page.ids if name in SECTIONS] == [one for one in SECTIONS if one not in ("tree", "walk")]
-    assert ", chosen by AutoClassifier" in page.words[""] or not auto
+    assert ", the best of several learners (AutoClassifier)" in page.words[""] or not auto
     assert "Not available for cascades" in page.words["sensitivity"]
     cheapest = cascade.stages_[0]
     assert f"1 {cascade.problem_.pricing.price(cascade.problem_.closure_of(cheapest)):.2f}" in page.words["cascade"]
@@ -131,3 +135,36 @@ def test_errors_are_reported_and_nothing_is_written(tmp_path, heart):
     with pytest.raises(OSError, match="cannot be written"):
         write_report(tmp_path / "no" / "folder.html", clf, X, y)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_break_even_prices_of_tests_in_several_groups(tmp_path):
+    costs = ww.Costs(
+        tests={"age": ww.Test(1.0, group=("blood", "panel")), "crp": ww.Test(2.0, group="blood")},
+        groups={"blood": 3.0, "panel": 4.0},
+        errors=50.0,
+        currency="€",
+    )
+    X, y = np.array([[i, i % 3] for i in range(40)], dtype=float), ["a" if i < 20 else "b" for i in range(40)]
+    clf = ww.EG2Classifier(costs=costs, prune="cost", columns=["age", "crp"]).fit(X, y)
+    ww.report.write_report(tmp_path / "r.html", clf, X, y, X_train=X, y_train=y)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "plus 3.00 for the group blood</small><small>plus 4.00 for the group panel</small>" in text
+    assert "Amounts are in €." in text
+
+
+def test_sections_explain_themselves(tmp_path):
+    heart = ww.datasets.load("heart")
+    clf = ww.AutoClassifier(costs=heart.costs, nominal=heart.nominal, columns=heart.feature_names, time_limit=3)
+    clf.fit(heart.X, heart.y)
+    ww.report.write_report(
+        tmp_path / "r.html", clf, heart.X, heart.y, X_train=heart.X, y_train=heart.y, sensitivity=1.0
+    )
+    text = " ".join((tmp_path / "r.html").read_text(encoding="utf-8").split())
+    for words in (
+        "Every case pays for the tests that are done, and for the consequences if its answer is wrong.",
+        "“No test” gives the same answer to all cases;",
+        "Several methods of learning were compared on cases that they had not learned from;",
+        "Rounds: on how many parts of the cases a learner was measured.",
+        "A case is named by its line in the table where that is known.",
+    ):
+        assert words in text

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+import worthwhile as ww
 from handmade import small, tree, turney
 from report_trees import CASES, CASES_OF_SURCHARGED, grouped, surcharged, together, undecided
 from worthwhile.report.tree_layout import HEIGHT, layout_tree, shortened
@@ -90,3 +91,20 @@ def test_a_leaf_shows_counts_beside_expected_errors():
     assert boxes[1].description.endswith(
         "expected error cost 200.00; 0.06 % of training cases reach this node, 5 of 6 correct"
     )
+
+
+def test_long_branches_and_names_get_room_where_the_tree_fits_on_a_page():
+    rng = np.random.default_rng(0)
+    places = np.array(["the old hospital by the river", "a place with a very long name", "home"])
+    X = np.array([places[rng.integers(0, 3, 300)], rng.random(300)], dtype=object).T
+    y = (X[:, 1].astype(float) < np.where(X[:, 0] == "home", 0.3, 0.8)).astype(int)
+    known = ww.C45Classifier(columns=["where the patient was seen first", "score"], nominal=[0], prune="none")
+    small_tree = known.set_params(max_depth=2).fit(X, y).tree_
+    layout = layout_tree(small_tree)
+    assert layout.width <= 1130
+    assert layout.branch_length == 24
+    assert layout.box_width > 174
+    assert layout.line_length > 25
+    assert any(box.lines[0].startswith("where the patient was se") for box in layout.boxes)
+    deep = layout_tree(ww.C45Classifier(prune="none", min_cases=1).fit(rng.random((300, 2)), y).tree_)
+    assert (deep.box_width, deep.branch_length, deep.line_length) == (174, 10, 25)

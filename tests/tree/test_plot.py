@@ -35,7 +35,7 @@ def test_every_node_and_branch_is_drawn():
     assert words.count("beta\nordered above") == 1
     assert words.count("ordered at once with delta") == 1
     assert words.count("≤ 3") == 1
-    assert "0 or 1 or 3 or 4 or 5 …" in words
+    assert "0 or 1 or 3 or 4 or 5 or\n6 or 7 or 8 or 9" in words
 
 
 @pytest.mark.parametrize("content", [turney(), small(), small(nodes=[{"answer": "no"}])])
@@ -159,3 +159,37 @@ def test_leaves_are_coloured_by_answer():
     ax = tree(turney()).plot()
     colours = {t.get_text(): t.get_bbox_patch().get_facecolor() for t in ax.texts if t.get_text() in ("0", "1")}
     assert colours["0"] != colours["1"]
+
+
+def test_texts_of_many_branches_overlap_neither_boxes_nor_each_other():
+    rng = np.random.default_rng(3)
+    cities = np.array(["a place with a very long name", "Llanfairpwllgwyngyllgogerychwyrndrobwll", *"bcdef"])
+    code, score = rng.integers(0, 7, 700), rng.random(700)
+    X = np.array([cities[code], score], dtype=object).T
+    y = np.where(score < np.array([0.1, 0.9, 0.2, 1, 0.3, 0, 0.8])[code], "reject for ever and for always", "accept")
+    known = ww.C45Classifier(columns=["city", "score"], nominal=["city"], prune="none", max_depth=2).fit(X, y).tree_
+    ax = known.plot()
+    framed = boxes(ax)
+    words = [text for text in ax.texts if type(text.get_bbox_patch().get_boxstyle()).__name__ != "Round"]
+    places = [text.get_window_extent() for text in words]
+    assert len(places) == known.n_nodes - 1 > 10
+    for i, place in enumerate(places):
+        assert not any(place.overlaps(other) for other in (*places[:i], *framed))
+    assert any(text.get_text() == "a place with a very long\nname" for text in words)
+    assert any(text.get_text().startswith("reject for ever and for\nalways\n") for text in ax.texts)
+    for line in ax.lines:  # a branch touches the boxes at its ends only
+        points = ax.transData.transform(np.column_stack(line.get_data()))
+        steps = np.linspace(0, 1, 200)[1:-1, None]
+        inner = points[0] + steps * (points[1] - points[0])
+        hit = [box for box in framed if any(box.contains(*point) for point in inner)]
+        assert len(hit) <= 1  # the padding of its own box
+
+
+def test_a_branch_with_many_values_says_how_many():
+    rng = np.random.default_rng(0)
+    values = np.array([f"value number {i}" for i in range(8)])
+    X = values[rng.integers(0, 8, 300)].reshape(-1, 1).astype(object)
+    y = np.array([int(value[0][-1]) > 3 for value in X]).astype(int)
+    known = ww.DTMCClassifier(columns=["code"], nominal=["code"], nominal_splits="subset").fit(X, y).tree_
+    words = {text.get_text() for text in known.plot().texts}
+    assert {"value number 0\n+ 3 more", "value number 4\n+ 3 more"} <= words

@@ -112,6 +112,15 @@ def learn(
             show_default=False,
         ),
     ] = None,
+    break_even: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="Longest search for the break-even prices in the report: below which price each test is used. It"
+            " learns the model again several times per test, which is slow with many tests or cases; 0: none.",
+        ),
+    ] = 60.0,
     budget: Annotated[
         float | None, typer.Option(min=0, help="Average budget per case (budget-forest, cascade).", show_default=False)
     ] = None,
@@ -229,7 +238,7 @@ def learn(
     if report is not None:
         about = {} if problem.costs is None else problem.costs.about
         title = about.get("title") or f"{data.stem}: which tests are worth their price"
-        _write_report(report, clf, split, title, _case_names(problem, split, ids), quiet)
+        _write_report(report, clf, split, title, _case_names(problem, split, ids), break_even, quiet)
         say(f"Report: {report}", wrap=False)
 
 
@@ -491,11 +500,12 @@ def _identifiers(problem: TrainingData, source: TableFile, dropped: list[str]) -
 
 
 def _write_report(
-    path: Path, clf: Any, split: _Split, title: str, case_names: Callable[[int], str], quiet: bool
+    path: Path, clf: Any, split: _Split, title: str, case_names: Callable[[int], str], break_even: float, quiet: bool
 ) -> None:
     from worthwhile.report import write_report
 
     training = {"X_train": split.X_train, "y_train": split.y_train}
     training |= split.own.arguments() | split.own_train.arguments("train_")
+    training["sensitivity"] = break_even or False
     with work_bar(quiet, "break-even prices") as tell:
         write_report(path, clf, split.X, split.y, **training, title=title, case_names=case_names, tell=tell)

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Box", "TreeLayout", "layout_tree", "shortened"]
 
-WIDTH, HEIGHT = 174, 56  # of a box
-GAP, ROW, MARGIN = 92, 10, 8  # between levels, between rows, around the picture
-NAME, LINE, BRANCH = 19, 25, 12  # characters that fit into the name of a box, its other lines and a branch
+WIDTH, HEIGHT = 174, 56  # of a box, at least
+GAP, ROW, MARGIN = 92, 10, 8  # between levels, at least; between rows, around the picture
+NAME, LINE, BRANCH = 19, 25, 10  # characters that fit into the name of a box, its other lines and a branch
+LONG_NAME, LONG_BRANCH = 30, 24  # the same in the widest boxes, and where levels are far apart
+PAGE = 1130  # pixels across a page
 COLOURS = 8  # for answers, defined in the style sheet
 
 
@@ -38,14 +40,53 @@ class Box:
 
 
 @dataclass(frozen=True)
+class _Room:
+    """How many characters fit, and how wide boxes and the gaps between levels are for that."""
+
+    name: int
+    branch: int
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Room:
+        """Return the room that the longest name and the longest branch want, within limits."""
+        inner = [node for node in range(tree.n_nodes) if tree.nodes.test[node] >= 0]
+        names = [tree.columns[tree.nodes.test[node]] for node in inner]
+        names += [value_text(tree.answers[int(answer)]) for answer in set(tree.nodes.answer[tree.nodes.test < 0])]
+        branches = [condition(tree, node, b) for node in inner for b in range(len(tree.nodes.children(node)))]
+        longest = max(map(len, names)), max(map(len, branches), default=0)
+        room = cls(NAME, BRANCH)
+        for branch in range(BRANCH, min(longest[1], LONG_BRANCH) + 1):  # branches first: boxes have a description
+            room = room._if_narrow(cls(NAME, branch), tree.depth)
+        for name in range(NAME, min(longest[0], LONG_NAME) + 1):
+            room = room._if_narrow(cls(name, room.branch), tree.depth)
+        return room
+
+    def _if_narrow(self, wider: _Room, depth: int) -> _Room:
+        """Return what takes more room if a tree of this depth then still fits on a page, otherwise this."""
+        return wider if (depth + 1) * wider.width + depth * wider.gap + 2 * MARGIN <= PAGE else self
+
+    @property
+    def line(self) -> int:
+        return LINE * self.name // NAME
+
+    @property
+    def width(self) -> int:
+        return WIDTH * self.name // NAME
+
+    @property
+    def gap(self) -> int:
+        return max(GAP, 24 + 7 * self.branch)  # seven pixels are the mean of a wide font
+
+
+@dataclass(frozen=True)
 class TreeLayout:
     """A tree as it is drawn, with the root on the left, and its legend."""
 
-    box_width: ClassVar[int] = WIDTH
     box_height: ClassVar[int] = HEIGHT
-    line_length: ClassVar[int] = LINE
-    branch_length: ClassVar[int] = BRANCH
 
+    box_width: int
+    line_length: int
+    branch_length: int
     width: int
     height: int
     boxes: list[Box]  # depth first
@@ -56,7 +97,7 @@ class TreeLayout:
 
 def layout_tree(tree: Tree) -> TreeLayout:
     """Place the nodes of a tree: leaves below one another, each parent level with the middle of its children."""
-    nodes, costs, order = tree.nodes, node_costs(tree), _depth_first(tree)
+    nodes, costs, order, room = tree.nodes, node_costs(tree), _depth_first(tree), _Room.of(tree)
     parent = {child: node for node in order for child in nodes.children(node)}
     leaves = [node for node in order if nodes.test[node] < 0]
     y = {leaf: float(MARGIN + row * (HEIGHT + ROW)) for row, leaf in enumerate(leaves)}
@@ -72,17 +113,20 @@ def layout_tree(tree: Tree) -> TreeLayout:
             node=node,
             parent=above,
             level=above.level + 1 if above else 1,
-            x=above.x + WIDTH + GAP if above else MARGIN,
+            x=above.x + room.width + room.gap if above else MARGIN,
             y=round(y[node], 3),
             kind=_kind(tree, node, costs[node]),
-            lines=(_test_lines if below[node] else _leaf_lines)(tree, node, costs[node]),
+            lines=(_test_lines if below[node] else _leaf_lines)(tree, node, costs[node], room),
             description=_description(tree, node, costs[node]),
             branch=condition(tree, above.node, node - nodes.children(above.node)[0]) if above else "",
             below=below[node],
         )
     answers = sorted({int(nodes.answer[leaf]) for leaf in leaves})
     return TreeLayout(
-        width=max(box.x for box in boxes.values()) + WIDTH + MARGIN,
+        box_width=room.width,
+        line_length=room.line,
+        branch_length=room.branch,
+        width=max(box.x for box in boxes.values()) + room.width + MARGIN,
         height=len(leaves) * (HEIGHT + ROW) - ROW + 2 * MARGIN,
         boxes=list(boxes.values()),
         answers=[(answer % COLOURS, value_text(tree.answers[answer])) for answer in answers],
@@ -105,32 +149,34 @@ def _kind(tree: Tree, node: int, costs: NodeCosts) -> str:
     return f"{kind} delayed" if costs.delayed else kind
 
 
-def _test_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
+def _test_lines(tree: Tree, node: int, costs: NodeCosts, room: _Room) -> list[str]:
     name = tree.columns[tree.nodes.test[node]]
     price = "already paid" if costs.paid else f"price {amount(costs.price)}"
     wait = [f"wait {costs.waits:g}"] if costs.waits else []
     if costs.commits:
         price += f" (+{_tests(costs)})"
     elif costs.groups and not costs.paid and not wait:
-        price = shortened(" · ".join([price, *(group for group, _ in costs.groups)]), LINE)
+        price = shortened(" · ".join([price, *(group for group, _ in costs.groups)]), room.line)
     price = " · ".join([price, *wait])
-    if len(price) > LINE:
-        price = shortened(price.removeprefix("price ").replace(f"(+{_tests(costs)})", f"(+{len(costs.commits)})"), LINE)
+    if len(price) > room.line:
+        price = shortened(
+            price.removeprefix("price ").replace(f"(+{_tests(costs)})", f"(+{len(costs.commits)})"), room.line
+        )
     cost = [] if costs.expected_cost is None else [f"expected {amount(costs.expected_cost)}"]
-    return [shortened(name, NAME), price, " · ".join([*_share(costs), *cost])]
+    return [shortened(name, room.name), price, " · ".join([*_share(costs), *cost])]
 
 
 def _tests(costs: NodeCosts) -> str:
     return f"{len(costs.commits)} test{'s' * (len(costs.commits) > 1)}"
 
 
-def _leaf_lines(tree: Tree, node: int, costs: NodeCosts) -> list[str]:
+def _leaf_lines(tree: Tree, node: int, costs: NodeCosts, room: _Room) -> list[str]:
     answer = int(tree.nodes.answer[node])
     cost = "" if costs.expected_cost is None else f"expected cost {amount(costs.expected_cost)}"
-    return [shortened(value_text(tree.answers[answer]), NAME), cost, _counted(tree, node, costs)]
+    return [shortened(value_text(tree.answers[answer]), room.name), cost, _counted(tree, node, costs, room.line)]
 
 
-def _counted(tree: Tree, node: int, costs: NodeCosts) -> str:
+def _counted(tree: Tree, node: int, costs: NodeCosts, most: int = LINE) -> str:
     """Return the share of the training cases that reach a leaf, and how many of them it answers correctly.
 
     A percentage of correct answers beside an expected cost would be read as expected, too.
@@ -141,7 +187,7 @@ def _counted(tree: Tree, node: int, costs: NodeCosts) -> str:
         return " · ".join(share)
     correct = f"{weight_text(float(weights[answer]))} of {weight_text(float(weights.sum()))} correct"
     both = " · ".join([*share, correct])
-    return both if len(both) <= LINE else shortened(correct, LINE)
+    return both if len(both) <= most else shortened(correct, most)
 
 
 def _share(costs: NodeCosts) -> list[str]:

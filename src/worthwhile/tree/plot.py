@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import numbers
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,11 @@ __all__ = ["figure_size", "plot_tree"]
 
 MOST_LEAVES = 32  # side by side, unless a depth is given: at most about 4,000 pixels
 
-LONGEST = 24  # characters in a line
+LONGEST, MOST_LINES = 24, 2  # characters in a line; lines of a name, a group or a branch
 SIZE = 9.0  # font size in points where there is room
 LINE, PAD = 0.152, 0.06  # inches at that size: height of a line; padding of a box
-MIDDLE = 0.55  # position of a label along its branch: nearer to the child, where the branches are further apart
+LABEL = 0.9  # size of the text of a branch
+ABOVE = 0.09  # inches between a box and the text of its branch
 SIDE, BETWEEN = 0.13, 0.7  # inches between two boxes of a level; between two levels
 
 
@@ -98,6 +99,8 @@ class _Layout:
     depth: int  # levels of tests that are drawn
     costs: list[NodeCosts]
     lines: dict[int, list[str]]
+    labels: dict[int, list[str]]  # the branch that leads to a node
+    tops: dict[int, float]  # upper edge of the tallest box of the level
     x: dict[int, float]
     y: dict[int, float]  # 0 is the upper edge
     column: float  # width of a leaf
@@ -116,16 +119,28 @@ class _Layout:
             own = box_lines(tree, node, costs[node])
             if at == depth and tree.nodes.test[node] >= 0:
                 own = [*own, f"+ {sum(1 for _ in subtree(tree, node)) - 1} nodes below"]
-            lines[node] = [_shortened(line) for line in own]
+            lines[node] = [part for line in own for part in _wrapped(line)]
+        labels = {
+            child: _branch_lines(tree, node, b)
+            for node, at in shown.items()
+            if at < depth
+            for b, child in enumerate(tree.nodes.children(node))
+        }
         x = _positions(tree, shown, depth)
-        column = _column({node: at < depth and tree.nodes.n_children[node] > 1 for node, at in shown.items()}, lines)
-        tallest = [1] * (max(shown.values()) + 1)
-        for node, own in lines.items():
-            tallest[shown[node]] = max(tallest[shown[node]], len(own))
-        heights = [LINE * n + 2 * PAD + BETWEEN for n in tallest]
-        middles = [below - 0.5 * height for below, height in zip(itertools.accumulate(heights), heights, strict=True)]
-        y = {node: -middles[at] for node, at in shown.items()}
-        return cls(tree, depth, costs, lines, {node: column * at for node, at in x.items()}, y, column, sum(heights))
+        branches = {node: at < depth and tree.nodes.n_children[node] > 1 for node, at in shown.items()}
+        column = _column(branches, lines, labels)
+        tallest, gaps = [1] * (max(shown.values()) + 1), [0] * (max(shown.values()) + 1)
+        for node, at in shown.items():
+            tallest[at] = max(tallest[at], len(lines[node]))
+            gaps[at] = max(gaps[at], len(labels.get(node, [])) - 1)
+        level_tops, low = [], -0.5 * BETWEEN
+        for n, more in zip(tallest, gaps, strict=True):
+            level_tops.append(low - LABEL * LINE * more)
+            low = level_tops[-1] - (LINE * n + 2 * PAD) - BETWEEN
+        tops = {node: level_tops[at] for node, at in shown.items()}
+        y = {node: tops[node] - 0.5 * (LINE * tallest[at] + 2 * PAD) for node, at in shown.items()}
+        places = {node: column * at for node, at in x.items()}
+        return cls(tree, depth, costs, lines, labels, tops, places, y, column, -low - 0.5 * BETWEEN)
 
     def children(self, node: int) -> list[int]:
         return [child for child in self.tree.nodes.children(node) if child in self.x]
@@ -141,22 +156,31 @@ class _Layout:
         """Return left, bottom, width and height of a node and everything below it."""
         inside = [below for below in subtree(self.tree, node) if below in self.x]
         left, right = min(self.x[n] for n in inside), max(self.x[n] for n in inside)
-        low = min(self.y[n] - 0.5 * self._box_height(n) for n in inside)
-        top = self.y[node] + 0.5 * self._box_height(node)
-        side, edge = 0.5 * self.column - 0.02, 0.16
-        return left - side, low - edge, right - left + 2 * side, top - low + 2 * edge
+        low = min(map(self.low, inside))
+        top = self.top(node)
+        side, below, above = 0.5 * self.column - 0.02, 0.16, 0.06  # there is text below
+        return left - side, low - below, right - left + 2 * side, top - low + below + above
+
+    def top(self, node: int) -> float:
+        """Return the upper edge of a box."""
+        return self.y[node] + 0.5 * self._box_height(node)
+
+    def low(self, node: int) -> float:
+        """Return the lower edge of a box."""
+        return self.y[node] - 0.5 * self._box_height(node)
 
     def _box_height(self, node: int) -> float:
         return LINE * len(self.lines[node]) + 2 * PAD
 
 
-def _column(branches: dict[int, bool], lines: dict[int, list[str]]) -> float:
+def _column(branches: dict[int, bool], lines: dict[int, list[str]], labels: dict[int, list[str]]) -> float:
     """Return the width of a leaf that gives neighbours on any level room; nodes that branch span several leaves."""
-    widths = {line: _width(line) for line in {line for own in lines.values() for line in own}}
     needed = 0.7
     for node, own in lines.items():
         room = 1.5 if branches[node] else 1.0
-        needed = max(needed, (max(widths[line] for line in own) + 2 * PAD + SIDE) / room)
+        box = max(map(_width, own)) + 2 * PAD
+        label = LABEL * max(map(_width, labels.get(node, [""])))
+        needed = max(needed, (max(box, label) + SIDE) / room)
     return needed
 
 
@@ -165,6 +189,8 @@ def _width(text: str) -> float:
     """Return the width of a line in inches."""
     from matplotlib.textpath import TextPath
 
+    if not text.strip():
+        return 0.0
     return float(TextPath((0, 0), text.replace("$", "S"), size=SIZE).get_extents().width) / 72  # $ starts mathtext
 
 
@@ -231,7 +257,7 @@ def _draw_orders(ax: Any, layout: _Layout, size: float) -> None:
                     (left, low), width, height, facecolor="0.94", edgecolor="0.6", linestyle=":", linewidth=1, zorder=0
                 )
             )
-            name = _shortened(layout.tree.columns[layout.tree.nodes.test[node]])
+            name = _shortened(" ".join(layout.tree.columns[layout.tree.nodes.test[node]].split()))
             ax.annotate(
                 f"ordered at once with {name}",
                 (left + 0.06, low + 0.04),
@@ -246,21 +272,26 @@ def _draw_orders(ax: Any, layout: _Layout, size: float) -> None:
 
 
 def _draw_branches(ax: Any, layout: _Layout, node: int, size: float) -> None:
-    x, y, children = layout.x, layout.y, layout.children(node)
-    words = [_shortened(condition(layout.tree, node, b)) for b in range(len(children))]
-    widths = [_width(text) for text in words]
-    room = [MIDDLE * (x[right] - x[left]) for left, right in itertools.pairwise(children)]
-    crowded = any(sum(pair) / 2 > space for pair, space in zip(itertools.pairwise(widths), room, strict=True))
-    for b, child in enumerate(children):
-        ax.plot([x[node], x[child]], [y[node], y[child]], color="0.6", linewidth=1, zorder=1)
-        at = MIDDLE + (0.1 if b % 2 else -0.04) * crowded
+    """Draw the branches of a node; they end above their boxes, below their texts, so that nothing lies on a branch."""
+    children = layout.children(node)
+    highest = LABEL * LINE * max((len(layout.labels[child]) for child in children), default=0)
+    for child in children:
+        words, x, low = layout.labels[child], layout.x[child], layout.tops[child] + ABOVE
+        height = LABEL * LINE * len(words)
+        ax.plot(
+            [layout.x[node], x, x],
+            [layout.low(node), low + highest + 0.5 * ABOVE, layout.top(child)],
+            color="0.6",
+            linewidth=1,
+            zorder=1,
+        )
         ax.text(
-            x[node] + at * (x[child] - x[node]),
-            y[node] + at * (y[child] - y[node]),
-            words[b],
+            x,
+            low + 0.5 * height,
+            "\n".join(words),
             ha="center",
             va="center",
-            fontsize=size * 0.9,
+            fontsize=size * LABEL,
             color="0.25",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
             zorder=2,
@@ -291,6 +322,25 @@ def _draw_box(ax: Any, layout: _Layout, node: int, size: float) -> None:
     )
 
 
+def _branch_lines(tree: Tree, node: int, branch: int) -> list[str]:
+    """Return the condition of a branch in at most two lines; of many values, the first one and how many more."""
+    text = condition(tree, node, branch)
+    values = tree.schema.values[int(tree.nodes.test[node])]
+    if values is None or len(_parts(text)) <= MOST_LINES:
+        return _wrapped(text)
+    taken = [value for value, b in zip(values, tree.nodes.branch_of(node), strict=True) if b == branch]
+    return _wrapped(text) if len(taken) == 1 else [_shortened(taken[0]), f"+ {len(taken) - 1} more"]
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a text in at most two lines."""
+    parts = _parts(text)
+    return [*parts[: MOST_LINES - 1], _shortened(" ".join(parts[MOST_LINES - 1 :]))] if len(parts) > 1 else parts
+
+
+def _parts(text: str) -> list[str]:
+    return textwrap.wrap(text, LONGEST) or [""]
+
+
 def _shortened(text: str) -> str:
-    text = text.replace("\n", " ")
-    return text if len(text) <= LONGEST else text[: LONGEST - 2].rstrip() + " …"
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
