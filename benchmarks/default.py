@@ -61,7 +61,7 @@ LOOKED_AT_ELSEWHERE = {
     "adult": "budgets of cascades, the price of a leaf with many cases",
     "nursery": "the price of a leaf with many cases",
 }
-# A change of its rules was looked at on these on 2026-11-19, after the rows of the page: neutral, 1.001 of the cost.
+# A change of its rules was looked at on these on 2026-11-19, after the rows of the page: neutral in cost.
 CHECKED_LATER = ("vote", "glass", "horse_colic", "credit_approval_crx", "heart", "pima")
 TOO_MUCH = 1.1
 DEFAULT = "auto"
@@ -264,8 +264,8 @@ def page(rows: list[dict[str, Any]]) -> str:
     lines = ["# Which learner costs least", "", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
     lines += [
         f"Settings of the cascade and of the choice were looked at on {', '.join(TUNED)}, which are not shown; a later"
-        f" change of the rules of AutoClassifier on {', '.join(CHECKED_LATER)} (it costs 1.001 of before there). That"
-        " leaves the sets below, but most of them were looked at for some part of a learner:",
+        f" change of the rules of AutoClassifier on {', '.join(CHECKED_LATER)} (neutral in cost there; no"
+        " page has it). That leaves the sets below, but most of them were looked at for some part of a learner:",
         "",
         *summary(results),
         "",

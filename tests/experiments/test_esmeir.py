@@ -225,6 +225,7 @@ def test_significant_differences_by_hand():
 def test_figure_13_has_a_line_per_learner():
     cells = made_up("figure13", cost=lambda cell: float(len(cell.parameters)))
     table = grid("figure13").table(cells, False, 0)
+    assert list(table.tuned) == ["ACT, refined"]
     [picture] = table.pictures
     assert [panel.title for panel in picture.panels] == ["Breast Cancer", "Monks-1", "Multi-XOR", "XOR-5"]
     lengths = {label: len(line) for label, line in picture.panels[0].lines.items()}

@@ -70,6 +70,7 @@ def test_rankings():
     assert table.entries["adult, drawn prices: BudgetRF", "40 %"].ours.mean == pytest.approx(50)
     assert table.reported == "adult, drawn prices; credit default, drawn prices"
     assert list(table.tuned) == ["BudgetForest, adaptive"]
+    assert "Averages over splits: adult, drawn prices 1; credit default, drawn prices 1." in table.notes
 
 
 def test_without_lightgbm_its_methods_are_left_out(monkeypatch):
@@ -159,6 +160,8 @@ def test_table_1_by_hand():
         return (0.2 if cell.learner == "budget-rf" else 0.15) - 0.001 * i
 
     table = grid("table1").table(made_up("table1", price=price, error=error), False, 0)
+    assert list(table.tuned) == ["BudgetRF, sampling chosen"]
+    assert table.reported == "Forest; adult; credit default; letter"
     entry = table.entries["Forest: BudgetRF", "1"]
     assert entry.ours.mean == pytest.approx(13.05)
     assert (entry.published[0], entry.inside) == (11.37, True)

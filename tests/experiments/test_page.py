@@ -10,6 +10,7 @@ import pytest
 import worthwhile
 from worthwhile.experiments.page import (
     Breakdown,
+    Compared,
     MeanInterval,
     ResultTable,
     RunInfo,
@@ -17,6 +18,7 @@ from worthwhile.experiments.page import (
     counted_once,
     layout,
     mean_interval,
+    reversed_orders,
     write_pages,
 )
 
@@ -60,6 +62,22 @@ def test_averages_from_a_part_of_the_problems_are_counted_apart():
         " 2 (60.0, published 50 ± 2)."
     )
     assert counted_once([table("Table 3: c", [50.0], rough=True)]) == ""
+
+
+def test_orders_that_are_not_published_ones():
+    def some(table, *pairs):
+        return [Compared(table, row, "x", ours, published) for row, ours, published in pairs]
+
+    first = some("Table 1", ("a", 5.0, 4), ("b", 3.0, 6), ("c", 9.0, 6))
+    assert reversed_orders(first).splitlines() == [  # b and c have no order
+        "Of 2 pairs of rows of a column that the paper prints with different averages, each counted once, 1 have the"
+        " other order here:",
+        "",
+        "- Table 1, x: b 3.0, a 5.0 (published 6, 4)",
+    ]
+    assert reversed_orders([*first, *some("Table 2", ("a", 5.0, 4), ("b", 3.0, 6))]) == reversed_orders(first)
+    assert reversed_orders(some("Table 3", ("a", 1.0, 1), ("b", 2.0, 2))).endswith(" 0 have the other order here.")
+    assert reversed_orders([]) == ""
 
 
 def test_inside_is_judged_as_rounded():

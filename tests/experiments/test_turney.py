@@ -154,6 +154,7 @@ def test_table_6_has_ratios_to_c45():
         cells[cell]["seconds"] = 8.0 if cell.learner == "icet" else 2.0 if cell.data == "pima" else 1.0
     table = grid(6).table(cells, False, 0)
     assert table.columns == ["bupa", "heart", "hepatitis", "pima", "thyroid", "average"]
+    assert {"ACT, refined", "ICET, refined"} <= set(table.tuned)
     assert table.entries["ICET", "pima"].ours.mean == 4
     assert table.entries["ICET", "average"].ours.mean == pytest.approx(8 / 1.2)
     assert table.entries["ICET", "average"].published[0] == 679
