@@ -418,7 +418,7 @@ def test_without_a_learner_several_are_tried_and_the_choice_is_explained(capsys,
     assert picture.read_bytes().startswith(b"\x89PNG")
     readable = [*quick, "--readable", "--report", tmp_path / "report.html"]
     run(capsys, "learn", folder / "heart.csv", *costs, *readable)
-    assert "chosen by AutoClassifier" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the best of several learners (AutoClassifier)" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ww.load(path).readable
     assert ww.load(path).tree_.n_leaves <= 16
 
