@@ -418,7 +418,7 @@ def test_without_a_learner_several_are_tried_and_the_choice_is_explained(capsys,
     assert picture.read_bytes().startswith(b"\x89PNG")
     readable = [*quick, "--readable", "--report", tmp_path / "report.html"]
     run(capsys, "learn", folder / "heart.csv", *costs, *readable)
-    assert "chosen by AutoClassifier" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the best of several learners (AutoClassifier)" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ww.load(path).readable
     assert ww.load(path).tree_.n_leaves <= 16
 
@@ -527,3 +527,19 @@ def test_nominal_values_may_be_divided_into_two(capsys, folder, tmp_path):
     code, _, err = run(capsys, "learn", folder / "heart.csv", *target, "--set", "nominal_splits=binary")
     assert code == 2
     assert "choose 'multiway', 'subset' or 'both'" in err
+
+
+def test_the_search_for_break_even_prices_can_be_switched_off(capsys, folder, tmp_path):
+    report = tmp_path / "r.html"
+    known = ["learn", folder / "heart.csv", "--target", "class", "--costs", folder / "heart.toml", "--learner", "dtmc"]
+    assert run(capsys, *known, "-q", "-o", tmp_path / "m.json", "--report", report, "--break-even", "0")[0] == 0
+    assert "The search for break-even prices was switched off." in report.read_text(encoding="utf-8")
+    assert run(capsys, *known, "-q", "-o", tmp_path / "m.json", "--report", report, "--break-even", "30")[0] == 0
+    assert "Price at which each test enters or leaves the tree" in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("good_files")
+def test_all_learners_are_listed_once(capsys):
+    message = learn(capsys, "good.csv", "--learner", "magic")
+    assert message.startswith("there is no learner 'magic'; valid: auto, act, ")
+    assert message.count("budget-forest") == 1

@@ -377,6 +377,7 @@ def test_a_wrong_file_where_the_model_should_be(capsys):
     assert fails(capsys, "show", "good.csv") == f"good.csv: looks like a table{model}"
     assert fails(capsys, "predict", "good.csv", "model.json", "-o", "a.csv") == f"good.csv: looks like a table{model}"
     assert fails(capsys, "next", "costs.toml") == f"costs.toml: looks like a price list{model}"
+    assert fails(capsys, "serve", "good.csv") == f"good.csv: looks like a table{model}"
     assert fails(capsys, "show", write("m.json", "[{}]")) == f"m.json: looks like a list in JSON{model}"
     assert fails(capsys, "show", write("m.json", "hello")) == f"m.json: looks like text that is not JSON{model}"
     assert fails(capsys, "show", write("m.json", "")) == f"m.json: the file is empty{model}"

@@ -168,3 +168,11 @@ def test_sections_explain_themselves(tmp_path):
         "A case is named by its line in the table where that is known.",
     ):
         assert words in text
+
+
+def test_a_price_list_with_surcharges_and_a_column_without_a_price(tmp_path):
+    costs = ww.Costs(tests={"age": ww.Test(1.0, surcharges=[ww.Surcharge(2.0, result="> 30")])}, errors=50.0)
+    X, y = np.array([[i, i % 3] for i in range(40)], dtype=float), ["a" if i < 20 else "b" for i in range(40)]
+    clf = ww.EG2Classifier(costs=costs, prune="cost", columns=["age", "crp"]).fit(X, y)
+    ww.report.write_report(tmp_path / "r.html", clf, X, y, X_train=X, y_train=y)
+    assert "2.00 if age > 30" in (tmp_path / "r.html").read_text(encoding="utf-8").replace("&gt;", ">")

@@ -141,7 +141,10 @@ def test_a_loss_has_an_interval_with_its_bounds_in_order(write):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sensitivity": False, "X_train": [[1, 1]], "y_train": ["no"]}, "Break-even prices were not requested."),
+        (
+            {"sensitivity": False, "X_train": [[1, 1]], "y_train": ["no"]},
+            "The search for break-even prices was switched off.",
+        ),
         ({}, "Break-even prices need the training cases, which were not given."),
     ],
 )

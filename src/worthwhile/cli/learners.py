@@ -56,7 +56,7 @@ WORDS = {"true": True, "false": False, "none": None}
 def find_learner(name: str) -> Any:
     """Return the class of a learner."""
     if name.lower() not in LEARNERS:
-        raise ValueError(f"there is no learner {show(name)}; {suggest(name, LEARNERS)} (all: {', '.join(LEARNERS)})")
+        raise ValueError(f"there is no learner {show(name)}; {suggest(name, LEARNERS, complete=True)}")
     import worthwhile
 
     return getattr(worthwhile, LEARNERS[name.lower()])
@@ -128,9 +128,7 @@ def make_learner(
     for key in settings:
         if key not in valid:
             free = [parameter for parameter in valid if parameter not in OPTIONS]
-            raise ValueError(
-                f"--set {key}: {name} has no such parameter; {suggest(key, free)} (all: {', '.join(free)})"
-            )
+            raise ValueError(f"--set {key}: {name} has no such parameter; {suggest(key, free, complete=True)}")
     # "none" is read as None; where it is the name of a choice (prune=none), that is meant.
     settings = {key: "none" if value is None and _has_none(key) else value for key, value in settings.items()}
     if isinstance(names := settings.get("learners"), str):  # a list of words, which Python cannot read

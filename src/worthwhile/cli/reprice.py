@@ -195,10 +195,12 @@ def _idle_tests(model: Any) -> list[str]:
     from worthwhile.tree.text import idle_tests
 
     tree = None if model is None else _single_tree(model)
+    if tree is None:
+        return []
     return [
         f"Whatever the result of {tree.columns[tree.nodes.test[node]]}, the new answer is {answer}: "
         "the model still does the test, but it changes nothing; learn a new model."
-        for node, answer in (idle_tests(tree) if tree is not None else {}).items()
+        for node, answer in idle_tests(tree).items()
     ]
 
 

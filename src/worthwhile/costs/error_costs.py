@@ -61,8 +61,12 @@ def listing(names: Iterable[Any], most: int = 8) -> str:
     )
 
 
-def suggest(name: str, valid: Iterable[str]) -> str:
-    """Suggest the valid names closest to a wrong one, or list the valid names."""
+def suggest(name: str, valid: Iterable[str], complete: bool = False) -> str:
+    """Suggest the valid names closest to a wrong one, or list the valid names; `complete`: list all of them anyway."""
+    if complete:
+        names = list(valid)
+        close = suggest(name, names)
+        return f"{close} (all: {', '.join(names)})" if close.startswith("did") else f"valid: {', '.join(names)}"
     by_lower = {text.lower(): text for text in valid}
     if not by_lower:
         return "there are none"
@@ -89,7 +93,7 @@ def nearest(label: Any, valid: Iterable[Any]) -> str:
     found = [other for other in labels if plain_spelling(other) == own]
     if not found and not _is_number(own):
         by_spelling = {plain_spelling(other): other for other in labels}
-        found = [by_spelling[text] for text in difflib.get_close_matches(own, by_spelling, n=1, cutoff=0.7)]
+        found = [by_spelling[text] for text in difflib.get_close_matches(own, by_spelling, n=1, cutoff=0.8)]
     return f"; did you mean {show(found[0], long=True)}?" if found else ""
 
 

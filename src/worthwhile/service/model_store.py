@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from worthwhile.costs.error_costs import suggest
 from worthwhile.evaluation.metrics import context_of
+from worthwhile.file_kinds import check_model
 from worthwhile.files import read_text
 from worthwhile.learners.model_file import load
 from worthwhile.service.database import Database, now
@@ -97,6 +98,7 @@ def read_models(paths: Iterable[Path]) -> dict[str, tuple[str, Any]]:
     """Return the text of model files and the models in them, by the names of the files."""
     found: dict[str, tuple[str, Any]] = {}
     for path in paths:
+        check_model(path)
         text, name = read_text(path), path.name.removesuffix(".json")
         if name in found:
             raise ValueError(f"{path}: there are two models called {name!r}; rename one of the files")
