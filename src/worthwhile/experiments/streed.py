@@ -302,14 +302,16 @@ def _best_peer(results: StreedResults, data: str, level: str, splits: Sequence[i
 def _findings(results: StreedResults, rows: Sequence[Row]) -> list[str]:
     """Return sentences about the default against the best of the peers, and against the best of all."""
     by_peer, by_best = {}, {}
-    rows = [row for row in rows if any(results.costs(row, *problem) for problem in results.problems(STREED_LEVELS))]
-    for data, level in results.problems(STREED_LEVELS) if DEFAULT in rows else ():
-        splits = results.common(data, level, rows)
+    for data, level in results.problems(STREED_LEVELS):
+        # On splits that all have: a row with a few splits only would leave the others with as few.
+        least = len(results.costs(DEFAULT, data, level)) / 2
+        known = [row for row in rows if len(results.costs(row, data, level)) >= max(least, 1)]
+        splits = results.common(data, level, known) if DEFAULT in known else []
         if not splits:
             continue
         own = results.mean(DEFAULT, data, level, splits)
-        best = min(results.mean(row, data, level, splits) for row in rows)
-        if all(row in rows for row in PEERS) and (peer := _best_peer(results, data, level, splits)) > 0:
+        best = min(results.mean(row, data, level, splits) for row in known)
+        if all(row in known for row in PEERS) and (peer := _best_peer(results, data, level, splits)) > 0:
             by_peer[f"{data} {level}"] = own / peer
         if best > 0:
             by_best[f"{data} {level}"] = own / best
@@ -323,8 +325,9 @@ def _findings(results: StreedResults, rows: Sequence[Row]) -> list[str]:
         above = {name: ratio for name, ratio in by_best.items() if ratio > 1.05}
         listed = ", ".join(f"{name} {ratio:.2f}" for name, ratio in sorted(above.items(), key=lambda item: -item[1]))
         notes.append(
-            f"Against the best of all rows, chosen with hindsight: {geometric_mean(by_best):.3f}; more than 5 % above"
-            f" it on {len(above)} of {len(by_best)} problems{f' ({listed})' if above else ''}."
+            "Against the best of all rows that have at least half as many splits there, chosen with hindsight:"
+            f" {geometric_mean(by_best):.3f}; more than 5 % above it on {len(above)} of {len(by_best)} problems"
+            f"{f' ({listed})' if above else ''}."
         )
     return notes
 
