@@ -71,3 +71,17 @@ def test_a_price_list_of_another_table(capsys):
     code, _, err = run(capsys, *known)
     assert code == 0
     assert "no price above 0 for any test of the table: all tests are free" in err
+
+
+@pytest.mark.usefixtures("good_files")
+def test_errors_that_cost_nothing_or_pay(capsys):
+    known = [*LEARN, "--learner", "dtmc"]
+    prices = "[tests]\nage = 1\n"
+    nothing = "worthwhile: all answers cost 0, right or wrong: no test can be worth a price\n"
+    assert run(capsys, *known, "--costs", write("c.toml", f"errors = 0\n{prices}"))[2] == nothing
+    err = run(capsys, *known, "--costs", write("c.toml", f"errors = -5\n{prices}"))[2]
+    assert err.startswith(
+        "worthwhile: a case of sick costs 0.00 if it is answered right, but -5.00 if it is answered well; is this"
+    )
+    compared = ["compare", *LEARN[1:-1], "folder", "--learners", "dtmc,c45", "--folds", "2"]
+    assert "is this meant?" in run(capsys, *compared, "--costs", "c.toml")[2]

@@ -734,3 +734,26 @@ def test_names_that_are_formulas_are_warned_of(tmp_path):
     with pytest.warns(UserWarning, match=r"prices\.csv: the cell '=cmd\(\)' is a formula"):
         costs.write(tmp_path / "prices.csv")
     assert Costs.read(tmp_path / "prices.csv") == costs
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("[tests]\nbody mass (g) = 5\n", '; names with spaces or signs need quotes: write "body mass (g)" = …'),
+        ("[tests]\nÖl = 5\n", '; names with spaces or signs need quotes: write "Öl" = …'),
+        ("[errors.not sick]\nsick = 5\n", '; names with spaces or signs need quotes: write [errors."not sick"]'),
+        ("[tests]\nage = { price = 1, delayed = True }\n", "; write true, without quotes or capitals"),
+        ("[tests]\nage = { price = 1, delayed = no }\n", "; write false, without quotes or capitals"),
+    ],
+)
+def test_frequent_mistakes_in_toml_are_explained(text: str, advice: str, tmp_path: Path) -> None:
+    message = refusal(put(tmp_path, "costs.toml", text))
+    assert "invalid TOML" in message
+    assert message.endswith(advice)
+
+
+def test_errors_without_answers_are_explained(tmp_path: Path) -> None:
+    assert refusal(put(tmp_path, "costs.toml", "[errors]\nsick = 5\nwell = 6\n")).endswith(
+        "errors['sick'] must be a mapping: a table [errors.sick] with the cost of each wrong answer, not 5;"
+        " one number for all errors is errors = 5, above all tables"
+    )

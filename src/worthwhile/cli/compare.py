@@ -80,7 +80,7 @@ def compare(
         raise ValueError(f"--learners {learners}: a comparison needs at least two learners")
     check_folder(out, "costs.csv", "folds.csv", "costs.png")
     from worthwhile.cli.case_costs import CaseColumns
-    from worthwhile.cli.limits import about_prices
+    from worthwhile.cli.limits import about_errors, about_prices
     from worthwhile.cli.reading import describe_data, read_training_data
     from worthwhile.evaluation.compare import cross_compare
     from worthwhile.files import make_folder
@@ -95,7 +95,7 @@ def compare(
         classes = sorted(set(problem.y.tolist()))
         own = by_case.read(source, problem.table, problem.names, problem.costs, problem.y, classes)
     describe_data(problem, say)
-    for line in about_prices(problem, own, cap):
+    for line in (*about_prices(problem, own, cap), *about_errors(problem, own)):
         say.warn(line)
     known = {"costs": problem.costs, "nominal": problem.nominal, "columns": problem.names, "random_state": seed}
     limited = {name: time_limit if "time_limit" in maker._parameter_names() else None for name, maker in makers.items()}

@@ -198,7 +198,7 @@ def learn(
     for path in (out, report):
         check_writable(path)
     from worthwhile.cli.case_costs import CaseColumns
-    from worthwhile.cli.limits import about_prices
+    from worthwhile.cli.limits import about_errors, about_prices
     from worthwhile.cli.reading import read_training_data
 
     say, declared, by_case = Printer(quiet), split_names(nominal), CaseColumns.parse(case_price, case_error)
@@ -212,7 +212,7 @@ def learn(
             source, problem.table, problem.names, problem.costs, problem.y, sorted(set(problem.y.tolist()))
         )
         ids = None if report is None else _identifiers(problem, source, split_names(drop))
-    _describe(problem, by_case, data, say, about_prices(problem, own, cap, budget))
+    _describe(problem, by_case, data, say, [*about_prices(problem, own, cap, budget), *about_errors(problem, own)])
     clf.set_params(costs=problem.costs, nominal=problem.nominal, columns=problem.names)
     for_report = test_share is None and report is not None
     held_out = REPORT_SHARE if for_report else test_share or 0.0
@@ -384,7 +384,8 @@ def _summarise(
     if getattr(clf, "empty_", False):
         asks = "no tree fits the budget, so it asks for nothing"
     if hasattr(clf, "candidates_"):
-        tried = f"tried {len(clf.candidates_)} learners in {seconds:.1f} s, and kept {name}"
+        n = len(clf.candidates_)
+        tried = f"tried {n} learner{'s' * (n > 1)} in {seconds:.1f} s, and kept {name}"
         say(f"AutoClassifier {tried}." + ("" if explained else " --explain-choice shows the others."))
         say(f"It was trained on {len(split.y_train)} cases; {asks}.")
     else:

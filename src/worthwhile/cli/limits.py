@@ -1,8 +1,11 @@
-"""Warnings about limits that forbid every test, and about price lists without a price for any test."""
+"""Warnings about limits that forbid every test, price lists without a price, and errors that cost nothing or pay."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from worthwhile.costs.costs import Costs
 from worthwhile.costs.error_costs import listing
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from worthwhile.cli.case_costs import CaseTables
     from worthwhile.cli.reading import TrainingData
 
-__all__ = ["about_prices"]
+__all__ = ["about_errors", "about_prices", "errors_that_pay"]
 
 
 def about_prices(
@@ -44,6 +47,27 @@ def about_prices(
     if budget is not None and budget < priced[cheapest] and not free:
         lines.append(f"--budget {budget:g} is too small for any test: {found}, and all cases start with a test")
     return lines
+
+
+def about_errors(problem: TrainingData, own: CaseTables) -> list[str]:
+    """Return warnings if errors cost nothing, or if a wrong answer is cheaper than the right one."""
+    if problem.costs is None or own.errors is not None:
+        return []
+    classes = np.unique(problem.y).tolist()
+    if not problem.costs.error_matrix(classes)[1].any():
+        return ["all answers cost 0, right or wrong: no test can be worth a price"]
+    return errors_that_pay(problem.costs, classes)
+
+
+def errors_that_pay(costs: Costs, classes: Sequence[Any]) -> list[str]:
+    """Return a sentence for every class that is cheaper to get wrong than right."""
+    answers, matrix = costs.error_matrix(classes)  # the first answers are the classes
+    return [
+        f"a case of {truth} costs {amount(matrix[i, i])} if it is answered right, but {amount(matrix[i, best])} "
+        f"if it is answered {answers[best]}; is this meant?"
+        for i, (truth, best) in enumerate(zip(classes, matrix.argmin(axis=1).tolist(), strict=True))
+        if matrix[i, best] < matrix[i, i]
+    ]
 
 
 def _least_price(costs: Costs, name: str) -> float:

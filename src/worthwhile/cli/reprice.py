@@ -79,6 +79,7 @@ def reprice(
 
     Example: worthwhile reprice model.json --errors sick:buff=800 --data heart.csv --target class
     """
+    from worthwhile.cli.limits import errors_that_pay
     from worthwhile.costs.comparison import compare_costs
     from worthwhile.evaluation.metrics import context_of
     from worthwhile.learners.repricing import repriced_model
@@ -94,7 +95,7 @@ def reprice(
         kept, changed = repriced_model(clf, new, answers=False), repriced_model(clf, new)
     except ValueError as error:
         raise ValueError(f"{model}: {error}") from None
-    for line in _errors_that_pay(new, context):
+    for line in errors_that_pay(new, context.classes):
         say.warn(line)
     differences = compare_costs(context.costs, new, context.classes)
     if differences:
@@ -159,19 +160,6 @@ def _with_errors(costs: Any, context: Any, errors: Sequence[str]) -> Any:
         truth, answer = places[place.strip()]
         table[truth][answer] = value
     return costs.with_errors(table)
-
-
-def _errors_that_pay(costs: Any, context: Any) -> list[str]:
-    """Return a sentence for every class that is cheaper to get wrong than right."""
-    from worthwhile.wording import amount
-
-    answers, matrix = costs.error_matrix(context.classes)  # the first answers are the classes
-    return [
-        f"a case of {truth} costs {amount(matrix[i, i])} if it is answered right, but {amount(matrix[i, best])} "
-        f"if it is answered {answers[best]}; is this meant?"
-        for i, (truth, best) in enumerate(zip(context.classes, matrix.argmin(axis=1).tolist(), strict=True))
-        if matrix[i, best] < matrix[i, i]
-    ]
 
 
 def _single_tree(model: Any) -> Any:

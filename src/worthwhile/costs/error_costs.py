@@ -65,8 +65,8 @@ def suggest(name: str, valid: Iterable[str], complete: bool = False) -> str:
     """Suggest the valid names closest to a wrong one, or list the valid names; `complete`: list all of them anyway."""
     if complete:
         names = list(valid)
-        close = suggest(name, names)
-        return f"{close} (all: {', '.join(names)})" if close.startswith("did") else f"valid: {', '.join(names)}"
+        words = suggest(name, names)
+        return f"{words} (all: {', '.join(names)})" if words.startswith("did") else f"valid: {', '.join(names)}"
     by_lower = {text.lower(): text for text in valid}
     if not by_lower:
         return "there are none"

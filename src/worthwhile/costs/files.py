@@ -97,6 +97,7 @@ def _format_of(path: Path) -> Format:
 
 # --- TOML -----------------------------------------------------------------------------------------------------------
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")  # what TOML takes as a name without quotes
 _TOML_KEYS = ("errors", "waiting", "tests", "groups", "about", "currency")
 
 
@@ -107,7 +108,7 @@ def _read_toml(path: Path) -> Description:
     except RecursionError:
         raise ValueError(f"{path}: invalid TOML: it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: invalid TOML: {error}{_decimal_comma(text, str(error))}") from None
+        raise ValueError(f"{path}: invalid TOML: {error}{_toml_hint(text, str(error))}") from None
     except ValueError:  # of int()
         raise ValueError(f"{path}: invalid TOML: a number has thousands of digits") from None
     for key, value in content.items():
@@ -120,17 +121,39 @@ def _read_toml(path: Path) -> Description:
             raise ValueError(f"{path}: {key} must be a table [{key}], not {show(value)}")
         if key == "errors" and isinstance(value, list):
             raise ValueError(f"{path}: errors must be a number or tables [errors.truth], not a list")
+        if key == "errors" and isinstance(value, dict):
+            _check_error_tables(path, value)
     return Description(path, content)
 
 
-def _decimal_comma(text: str, message: str) -> str:
-    """Return advice if the line that TOML complains about has a price such as 5,5."""
+def _check_error_tables(path: Path, errors: Mapping[str, Any]) -> None:
+    for truth, row in errors.items():
+        if not isinstance(row, dict):
+            table = f"[errors.{_toml_key(truth)}]"
+            raise ValueError(
+                f"{path}: errors[{show(truth)}] must be a mapping: a table {table} with the cost of each wrong answer, "
+                f"not {show(row)}; one number for all errors is errors = {show(row)}, above all tables"
+            )
+
+
+def _toml_hint(text: str, message: str) -> str:
+    """Return advice about the line that TOML complains about: a price such as 5,5, a name with a space, or True."""
     place = re.search(r"at line (\d+)", message)
     lines = text.splitlines()
     if place is None or int(place[1]) > len(lines):
         return ""
-    found = re.search(r"=\s*([-+]?\d+),(\d+)", lines[int(place[1]) - 1])
-    return "" if found is None else f"; numbers need a decimal point: write {found[1]}.{found[2]}"
+    line = lines[int(place[1]) - 1]
+    if (found := re.search(r"=\s*([-+]?\d+),(\d+)", line)) is not None:
+        return f"; numbers need a decimal point: write {found[1]}.{found[2]}"
+    if (found := re.search(r"=\s*(true|false|yes|no)\b", line, re.IGNORECASE)) is not None:
+        return f"; write {'true' if found[1].lower() in ('true', 'yes') else 'false'}, without quotes or capitals"
+    table = re.fullmatch(r"\s*\[(\w+)\.([^\]\"']+)\]\s*(#.*)?", line)
+    name = re.match(r"\s*([^\"'#=\[][^=]*?)\s*=", line)
+    if table is not None and not _BARE.fullmatch(table[2].strip()):
+        return f"; names with spaces or signs need quotes: write [{table[1]}.{_toml_string(table[2].strip())}]"
+    if name is not None and not _BARE.fullmatch(name[1]):
+        return f"; names with spaces or signs need quotes: write {_toml_string(name[1])} = …"
+    return ""
 
 
 def _toml_string(text: str) -> str:
@@ -139,7 +162,7 @@ def _toml_string(text: str) -> str:
 
 
 def _toml_key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_string(name)
+    return name if _BARE.fullmatch(name) else _toml_string(name)
 
 
 def _toml_value(value: Any) -> str:

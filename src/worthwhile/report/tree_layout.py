@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 174, 56  # of a box, at least
 GAP, ROW, MARGIN = 92, 10, 8  # between levels, at least; between rows, around the picture
 NAME, LINE, BRANCH = 19, 25, 10  # characters that fit into the name of a box, its other lines and a branch
 LONG_NAME, LONG_BRANCH = 30, 24  # the same in the widest boxes, and where levels are far apart
-PAGE = 1130  # pixels across a page
+PAGE = 1090  # pixels across a page, and some room for the numbers of hidden nodes
 COLOURS = 8  # for answers, defined in the style sheet
 
 
