@@ -84,7 +84,7 @@ def test_nothing_is_written_over_what_is_read(desk, capsys, command, words):
 def test_values_that_the_model_does_not_know_are_mentioned(desk, capsys, command):
     text = (desk / "cases.csv").read_text()
     (desk / "capital.csv").write_text(text.replace("manual", "Manual"))
-    words = "Column 'job': 20 of 40 values are unknown, e.g. 'Manual'; the model knows 'manual', 'office'"
+    words = "Column 'job': 20 of 40 values are unknown, e.g. 'Manual' (did you mean 'manual'?); the model"
     for file, mentioned in (("cases.csv", False), ("capital.csv", True)):
         assert cli.run([command[0], "model.json", file, *command[1:]]) == 0
         assert (words in " ".join(capsys.readouterr().out.split())) == mentioned

@@ -104,8 +104,22 @@ def test_cells_that_are_formulas_are_warned_of_and_kept(capsys):
 @pytest.mark.usefixtures("desk")
 def test_values_that_the_model_never_saw_are_warned_of(capsys):
     write("new.csv", "job,age\nmanuel,20\noffice,30\n")
-    words = "Column 'job': 1 of 2 values are unknown, e.g. 'manuel'; the model knows 'manual', 'office'"
+    words = "Column 'job': 1 of 2 values are unknown, e.g. 'manuel' (did you mean 'manual'?); the model knows"
     assert words in run(capsys, "predict", "model.json", "new.csv", "-o", "a.csv")[1]
     code, out, err = run(capsys, "predict", "model.json", "new.csv", "-o", "-")
     assert (code, "manuel,20" in out) == (0, True)
     assert words in err
+
+
+@pytest.mark.usefixtures("good_files")
+def test_unknown_values_that_are_almost_known_are_suggested(capsys):
+    rows = [f"{i % 7},{'Left' if i % 2 else 'right'},{'sick' if i % 2 else 'well'}\n" for i in range(40)]
+    write("sides.csv", "age,side,class\n" + "".join(rows))
+    known = ["--target", "class", "--learner", "dtmc", "-q", "-o", "sides.json"]
+    assert run(capsys, "learn", "sides.csv", *known)[0] == 0
+    write("other.csv", "age,side\n3,left\n4,right\n")
+    out = run(capsys, "predict", "sides.json", "other.csv", "-o", "answers.csv")[1]
+    assert (
+        "Column 'side': 1 of 2 values are unknown, e.g. 'left' (did you mean 'Left'?); the model knows 'Left', 'right';"
+        " these count as unavailable."
+    ) in out

@@ -252,6 +252,8 @@ def unknown_values(model: Any, table: DataTable) -> list[str]:
         n = int(np.isin(column.codes, strange).sum())
         if n:
             example = show(column.categories[strange[0]])
+            near = nearest(column.categories[strange[0]], known)
+            example += f" ({near.removeprefix('; ')})" if near else ""
             words = f"the model knows {listing(known)}; these count as unavailable"
             lines.append(f"Column {show(name)}: {n} of {table.n_cases} values are unknown, e.g. {example}; {words}.")
     return lines

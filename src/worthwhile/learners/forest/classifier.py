@@ -657,7 +657,10 @@ class BudgetForestClassifier(CostSensitiveClassifier):
         name, spent = f"{type(self).__name__}: budget={self.budget:g}", self.record_.price
         if self.empty_:
             answer = self._labels()[self._rule().default]
-            warn(f"{name} is too small for a single tree: without tests, every answer is {answer}", stacklevel=4)
+            advice = "" if self.tests == CHOSEN else "; tests='chosen' looks for tests that fit"
+            warn(
+                f"{name} is too small for a single tree: without tests, every answer is {answer}{advice}", stacklevel=4
+            )
         elif spent < UNSPENT * float(self.budget) and self.stopped_ == "done" and not self.rate_:
             whole = len(self.trees_) == len(self._chosen.trees) == self._most_trees()
             why = "raise max_trees, or" if whole else "one tree more exceeds it:"
