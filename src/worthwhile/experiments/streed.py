@@ -370,7 +370,8 @@ def _by_problem(results: StreedResults, rows: Sequence[Row]) -> Iterator[Breakdo
         for data in _data(results.quick):
             means = [list(results.costs(row, data, level).values()) for row in rows]
             lines[data] = [float(np.mean(values)) if values else math.nan for values in means]
-        yield Breakdown(f"Cost per case, error costs {level}", [row.label for row in rows], lines)
+        title = f"Cost per case, error costs {level}, each learner on all splits that it has"
+        yield Breakdown(title, [row.label for row in rows], lines)
 
 
 def _picture(results: StreedResults, rows: Sequence[Row]) -> DotPlot:
