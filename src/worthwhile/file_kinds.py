@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import zipfile
@@ -148,6 +149,16 @@ def check_kind(path: Path, expected: str, valid: tuple[str | None, ...] = (None,
 def check_model(path: Path) -> None:
     """Raise an error if a file is no JSON object, as all models are."""
     check_kind(path, MODEL, (None, SAVED_MODEL, JSON))
-    if path.is_file() and kind_of(path) is None:
+    if path.is_file() and kind_of(path) is None and not _other_text(path):
         found = "a table" if path.suffix.lower() in _TEXT_TABLES else "text that is not JSON"
         raise ValueError(f"{path}: looks like {found}; {MODEL}")
+
+
+def _other_text(path: Path) -> bool:
+    """Return whether a file is not UTF-8, or starts like JSON: then its reader says what is wrong."""
+    try:
+        with path.open("rb") as file:
+            text = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(START))
+    except (UnicodeDecodeError, OSError):
+        return True
+    return text.lstrip().startswith(("{", "["))

@@ -113,8 +113,8 @@ def test_files_that_are_no_models(tmp_path):
     for content, message in (
         (b"\xff\xfe", "is not UTF-8"),
         (b"{", "is not JSON"),
-        (b"[" * 10**5, "nested too deeply"),
-        (b"[]", "must be an object"),
+        (b'{"a":' * 10**5, "nested too deeply"),
+        (b"[]", "looks like a list in JSON; a model"),
     ):
         (tmp_path / "m.json").write_bytes(content)
         with pytest.raises(ValueError, match=message):
