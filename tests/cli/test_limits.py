@@ -62,8 +62,8 @@ def test_a_price_list_of_another_table(capsys):
     code, _, err = run(capsys, *LEARN, "--costs", "c.toml")
     assert code == 2
     assert err == (
-        "worthwhile: c.toml: no test of the price list is a column of the table: the tests are 'wind', 'snow';"
-        " the columns are 'age', 'pain', 'chol'; is it the price list of another table?\n"
+        "worthwhile: c.toml: the costs contain tests that are not columns: 'wind' (priced; valid: 'age', 'pain',"
+        " 'chol'), 'snow' (priced; valid: 'age', 'pain', 'chol'); is it the price list of another table?\n"
     )
     assert cli.run(["costs", "check", "c.toml", "good.csv", "--target", "class"]) == 2
     assert "is it the price list of another table?" in capsys.readouterr().err

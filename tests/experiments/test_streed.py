@@ -94,7 +94,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, pystreed: bool = True, quick: bool 
 
 def test_the_table_is_relative_to_act(monkeypatch: pytest.MonkeyPatch) -> None:
     table, cells = made_up(monkeypatch)
-    assert len(cells) == 15 * 3 * 30 * 11
+    assert len(cells) == 15 * 3 * 30 * 12
     made = table.table(cells, False, 0)
     assert made.entries["OptimalClassifier", "all levels"].ours.mean == pytest.approx(0.8)
     assert made.entries["pystreed, tuned", "low"].ours.mean == pytest.approx(1.2)

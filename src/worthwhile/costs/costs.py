@@ -643,15 +643,6 @@ class Costs:
         missing = [name for name in dict.fromkeys([*self._closures, *before]) if name not in position]
         if not missing:
             return
-        if len(self._tests) > 1 and all(
-            name not in position and not nearest(name, known) and name not in ("errors", "waiting")
-            for name in self._tests
-        ):
-            raise CostsError(
-                f"no test of the price list is a column of the table: the tests are {listing(self._tests)}; "
-                f"the columns are {listing(position)}; is it the price list of another table?",
-                ("test", missing[0]),
-            )
         needs = {r: name for name, test in self._tests.items() for r in test.prerequisites}
         parts = []
         for name in missing[:3]:
@@ -661,8 +652,12 @@ class Costs:
             hint = f"in TOML, {name} = … must be above [tests]" if above else suggest(name, known)
             parts.append(f"{show(name)} ({role}; {hint})")
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        foreign = len(self._tests) > 1 and not any(
+            name in position or nearest(name, known) or name in ("errors", "waiting") for name in self._tests
+        )
+        table = "; is it the price list of another table?" if foreign else ""
         raise CostsError(
-            f"the costs contain tests that are not columns: {', '.join(parts)}{more}", ("test", missing[0])
+            f"the costs contain tests that are not columns: {', '.join(parts)}{more}{table}", ("test", missing[0])
         )
 
     def check_classes(self, classes: Sequence[Any]) -> None:
